@@ -57,7 +57,7 @@ class Chases:
     new_by_victim : an attack is new if no piece attacked the victim before, whichever does now;
         else if this piece did not (point 6)
     unanswered : a chase need not be answered by the reply (point 7)
-    check_voids : a check by either side, anywhere in the loop, makes that nobody in it chases
+    check_voids : where either side checks once in a loop, nobody counts as chasing in it
 
     Raises `ValueError` for kinds that cannot be.
     """

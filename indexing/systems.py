@@ -129,7 +129,7 @@ def trim_process() -> None:
 
 
 def own_python(*arguments: str) -> list[str]:
-    """The command of another process of this Python; no module comes from where it is started."""
+    """The command that starts this Python again, importing nothing from the working directory."""
     return [sys.executable, "-P", *arguments]
 
 

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from tbgen.indexing.systems import room_left, stack_bytes
 
 _FIRST_MOMENTS = 16 << 20
-"""Bytes that are left to all of them, beside their stacks."""
+"""Bytes that must be free for all threads together, beside their stacks."""
 
 
 def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:

@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """From now on every stop is a Ctrl-C, and none gets lost; also for processes of a pool."""
+    """Treat signals that stop a program as Ctrl-C, and lose none; processes of a pool do so too."""
     sys.unraisablehook = _raise_later
     signal.signal(signal.SIGALRM, _interrupt)
     for stop in _STOPS:

@@ -37,7 +37,7 @@ LISTED = 3
 """Rows of a list; the CSV has all."""
 
 DRAWN = 1
-"""Positions that are drawn for each pair of rule sets."""
+"""Positions with a diagram for each pair of rule sets."""
 
 
 def link(fen: str) -> str:

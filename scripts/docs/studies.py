@@ -102,7 +102,7 @@ def measure(tables: GameTablebase, material: Material) -> Moves:
 
 
 def measured(directory: Path, names: list[str]) -> Iterator[Moves]:
-    """The rows of some materials, or of all of at most five men, as they are known."""
+    """Yield the row of each named material; without names, of all of at most five men."""
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
         for material in [Material.parse(name) for name in names] or materials_of([], 5):
             yield measure(tables, material)

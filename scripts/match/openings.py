@@ -25,7 +25,7 @@ EVEN = 150
 """Centipawns up to which a position counts as nearly even."""
 
 _NODES = 20_000
-"""What is searched to find that out."""
+"""Nodes of the search that tells whether a position is nearly even."""
 
 
 def array(rng: random.Random, plies: int) -> Iterator[Opening]:

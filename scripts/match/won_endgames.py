@@ -38,7 +38,7 @@ from tbgen.tables import Outcome
 from tbgen.tables.reader import TableFile
 
 LEFT_OUT = ("KNPKC", "KRNKR", "KCPKN")
-"""Materials of an earlier measurement."""
+"""Materials that are not played: an earlier measurement had them."""
 
 MEN = 5
 ORDERS = range(1, 10)

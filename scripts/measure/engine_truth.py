@@ -38,7 +38,7 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome
 
 FULL_WIDTH_DEPTH = 3
-"""So deep no line is long enough to repeat a position of its own way alone."""
+"""Up to this depth no line can come back to a position of its own."""
 
 
 class Kept(NamedTuple):
@@ -48,7 +48,7 @@ class Kept(NamedTuple):
     announced: Share
 
     def __str__(self) -> str:
-        """Both in percent."""
+        """The two shares, as the report prints them."""
         return f"kept {self.kept}, announced {self.announced}"
 
 
@@ -63,7 +63,7 @@ KINDS = {
     "rules": lambda order: order > 0,
     "all": lambda order: True,
 }
-"""Of wins, by their order."""
+"""Which wins are counted together, by their order."""
 
 
 class Truth:
@@ -84,7 +84,7 @@ class Truth:
         searcher: Searcher | None = None,
         **limits: int,
     ) -> list[Iteration]:
-        """Search a position without a history, with nothing remembered."""
+        """Search a position without a history, after emptying the hash table."""
         searcher = searcher or self.searcher
         searcher.clear()
         searcher.clear_stop()
@@ -192,7 +192,7 @@ class Truth:
 
 
 def main() -> int:
-    """Run one of the two."""
+    """Run the command `claims` or `kept`; 1 if a decided score contradicted the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, count in (("claims", 1_000), ("kept", 100)):

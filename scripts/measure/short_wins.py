@@ -35,7 +35,8 @@ class Share(NamedTuple):
 def share_of(part: int, drawn: int, positions: int) -> Share:
     """The share of so many positions, by those that were drawn: exact if these are all.
 
-    The error is that of one more of either kind, or it would be nothing where all are alike.
+    The error is reckoned with one more position of either kind: where all that were drawn are
+    alike it would else be 0.
     """
     likely = (part + 1) / (drawn + 2)
     left = (positions - drawn) / max(1, positions - 1)

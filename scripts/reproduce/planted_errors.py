@@ -47,10 +47,10 @@ armed sides; perpetual checks of four orders in KNKCA, and chases in KNKPP."""
 
 RULE_SETS = {str(each): each for each in
              (*map(RuleSet, Rules), RuleSet(Rules.WXF, minor_chases=False))}  # fmt: skip
-"""By what `--rules` calls them."""
+"""The rule sets by the names that `--rules` takes."""
 
 PAIRS, SHIFTS = 20, 50
-"""There is a pair for so many single changes, and a shift of all from some distance on."""
+"""After so many single changes each: one of two positions, and one of all from a distance on."""
 
 
 class Row(NamedTuple):

@@ -43,7 +43,7 @@ from tbgen.tables import Rules, Tablebase
 from tbgen.tables.names import RuleSet
 
 LEAST_RANDOM, MOST_RANDOM = 4, 11
-"""Plies of an opening."""
+"""Random plies that a game begins with."""
 QUIET_PLIES = 80
 MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN = 250

@@ -153,13 +153,13 @@ def loss(predicted: Floats, wanted: Floats) -> float:
 
 
 def scale_of(scores: Floats, points: Floats) -> float:
-    """The units of the score in one of the logistic function, by the results."""
+    """The divisor of scores at which `logistic` of them fits the points that were won best."""
     scales = np.arange(80.0, 800.0, 10.0)
     return float(min(scales, key=lambda scale: loss(logistic(scores / scale), points)))
 
 
 def begin_layers(rng: np.random.Generator) -> Layers:
-    """Small random weights."""
+    """The layers before training: small random weights."""
     return Layers(
         rng.normal(0, 0.1, (network.INPUTS, SHAPES)).astype(np.float32),
         np.full(SHAPES, 0.3, np.float32),

@@ -27,8 +27,8 @@ ROOT = Path("/")
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _GROUP_USAGES = ("memory.current", "memory.usage_in_bytes")
 _GROUP_FILES = ("total_inactive_file", "total_active_file"), ("inactive_file", "active_file")
-"""Files of the second version and of the first; in `memory.stat` of the first, the totals are
-those with the groups below."""
+"""Entries of `memory.stat` that count the pages of files: the totals of version one of control
+groups, which include the groups below; else those of version two."""
 
 
 class Allowance(NamedTuple):

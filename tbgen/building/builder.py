@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from tbgen.retrograde.solution import CountedPlanes
 
 MARGIN = 1.1
-"""A table may need more than was planned; what was asked for is a promise."""
+"""Factor on the memory that a table is planned to need: it may need more, and `--memory` holds."""
 
 _CODE_ADDRESSES = 512 << 20
 _THREAD_ADDRESSES = 72 << 20

@@ -43,13 +43,13 @@ COMMON, NEAR = 0.3, 0.4
 their features are, and where these are close, too."""
 
 ATTACKERS, DEFENDERS = 1.4, 2.8
-"""How many more of a kind of piece make another kind of army."""
+"""By how many pieces of a kind armies differ that have little to tell about each other."""
 
 REACH = 0.7
-"""How many deviations of all features are far."""
+"""The same of all other features, in deviations."""
 
 SLOPES = 0.07
-"""The deviation of what one deviation of a feature changes, wherever it is."""
+"""How much of the linear part a deviation of one feature may change: a deviation, too."""
 
 _WIDTHS = np.array(([ATTACKERS] * 4 + [DEFENDERS] * 2) * 2)
 

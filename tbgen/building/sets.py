@@ -38,7 +38,7 @@ MAX_ATTACKERS = 4
 """The most that `--attackers` may ask for: 17,883 materials."""
 
 MAX_PATTERN = 200
-"""Characters of a pattern: of 34, the longest name, each may be a choice of some."""
+"""Characters of a pattern: the longest name has 34, and each may be a choice in brackets."""
 
 MAX_FILE = 1 << 22
 """Characters of a list of materials that are read."""

@@ -27,7 +27,7 @@ import warnings
 SETTINGS_FILE = ".numba_config.yaml"
 
 _OURS = {"NUMBA_BOUNDSCHECK": "[01]", "NUMBA_CACHE_DIR": ".*", "NUMBA_DISABLE_JIT": "[01]"}
-"""The variables that count, and what they may be."""
+"""The variables of numba that are left in force, and the values that they may have."""
 
 
 def ignore_environment() -> None:

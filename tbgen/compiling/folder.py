@@ -61,7 +61,7 @@ def _usual_folder() -> Path | None:
         return Path(os.environ["NUMBA_CACHE_DIR"])
     try:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:  # nobody knows this user
+    except RuntimeError:  # the user has no home directory
         return None
     return Path(base) / "tbgen" / source_digest()
 

@@ -65,7 +65,7 @@ HAS_LENDING = (
 
 
 def has_indices() -> bool:
-    """Return whether indices can be left as they are; it takes 40 ms to import the last name."""
+    """Return whether `count_from_the_front` can work; it takes 40 ms to import the last name."""
     return (
         _has("core.targetconfig", "ConfigStack.top_or_none")
         and _has("core.options", "DefaultOptions._nrt")

@@ -86,7 +86,7 @@ _INLINED = known_options(forceinline=True)
 
 @cache
 def prepare_compiler() -> None:
-    """Teach numba what is ours of compiling, before it compiles anything; loading needs none of it.
+    """Install what this package changes in numba's compiler; to load compiled kernels needs none.
 
     It takes 40 ms, a tenth of a start.
     """

@@ -28,7 +28,7 @@ from tbgen.engine.uci import Uci
 DEFAULT_TABLES = "egtb"
 
 MAX_LINE = 1 << 20
-"""Bytes of a command; what is longer is no command, and counts as several."""
+"""Bytes of a line that are read at once: no command is longer."""
 
 
 def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()) -> None:
@@ -94,7 +94,6 @@ def main() -> None:
     try:
         run(default_directories())
     except OSError as error:
-        failure = failures.describe(error)
-        assert failure is not None, "every error of the system is described"
+        failure = failures.expected(error)
         print(f"error: {failure.message}", file=sys.stderr, flush=True)
         os._exit(failure.status)

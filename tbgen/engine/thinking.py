@@ -68,7 +68,7 @@ class Answer:
 
     @classmethod
     def of_line(cls, moves: Sequence[Move], score: int, *, accepts_draw: bool) -> Answer:
-        """To play the first move of a line that has a score."""
+        """The answer that plays the first move of a line."""
         plies = scores.mate_plies(score)
         return cls(
             moves[0],
@@ -351,7 +351,7 @@ class Thinker:
             searcher.tries_proofs = False
             self._searcher = searcher
             self._loaded.set()
-            # Later, because most games begin with many men; by another one, as this one may search.
+            # Later, as most games begin with many men; by another `Searcher`: that one may search.
             Searcher(hash_mebibytes=1).warm_up_proofs()
             searcher.tries_proofs = True
         except Exception as error:  # the tables still answer

@@ -32,7 +32,7 @@ class Uci(Dialogue):
     NOTE = "info string"
 
     _cyclone = False
-    """Whether the GUI has shown that it speaks that dialect."""
+    """Whether the GUI has shown that it speaks Cyclone's dialect."""
 
     @property
     def notation(self) -> str:
@@ -88,10 +88,10 @@ class Uci(Dialogue):
         self.do_position(["startpos", *words])
 
     def do_debug(self, words: Sequence[str]) -> None:
-        """There is nothing more to say than is said."""
+        """Do nothing: there is no further output to switch on."""
 
     def do_register(self, words: Sequence[str]) -> None:
-        """There is nothing to register."""
+        """Do nothing: no user need register."""
 
     def set_option(self, name: str, value: str) -> None:
         """Set an option; another variant than xiangqi is refused."""
@@ -174,10 +174,10 @@ _WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}
 
 
 def _whole(number: int | None) -> int | None:
-    """Return a count of 1 or more, if there is one."""
+    """Return a number, raised to 1 if it is less; None stays None."""
     return None if number is None else max(1, number)
 
 
 def _seconds(milliseconds: int | None) -> float | None:
-    """Return seconds, if there are any milliseconds."""
+    """Return milliseconds as seconds; None stays None."""
     return None if milliseconds is None else milliseconds / 1000

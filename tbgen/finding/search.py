@@ -44,7 +44,7 @@ SAMPLE_CHUNKS = 64
 SAMPLE_CHUNK = 1 << 16
 
 MECHANISMS = 64
-"""Rows whose loops are followed before the search looks up: a second of work."""
+"""Rows whose loops are followed between two calls of `checkpoint`: a second of work."""
 
 CACHE_BYTES = 1 << 30
 """Room for unpacked blocks of tables that moves lead to, and for the codes of a side: one whose
@@ -79,7 +79,7 @@ class Search:
 
     Without `sort` positions come as they are found, by side to move and slot, so that a search may
     end at any time and go on `after` the last one. `limit` is the most that are found. With a
-    `seed` they come from everywhere, in an order that it tells.
+    `seed` parts of the table are gone through in a random order, the same for the same seed.
     """
 
     def __init__(

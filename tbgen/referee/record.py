@@ -122,7 +122,7 @@ def append_ply(
 def append_unchecked(
     boards: Boards, ids: Boards, log: Log, ply: int, source: int, target: int
 ) -> None:
-    """`append_ply` but for `CHECKED`, for who knows where the king is."""
+    """`append_ply` without `CHECKED`, for callers that fill it in by faster means."""
     before, after = boards[ply], boards[ply + 1]
     names, names_after = ids[ply], ids[ply + 1]
     for square in range(SQUARES):

@@ -18,10 +18,10 @@ from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.scheduling.simulation import simulate
 
 _LEAST_SHARE = 0.02
-"""Of all that there is to do, what must be done before it tells how fast things go."""
+"""The share of all work that must be done before its pace is taken for that of the rest."""
 
 _OVERDUE_SHARE = 0.1
-"""Of the time that a job has taken, what it is given still if it should have ended by now."""
+"""A job that should have ended is given this share of the time that it has taken, on top."""
 
 
 class Forecast(Observer):

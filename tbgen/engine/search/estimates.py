@@ -31,7 +31,7 @@ from tbgen.engine.search.graph import (
 )
 
 _NOWHERE = 1 << 20
-"""In place of a place: a number that rests on no node of the way, and holds everywhere."""
+"""In place of a place on the way, for numbers that rest on none, and so hold on any other way."""
 
 
 @part

@@ -42,8 +42,8 @@ def _slide(state, row, ply, count, source, code, captures):
             step = STEPS[2 * axis + way]
             to = source
             if captures:
-                # Written first, and counted if it is one: nobody can guess that. Where there is
-                # nothing to take, the piece meets itself.
+                # Written first, and counted if it is a capture: processors would predict a branch
+                # badly. Where there is nothing to take, `to` is the piece's own square.
                 to += step * (seen >> shift & FREE)
                 state.moves[ply, count] = source << 7 | to
                 count += np.int64(state.boards[row, to] >> 3 != code >> 3)

@@ -94,10 +94,10 @@ LENGTHS = _lengths()
 LINES = RANKS + FILES
 """The ranks from 0 on, and behind them the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
-"""Of a sight: the bits of the free squares up to the first piece; those of how far away the first
-and the second piece stand begin here, four each, 0 where there is none."""
+"""A sight is three numbers of four bits: how many squares are free up to the first piece, how far
+away that piece is, and how far the second; 0 where there is none. `FREE` is the mask of each."""
 WAY_SHIFT = 12
-"""Two sights in one number: the first of two opposite directions below, the second from here on."""
+"""Sights in opposite directions share a number: the second begins at this bit."""
 
 
 def _towards() -> NDArray[np.int8]:

@@ -40,7 +40,7 @@ from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_boar
 from tbgen.referee import record
 
 CLEAN = 1 << 40
-"""In place of a row: the value depends on no earlier position."""
+"""In place of the first row that a value rests on, for values that rest on no earlier position."""
 
 
 @part

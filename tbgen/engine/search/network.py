@@ -34,9 +34,9 @@ from tbgen.indexing.squares import (
 )
 
 SHAPES = len(weights.BIASES)
-"""Sums of a view, as it is or in a mirror."""
+"""Sums of one side's view of the board as it is; a mirrored board has as many."""
 OWN = 2 * SHAPES
-"""Sums of a view."""
+"""Sums of one side's view, of the board as it is and mirrored."""
 HIDDEN = 2 * OWN
 """All sums of a position: Red's view, then Black's, each as it is and then in a mirror."""
 INPUTS = 2 * len(PieceType) * SQUARES
@@ -44,7 +44,7 @@ INPUTS = 2 * len(PieceType) * SQUARES
 FULL = 181
 """A sum of 1.0: the largest whose square fits into 15 bits."""
 FINE = 4
-"""Outputs are kept in parts of a unit of the score, so many."""
+"""Outputs are kept in quarters of a unit of the score."""
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:

@@ -37,8 +37,8 @@ from tbgen.referee.record import FIRST
 FEW_MEN = 6
 """With more on the board nothing is tried."""
 _SHARE, _LATER_SHARE = 2, 8
-"""A proof may look at so many times as many positions as the search has looked at; and at so many
-times those that it has looked at beyond `_LATER`: what it has not found by then it hardly finds."""
+"""Positions that a proof may look at for each one of the search: first, and once the search has
+looked at `_LATER`. What the search has not found by then it will hardly find."""
 _LATER = 65_000
 _SEARCH_FIRST = 4_000
 """What the search finds within so many nodes needs no proof; and it says in how many plies."""

@@ -262,7 +262,7 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0, PROOF]
         stuck = proof == 0 or proof == NEVER
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
-            # Ways may close loops for ever: then what they say of each other begins anew, too.
+            # Ways may run in loops without a new leaf: then all estimates are made anew.
             anew = stuck or expanded == settled
             _settle_all(state, graph, scratch[0], inside, anew)
             rounds += 1

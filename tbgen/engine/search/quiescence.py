@@ -42,7 +42,7 @@ def quiesce(state, shared, row, side, alpha, beta):
     checked = state.log[row, CHECKED] != 0
     guess = np.int64(-INFINITE)
     if not checked:
-        # Before the hash table is asked, though few need it not: its memory arrives meanwhile.
+        # Evaluate before the look-up, as few nodes do without: the bucket arrives meanwhile.
         guess = np.int64(evaluate(state, row, side))
     data = entry.look_up(state, shared, row)
     if data != 0 and beta - alpha == 1:

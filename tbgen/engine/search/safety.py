@@ -125,7 +125,7 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
             taken &= ~(np.int64(RANK_OF[left] == rank) << FILE_OF[left])
             taken |= np.int64(RANK_OF[come] == rank) << FILE_OF[come]
     seen = np.int64(SIGHTS[direction >> 1, place, taken]) >> (direction & 1) * WAY_SHIFT
-    # Where there is no piece, the king meets itself.
+    # Where there is no piece, it is the king's own square.
     first = king + STEPS[direction] * (seen >> FIRST_SHIFT & FREE)
     second = king + STEPS[direction] * (seen >> SECOND_SHIFT & FREE)
     enemy, board = 8 - 8 * side, state.boards[row]

@@ -39,7 +39,7 @@ _WINDOW, _WIDEST = 25, 1_000
 """Half the window about the last depth's score, at first and at last."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
-"""A guess, either way, from which nobody learns who may win, nor by which move."""
+"""A score of no more, either way, tells neither who may win nor by which move."""
 _KEPT = ("generation", "stop", "history", "followups", "refutations")
 """What of a record outlives a search."""
 _WXF = RuleSet(Rules.WXF)

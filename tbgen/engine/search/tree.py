@@ -183,7 +183,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             break
         if narrow and is_left_out(state, row, side, depth, searched, move, alpha, best):
             continue
-        # What comes next takes about as long as the hash table's memory.
+        # What comes next takes about as long as the bucket of the hash table needs to arrive.
         entry.fetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
