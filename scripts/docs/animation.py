@@ -5,7 +5,7 @@
     still picture of the start  +  keyframes that move its pieces  +  marks and words of each scene
 
 The board is drawn, and its pieces are moved, by the board's own code; what each move is and how the
-game ends is said by the referee, and the moves are those of the README's session. Style sheets
+game ends is said by the referee, and the moves are those of docs/tutorial.md. Style sheets
 alone animate it, so that it runs wherever a picture is shown; who wants no motion sees the start.
 `tests/docs/test_animation.py` keeps it current.
 """
@@ -35,7 +35,7 @@ SHOWN_WIDTH = 360
 
 START = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 MOVES = ("d2b1", "d0d1", "b1c3", "d1d0", "c3b1")
-"""The line of the README's session: into the loop, and round it once."""
+"""The line of docs/tutorial.md: into the loop, and round it once."""
 
 LINE = [Move.from_iccs(text) for text in MOVES]
 

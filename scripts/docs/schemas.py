@@ -89,16 +89,6 @@ def bullets(found: list[Item]) -> list[str]:
     return [name + text for name, text in lines]
 
 
-def names(schema: Schema) -> str:
-    """The names of the fields of an object, those of objects inside it in brackets."""
-    said = []
-    for name, field in schema["properties"].items():
-        inner = field.get("items", field)
-        mark = "[]" if "items" in field else ""
-        said.append(f"`{name}{mark}`" + (f" ({names(inner)})" if "properties" in inner else ""))
-    return ", ".join(said)
-
-
 def page() -> str:
     """The page for people; a field that an earlier answer has, at any place, is a reference."""
     parts = [HEAD]
@@ -116,9 +106,9 @@ def page() -> str:
         lines += [f"- as in [{one}](#{one}): {', '.join(of)}" for one, of in earlier.items()]
         head = f"## {name}\n\n{ANSWERS[name]['description'].capitalize()}.\n\n"
         parts.append(head + "\n".join([*lines, ""]))
-    parts.append("## Other answers\n\nThe schema describes their fields.\n")
+    parts.append("## Other answers\n\nThe schema has their fields.\n")
     parts += [
-        f"- `{name}`, {schema['description']}: {names(schema)}"
+        f"- `{name}`: {schema['description']}"
         for name, schema in ANSWERS.items()
         if name not in DESCRIBED
     ]

@@ -1,4 +1,4 @@
-"""The animated picture: the one that is drawn now, of the README's line, and in motion."""
+"""The animated picture: the one that is drawn now, of the tutorial's line, and in motion."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 import sys
 from xml.etree import ElementTree
 
-from tests.kits.paths import ROOT
+from tests.kits.paths import DOCS, ROOT
 from tests.kits.sessions import blocks, steps_of
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 
 import animation
 
-README = (ROOT / "README.md").read_text("utf-8")
+TUTORIAL = (DOCS / "tutorial.md").read_text("utf-8")
 
 
 def test_it_is_current() -> None:
@@ -21,10 +21,9 @@ def test_it_is_current() -> None:
     assert animation.FILE.read_text("utf-8") == animation.drawing()
 
 
-def test_its_moves_are_the_line_of_the_readme() -> None:
-    (session,) = blocks(README, "console")
+def test_its_moves_are_the_line_of_the_tutorial() -> None:
     lines = [
-        shown for command, shown in steps_of(session)
+        shown for session in blocks(TUTORIAL, "console") for command, shown in steps_of(session)
         if command == f'tbgen line "{animation.START}"'
     ]  # fmt: skip
     assert len(lines) == 1
