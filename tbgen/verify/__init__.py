@@ -8,6 +8,7 @@ Read it in this order; docs/proof.md has the argument.
     index      every position in turn, and the slot that a move leads to
     moves      one position, and all its moves; lists and sets of positions
     complete   whole planes: legality, images, captures
+    acceleration   whole rows at once, where `--plain` takes place by place
     judge      every position against its moves
     marks      perpetual checks, by rows
     passes     these passes, by several threads

@@ -44,12 +44,12 @@ from tbgen.verify.moves import (
     Ranges,
     contains,
     cut,
+    has_bit,
     list_moves,
     list_rows,
     load_key,
     narrowed,
     new_row,
-    search,
     set_up,
     slot_after,
 )
@@ -335,10 +335,10 @@ def k_find_chasers(nodes, claims, lists, boards, index, arrays):
 
 
 @borrowing_kernel
-def k_answer(moves, nodes, alive, answered, state, index, arrays):
+def k_answer(moves, alive, answered, state, index, arrays):
     """Say which binding moves have a reply to a node that is alive.
 
-    moves : int64 (m, BINDING_COLUMNS); nodes : int64 (n,), ascending; alive : bool (n,)
+    moves : int64 (m, BINDING_COLUMNS); alive : uint8 (2 * slots / 8,), a set of nodes
     answered : bool (m,), out
     """
     for m in range(len(moves)):
@@ -350,9 +350,7 @@ def k_answer(moves, nodes, alive, answered, state, index, arrays):
             rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
             if rank == 0 or state.board[state.targets[n]] != EMPTY:
                 continue
-            node = 2 * slot_after(n, state, index) + 1 - side
-            at = search(nodes, node)
-            if at < nodes.size and nodes[at] == node and alive[at]:
+            if has_bit(alive, 2 * slot_after(n, state, index) + 1 - side):
                 answered[m] = True
                 break
 
@@ -388,16 +386,21 @@ def keep_answered(
 
     def answer(some: Numbers) -> Members:
         answered = np.zeros(len(some), np.bool_)
-        k_answer(some, nodes, alive, answered, ChaseBoards.make(index).state, index, arrays)
+        k_answer(some, bits, answered, BoardState.make(index), index, arrays)
         return answered
 
     of_chasers = found.chasers[:, NUMBER] // SQUARES
     nodes: Numbers = np.unique(of_chasers)
     alive = np.ones(len(nodes), np.bool_)
     moves, owners = found.binding, np.searchsorted(nodes, found.binding[:, NODE])
+    bits = np.zeros(2 * index.slots // 8 + 1, np.uint8)
     with compile_lock():
         answer(np.empty((0, BINDING_COLUMNS), np.int64))
     while True:
+        bits[:] = 0
+        np.bitwise_or.at(
+            bits, nodes[alive] >> 3, np.uint8(1) << (nodes[alive] & 7).astype(np.uint8)
+        )
         answered = np.concatenate(list(pool.map(lambda some: answer(some()), cut(moves))))
         if answered.all():
             break

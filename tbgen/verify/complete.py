@@ -12,23 +12,15 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.slots import attacker_slot, slot_of_squares
-from tbgen.indexing.squares import (
-    EMPTY,
-    SQUARES,
-    PieceType,
-    flip_square,
-    piece_kind,
-    piece_side,
-)
+from tbgen.indexing.squares import EMPTY, flip_square, piece_side
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
+from tbgen.verify.acceleration import FACING, RED_HANGS, RED_HIT, mark_row
 from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
-from tbgen.verify.index import LANDING, LEG, NOWHERE, open_row
+from tbgen.verify.index import NOWHERE, open_row
 from tbgen.verify.moves import has_bit, set_bit
 from tbgen.verify.planes import rank_after_capture
 from tbgen.verify.values import CHASE, CHECK, FREE
-
-_KNIGHT, _CANNON = int(PieceType.KNIGHT), int(PieceType.CANNON)
 
 
 @part
@@ -48,31 +40,15 @@ def is_hit(side, skipped, state, index):
 
 
 @part
-def hangs(side, outer, chase_rules, state, index):
+def hangs(side, chase_rules, state, index):
     """Return whether a piece of a side that can be chased is attacked by one that can chase.
 
-    outer : bool, whether pairs without the innermost attacker are looked at, too
     chase_rules : int, bits of the rule set
     """
     board, squares, n = state.board, state.all, 0
-    while index.pairs[side, n, 0] != NOWHERE and (outer or n < index.inner_pairs[side]):
-        victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
-        if attacks(board, attacker, victim) and may_be_victim(board[victim], victim, chase_rules):
-            return True
-        n += 1
-    return False
-
-
-@part
-def _may_hang(side, state, index):
-    """Return whether a pair without the innermost attacker, who is not on the board, may attack.
-
-    Where he stands, he may end an attack, and be the mount of a cannon, but no other one begins.
-    """
-    board, squares, n = state.board, state.all, index.inner_pairs[side]
     while index.pairs[side, n, 0] != NOWHERE:
         victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
-        if piece_kind(board[attacker]) == _CANNON or attacks(board, attacker, victim):
+        if attacks(board, attacker, victim) and may_be_victim(board[victim], victim, chase_rules):
             return True
         n += 1
     return False
@@ -154,125 +130,45 @@ def find_canonical(lead, within, image, state, index):
 
 
 @part
-def _mark_hits(side, m, hit, state, index):
-    """Mark the places of a row in which an outer attacker hits the king of a side.
+def _mark_places(chases, chase_rules, masks, state, index):
+    """Fill the masks of a row, as `mark_row`, place by place.
 
-    hit : uint8 (cells,), inout
+    chases : bool, whether pieces that hang are asked for; chase_rules : int, bits of the rule set
+    masks : uint8 (MASKS, cells), out
     """
-    board, king, square = state.board, state.kings[side], state.squares[m]
-    if attacks(board, square, king):
-        for cell in range(hit.size):
-            hit[cell] = 1
-    # Where the innermost attacker stands between them, or on a knight's leg, it may be otherwise.
-    if piece_kind(index.men[m]) == _KNIGHT:
-        n = 0
-        while index.leaps[m, square, n, LANDING] != NOWHERE:
-            _mark_hit(index.leaps[m, square, n, LEG], square, king, hit, state, index)
-            n += 1
-    elif square // 9 == king // 9:
-        for s in range(min(square, king) + 1, max(square, king)):
-            _mark_hit(s, square, king, hit, state, index)
-    elif square % 9 == king % 9:
-        for s in range(min(square, king) + 9, max(square, king), 9):
-            _mark_hit(s, square, king, hit, state, index)
+    board, last = state.board, index.men.size - 1
+    for cell in range(index.row_slots):
+        square = index.places[cell]
+        if board[square] != EMPTY:
+            continue
+        board[square] = index.men[last]
+        state.squares[last] = state.all[state.all.size - 1] = square
+        masks[FACING, cell] = pieces_between(board, state.kings[0], state.kings[1]) == 0
+        for side in range(2):
+            masks[RED_HIT + side, cell] = is_hit(side, NOWHERE, state, index)
+            masks[RED_HANGS + side, cell] = chases and hangs(side, chase_rules, state, index)
+        board[square] = EMPTY
 
 
 @part
-def _mark_hit(s, source, king, hit, state, index):
-    """Mark whether an attacker hits the king with the innermost one on a square.
-
-    s : int, that square; source : int, that of the attacker
-    hit : uint8 (cells,), inout
-    """
-    if index.cells[s] == NOWHERE or state.board[s] != EMPTY:
-        return
-    state.board[s] = index.men[index.men.size - 1]
-    hit[index.cells[s]] = attacks(state.board, source, king)
-    state.board[s] = EMPTY
-
-
-@part
-def _mark_facing(hit, state, index):
-    """Mark the places of a row in which the kings face each other; hit : uint8 (cells,), inout."""
-    red, black = state.kings[0], state.kings[1]
-    if red % 9 == black % 9 and pieces_between(state.board, red, black) == 0:
-        for cell in range(hit.size):
-            hit[cell] = 1
-        for s in range(red + 9, black, 9):
-            if index.cells[s] != NOWHERE:
-                hit[index.cells[s]] = 0
-
-
-@part
-def _mark_inner(side, hit, state, index):
-    """Mark the places from which the innermost attacker hits the king of a side.
-
-    hit : uint8 (cells,), inout
-    """
-    king, last = state.kings[side], index.men.size - 1
-    if piece_kind(index.men[last]) == _KNIGHT:
-        n = 0
-        while index.leaps[last, king, n, LANDING] != NOWHERE:
-            s = index.leaps[last, king, n, LANDING]
-            _mark_hit(s, s, king, hit, state, index)
-            n += 1
-        return
-    for s in range(king - king % 9, king - king % 9 + 9):
-        _mark_hit(s, s, king, hit, state, index)
-    for s in range(king % 9, SQUARES, 9):
-        _mark_hit(s, s, king, hit, state, index)
-
-
-@part
-def _find_hits(hits, buffer, state, index):
-    """Find where in a row the king of each side is hit; the innermost attacker is not on the board.
-
-    hits : uint8 (3, cells), out: Red's king, Black's king, and where they face each other
-    buffer : uint8 (cells,)
-    """
-    last = index.men.size - 1
-    hits[:] = 0
-    for side in range(2):
-        k = 0
-        while index.own[1 - side, k] != NOWHERE:
-            m = index.own[1 - side, k]
-            buffer[:] = 0
-            if m == last:
-                _mark_inner(side, buffer, state, index)
-            else:
-                _mark_hits(side, m, buffer, state, index)
-            for cell in range(buffer.size):
-                hits[side, cell] |= buffer[cell]
-            k += 1
-    _mark_facing(hits[2], state, index)
-
-
-@part
-def _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, state, arrays, index):
+def _fill(slot, cell, masks, counts, look, state, arrays, index):
     """Fill the slots of a canonical position, either side to move.
 
-    hits : uint8 (3, cells), as `_find_hits` has found them
-    red_hangs, black_hangs : bool, as `_may_hang` says of the row
+    masks : uint8 (MASKS, cells), of the row
     counts : int64 (2, places), inout, how many positions have each place of a side's palette
     """
     values, planes = arrays.values, arrays.ranks
     for side in range(2):
         plane = side * index.slots + slot
-        if hits[1 - side, cell] or hits[2, cell]:
+        if masks[RED_HIT + 1 - side, cell] or masks[FACING, cell]:
             planes[plane] = 0
             continue
         place = planes[plane]
         counts[side, place] += 1
         kind = FREE
-        if hits[side, cell]:
+        if masks[RED_HIT + side, cell]:
             kind = CHECK
-        elif (
-            look.open[side, place]
-            and arrays.seek_chases
-            and hangs(
-                side, red_hangs if side == 0 else black_hangs, arrays.chase_rules, state, index
-            )
-        ):
+        elif look.open[side, place] and masks[RED_HANGS + side, cell]:
             kind = CHASE
             set_bit(look.hung[side], slot)
         elif look.won[side, place] and _wins_something(side, state, arrays):
@@ -303,11 +199,12 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
 
 
 @borrowing_kernel
-def k_complete(lead_0, lead_1, counts, hits, buffer, look, state, index, arrays):
+def k_complete(lead_0, lead_1, plain, counts, masks, buffer, look, state, index, arrays):
     """Fill the slots of some leads.
 
+    plain : bool, whether positions are looked at one by one
     counts : int64 (2, places), inout, how many positions have each place of a side's palette
-    hits : uint8 (3, cells); buffer : uint8 (cells,)
+    masks : uint8 (MASKS, cells); buffer : uint8 (cells,)
     """
     planes, slots = arrays.ranks, index.slots
     board, last = state.board, index.men.size - 1
@@ -315,10 +212,10 @@ def k_complete(lead_0, lead_1, counts, hits, buffer, look, state, index, arrays)
         base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
         for row in range(index.lead_slots // index.row_slots):
             at, image, overlaps, x, y = open_row(lead, row, state, index)
-            red_hangs = black_hangs = False
-            if not overlaps:
-                _find_hits(hits, buffer, state, index)
-                red_hangs, black_hangs = _may_hang(0, state, index), _may_hang(1, state, index)
+            if plain and not overlaps:
+                _mark_places(arrays.seek_chases, arrays.chase_rules, masks, state, index)
+            elif not overlaps:
+                mark_row(arrays.seek_chases, arrays.chase_rules, masks, buffer, state, index)
             for cell in range(index.row_slots):
                 slot = base + at + cell
                 square = index.places[cell]
@@ -339,5 +236,5 @@ def k_complete(lead_0, lead_1, counts, hits, buffer, look, state, index, arrays)
                             set_bit(look.hung[side], slot)
                     continue
                 board[square] = index.men[last]
-                _fill(slot, cell, hits, red_hangs, black_hangs, counts, look, state, arrays, index)
+                _fill(slot, cell, masks, counts, look, state, arrays, index)
                 board[square] = EMPTY

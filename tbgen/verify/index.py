@@ -100,9 +100,7 @@ class Index(NamedTuple):
     square, those with a common leg together; then NOWHERE."""
     pairs: NDArray[np.int64]
     """int64 (2, n, 2): pieces of a side that can be chased, and those that can chase them, as
-    `Layout.piece_codes` has them; those with the innermost attacker first; then NOWHERE."""
-    inner_pairs: NDArray[np.int64]
-    """int64 (2,): how many have the innermost attacker."""
+    `Layout.piece_codes` has them; then NOWHERE."""
     places: NDArray[np.int64]
     """int64 (cells,): the square of each place in a row."""
     cells: NDArray[np.int64]
@@ -203,7 +201,7 @@ def make_index(layout: Layout) -> Index:
         first, np.array(sizes), np.array(strides), squares, lines, mirrored,
         np.concatenate(extend), np.array(layout.lead_ranks, np.int64), layout.self_mirrored,
         layout.defenders[0].squares.astype(np.int64), layout.defenders[1].squares.astype(np.int64),
-        codes, step_start, steps, _list_leaps(men), *_list_pairs(layout.piece_codes),
+        codes, step_start, steps, _list_leaps(men), _list_pairs(layout.piece_codes),
         squares[first[-1] :, 0].copy(), extend[-1][0], mirrored[first[-1] :], layout.descriptor,
     )  # fmt: skip
 
@@ -255,10 +253,9 @@ def _list_leaps(men: list[int]) -> NDArray[np.int64]:
     return leaps
 
 
-def _list_pairs(codes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`Index.pairs` and `Index.inner_pairs`."""
+def _list_pairs(codes: tuple[int, ...]) -> NDArray[np.int64]:
+    """`Index.pairs`."""
     pairs = np.full((2, len(codes) ** 2 + 1, 2), NOWHERE, np.int64)
-    inner, last = np.zeros(2, np.int64), len(codes) - 1
     for side in Side:
         listed = [
             (v, q)
@@ -269,10 +266,8 @@ def _list_pairs(codes: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.i
             and piece_kind(victim) != PieceType.KING
             and piece_kind(attacker) in ABLE_TO_CHASE
         ]
-        listed.sort(key=lambda pair: last not in pair)
         pairs[side, : len(listed)] = np.array(listed, np.int64).reshape(-1, 2)
-        inner[side] = sum(last in pair for pair in listed)
-    return pairs, inner
+    return pairs
 
 
 @part

@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import EMPTY
+from tbgen.verify.acceleration import best_of_row
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
-from tbgen.verify.judge import best_of_row
 from tbgen.verify.moves import best_move, has_bit
 from tbgen.verify.values import MATE, NEVER, ORDER, orders_of_keys
 

@@ -22,6 +22,7 @@ from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.systems import trim_process
 from tbgen.indexing.threads import thread_pool
+from tbgen.verify.acceleration import LANES, MASKS
 from tbgen.verify.arrays import NOBODY, Arrays, ManyNumbers, Numbers
 from tbgen.verify.complete import k_complete
 from tbgen.verify.index import BoardState, make_index
@@ -34,7 +35,6 @@ from tbgen.verify.judge import (
     FIRST_NODE,
     FIRST_STORED,
     HELD_DRAWS,
-    LANES,
     Look,
     k_judge,
 )
@@ -137,12 +137,13 @@ class Passes:
 
         def complete(lead_0: int, lead_1: int) -> NDArray[np.int64]:
             counts = np.zeros((2, count), np.int64)
-            hits, buffer = (np.zeros(shape, np.uint8) for shape in
-                            ((3, index.row_slots), (index.row_slots,)))  # fmt: skip
+            masks, buffer = (np.zeros(shape, np.uint8) for shape in
+                             ((MASKS, index.row_slots), (index.row_slots,)))  # fmt: skip
             look = self._look(places, 0)
             k_complete(
-                lead_0, lead_1, counts, hits, buffer, look, BoardState.make(index), index, arrays
-            )
+                lead_0, lead_1, self._plain, counts, masks, buffer, look, BoardState.make(index),
+                index, arrays,
+            )  # fmt: skip
             return counts
 
         def judge(lead_0: int, lead_1: int) -> Look:

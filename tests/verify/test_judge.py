@@ -119,6 +119,6 @@ def test_attacks_of_a_row_are_those_of_its_positions(name):
             kind = arrays.values.kinds[side, rank]
             if rank and kind != CHECK and table.layout.squares_of_slots(np.array([slot]))[1][0]:
                 set_up(slot, state, index)
-                found.append(hangs(side, True, arrays.chase_rules, state, index))
+                found.append(hangs(side, arrays.chase_rules, state, index))
                 assert (kind == CHASE) == found[-1], table.position(side, slot).fen
     assert 10 < sum(found) < len(found) - 10
