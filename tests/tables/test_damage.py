@@ -111,20 +111,21 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
     return data[:offset] + rng.randbytes(size) + data[offset + size :]
 
 
-def test_ten_thousand_damaged_files(table: tuple[Path, Planes]) -> None:
+def test_three_thousand_damaged_files(table: tuple[Path, Planes]) -> None:
+    """`tests/faults/mutants.py` tries a hundred times as many."""
     path, planes = table
     data = path.read_bytes()
     rng = random.Random(7)
     damaged = path.with_name("damaged.xqt")
     unharmed = 0
-    for _ in range(3400):
+    for _ in range(1000):
         image = mutate(data, rng)
         damaged.write_bytes(image)
         if read_everything(damaged, planes):
             unharmed += 1
             # Only a stretch of bytes that happened to be the same goes unnoticed.
             assert image == data
-    assert unharmed < 100
+    assert unharmed < 30
 
 
 INTERESTING = [0, 1, 2, 3, 255, 2**16, 2**31, 2**32 - 1, 2**40, 2**62, 2**63, 2**64 - 1]
