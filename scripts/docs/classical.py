@@ -146,17 +146,12 @@ def classical(books: Sequence[Book], known: dict[str, Endgame]) -> str:
 
 
 def disagreements(books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """A line for each endgame in which tables and books differ."""
-    lines = []
-    for book in books:
-        found = known.get(book.material)
-        if found is not None and (book.verdict == "divided" or differs(book, found)):
-            said = outcome(found.red_legal, found.red_wins, found.red_draws)
-            lines.append(
-                f"- {book.material} ({book.name}): books say {book.verdict} ({book.source}), "
-                f"tables, with Red to move: {said}."
-            )
-    return "\n" + "\n".join(lines) if lines else "nowhere."
+    """The endgames in which tables and books differ, with the source of the verdict."""
+    return ", ".join(
+        f"{book.material} ({book.source})" for book in books
+        if (found := known.get(book.material)) is not None
+        and (book.verdict == "divided" or differs(book, found))
+    ) or "nowhere"  # fmt: skip
 
 
 def one_attacker(known: dict[str, Endgame]) -> str:
@@ -209,8 +204,7 @@ the share that a perpetual check or chase decides.
 {classical}
 {missing}
 
-Verdicts differ where less than half of the positions, with Red to move, are what books say:
-{disagreements}
+Less than half of the positions, with Red to move, are what books say in: {disagreements}.
 
 ## One attacker
 
