@@ -42,6 +42,8 @@ from tbgen.verify.complete import after_capture
 from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import (
     Ranges,
+    are_held,
+    bit_of,
     contains,
     cut,
     has_bit,
@@ -390,22 +392,15 @@ def keep_answered(
         return answered
 
     of_chasers = found.chasers[:, NUMBER] // SQUARES
-    nodes: Numbers = np.unique(of_chasers)
-    alive = np.ones(len(nodes), np.bool_)
-    moves, owners = found.binding, np.searchsorted(nodes, found.binding[:, NODE])
-    bits = np.zeros(2 * index.slots // 8 + 1, np.uint8)
+    moves, bits = found.binding, np.zeros(2 * index.slots // 8 + 1, np.uint8)
+    np.bitwise_or.at(bits, of_chasers >> 3, bit_of(of_chasers))
     with compile_lock():
         answer(np.empty((0, BINDING_COLUMNS), np.int64))
     while True:
-        bits[:] = 0
-        np.bitwise_or.at(
-            bits, nodes[alive] >> 3, np.uint8(1) << (nodes[alive] & 7).astype(np.uint8)
-        )
         answered = np.concatenate(list(pool.map(lambda some: answer(some()), cut(moves))))
         if answered.all():
             break
-        alive[owners[~answered]] = False
-        left = alive[owners]
-        moves, owners = moves[left], owners[left]
-    left = alive[np.searchsorted(nodes, of_chasers)] | np.isin(of_chasers, found.claiming)
-    return found.chasers[left]
+        lost = moves[~answered, NODE]
+        np.bitwise_and.at(bits, lost >> 3, ~bit_of(lost))
+        moves = moves[are_held(bits, moves[:, NODE])]
+    return found.chasers[are_held(bits, of_chasers) | np.isin(of_chasers, found.claiming)]

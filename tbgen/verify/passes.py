@@ -83,10 +83,6 @@ class Found:
     """Node, stored key and best key of the first finding."""
     counts: NDArray[np.int64]
     """int64 (2, places): how often each place of the palette is the value of a position."""
-    held: ManyNumbers
-    """Draws that only checks hold, every slot that a position has; not ascending."""
-    chasers: ManyNumbers
-    """Nodes that may be chasers."""
     check_claims: Numbers
     """Direct wins of sides in check."""
     chase_claims: tuple[Numbers, Numbers]
@@ -120,6 +116,9 @@ class Passes:
         self.index = make_index(layout)
         self._layout, self._threads, self._report, self._plain = layout, threads, report, plain
         self._hung = np.zeros((2, layout.slots // 8 + 1), np.uint8)
+        # Draws that only checks hold, in every slot of theirs; nodes that may be chasers.
+        self._held: ManyNumbers = NOBODY
+        self._chasers: ManyNumbers = NOBODY
 
     def prove(self, keys: list[Numbers]) -> Found:
         """Fill the planes, and prove every position.
@@ -171,14 +170,14 @@ class Passes:
         claims = np.sort(np.concatenate([look.claims for look in looks]))
         checked = arrays.ranks[(1 - claims % 2) * index.slots + claims // 2] == 0
         of_chases = claims[~checked]
+        self._held = np.concatenate([look.held for look in looks])
+        self._chasers = np.concatenate([look.chasers for look in looks])
         return Found(
             int(figures[:, FINDINGS].sum()), first, counts,
-            np.concatenate([look.held for look in looks]),
-            np.sort(np.concatenate([look.chasers for look in looks])),
             claims[checked], (of_chases, stored_keys(of_chases, arrays)),
         )  # fmt: skip
 
-    def suspects(self, found: Found) -> Suspects:
+    def suspects(self) -> Suspects:
         """Turn numbers into marks; who may have to do with a pattern, as far as rows can tell."""
         arrays, index = self.arrays, self.index
         marks = make_marks(arrays.values.keys)
@@ -201,9 +200,9 @@ class Passes:
         settled = np.zeros(marks.keys.shape, np.bool_)
         values = arrays.values._replace(keys=marks.keys, settled=settled, drawn=drawn)
         self.arrays = arrays._replace(supports=supports._replace(ranks=ranks), values=values)
-        questions, chasers, offenders = [NOBODY], [found.chasers], [NOBODY]
+        questions, chasers, offenders = [NOBODY], [self._chasers], [NOBODY]
         for winner in Side:
-            held = found.held[found.held % 2 != winner] // 2
+            held = self._held[self._held % 2 != winner] // 2
             asked, losing, alive = self._settle_side(winner, held, marks)
             questions.append(asked)
             chasers.append(narrowed(losing, index.slots))
@@ -217,6 +216,7 @@ class Passes:
             offenders += [self._list_alive(side, marks, [SET_CHECKED, EARLY_CHECKED], rows)
                           for side in Side]  # fmt: skip
         values.settled[:] = np.isin(marks.role, roles)
+        del self._held, self._chasers
         return Suspects(
             cut(np.unique(np.concatenate(offenders))), checked,
             cut(np.sort(np.concatenate(chasers))),

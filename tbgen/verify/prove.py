@@ -75,7 +75,7 @@ def verify(
     if arrays.seek_patterns:
         search = partial(_search, passes, found, rule_set, threads, report)
         if not (plain or found.findings):
-            searched = search(passes.suspects(found))
+            searched = search(passes.suspects())
         # What is suspect follows from what all positions say, and claims may rest on others.
         if not searched.is_complete or found.findings or searched.wrong:
             searched = search(passes.everybody(found))
