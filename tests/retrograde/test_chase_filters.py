@@ -64,7 +64,7 @@ class Filters:
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:
         """Return whether the proof says that a piece of `side` may be chased."""
         set_up(slot, self.state, self.index)
-        return bool(hangs(side, True, word, self.state, self.index))
+        return bool(hangs(side, word, self.state, self.index))
 
 
 def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:
