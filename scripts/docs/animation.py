@@ -20,8 +20,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tbgen.board.drawing.animation import Pace, keyframes, shown_between, walks  # noqa: E402
 from tbgen.board.drawing.diagram import Look, draw, draw_arrow  # noqa: E402
-from tbgen.board.drawing.motion import Pace, keyframes, shown_between, walks  # noqa: E402
 from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place  # noqa: E402
 from tbgen.board.drawing.story import checkers  # noqa: E402
 from tbgen.indexing import Move, Position  # noqa: E402

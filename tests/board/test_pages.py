@@ -16,10 +16,8 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.language.i18n import LANGUAGES, traditional
+from tbgen.board.language.i18n import LANGUAGES, TEXTS, read_csv, traditional
 from tbgen.board.language.names import material_name, read_material
-from tbgen.board.language.texts import TEXTS
-from tbgen.board.language.texts_tables import TABLE_TEXTS
 from tbgen.board.web import pages
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.server import create_app
@@ -328,6 +326,8 @@ def test_traditional_texts_have_their_own_characters_and_words() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
+    files = [*read_csv("complaints.csv"), *read_csv("reasons.csv")]
+    said += "".join(chinese for _, chinese in [*TEXTS.values(), *files])
     found = traditional(said)
     assert not set(found) & SIMPLIFIED
     assert not re.search("[複復]制|標准|日志|坐標|服務器|程序|內存|磁盤|文件|鏈接|數據|全屏", found)
@@ -336,12 +336,8 @@ def test_traditional_texts_have_their_own_characters_and_words() -> None:
 
 def test_every_message_is_said_somewhere() -> None:
     """Keys are written out, or put together as in `f"class_{kind}"`."""
-    code = "".join(
-        path.read_text("utf-8")
-        for path in (ROOT / "tbgen" / "board").rglob("*.py")
-        if not path.name.startswith("texts")
-    )
-    written = set(re.findall(r"[\"']([\w-]+)[\"']", code)) | set(Metric)
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "tbgen" / "board").rglob("*.py"))
+    written = set(re.findall(r"[\"']([\w/{}.-]+)[\"']", code)) | set(Metric)
     composed = [
         re.sub(r"\{.*?\}", r"[\\w -]+", found)
         for found in re.findall(r"f[\"']([\w-]*\{[\w.(), ]+\}[\w-]*)[\"']", code)
@@ -350,7 +346,7 @@ def test_every_message_is_said_somewhere() -> None:
     assert any(re.fullmatch(pattern, "class_won") for pattern in composed)
     assert not [
         key
-        for key in TEXTS | TABLE_TEXTS
+        for key in TEXTS
         if key not in written and not any(re.fullmatch(pattern, key) for pattern in composed)
     ]
 

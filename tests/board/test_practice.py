@@ -17,8 +17,7 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.practice import answer
-from tbgen.board.knowledge.puzzles import LEVELS, find_puzzle, level_of
+from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, level_of
 from tbgen.board.web.server import create_app
 from tbgen.indexing import Material, Move, Position
 from tbgen.rules import legal_moves
@@ -120,7 +119,7 @@ def test_nothing_in_a_puzzle_tells_its_solution(client: TestClient) -> None:
 def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     found = set()
     for day in (1, 2):
-        for module in ("chosen", "pages", "routes"):
+        for module in ("gallery", "pages", "routes"):
             monkeypatch.setattr(
                 f"tbgen.board.web.{module}.today", lambda day=day: date(2026, 1, day)
             )

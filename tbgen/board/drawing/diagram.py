@@ -102,8 +102,7 @@ def draw(
     space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ' tabindex="0"'
     inside = f"<style>{STYLE}</style>{symbols(look.pieces)}" if alone else ""
     size = f' width="{width}" height="{width * HEIGHT // WIDTH}"' if width else ""
-    side = text(look.language, position.side.name.lower())
-    turn = text(look.language, "to_move", side=side)
+    turn = text(look.language, "to_move", side=position.side)
     label = f"{text(look.language, 'board')}{text(look.language, 'colon')}{turn}"
     return "".join(
         [

@@ -12,8 +12,8 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from tbgen.board.drawing.animation import Pace, Walk, walks
 from tbgen.board.drawing.diagram import STYLE, Arrow, Look, draw_arrow, symbols
-from tbgen.board.drawing.motion import Pace, Walk, walks
 from tbgen.board.drawing.pieces import piece_id
 from tbgen.board.drawing.raster import png
 from tbgen.board.drawing.scenery import VIEW_BOX, WIDTH, place, scenery
@@ -52,7 +52,7 @@ def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 
 
     pace = Pace()
     people = walks(start, [frame.move for frame in frames], pace)
-    moments = moments_of(frames, pace)
+    moments = list(moments_of(frames, pace))
     pictures = [easel.picture(people, moment, pace) for moment in moments]
     # Colours are chosen once, from pictures that have all there are: else they would flicker.
     kinds = {
@@ -68,12 +68,8 @@ def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 
     return out.getvalue()
 
 
-def moments_of(frames: Sequence[Frame], pace: Pace) -> list[Moment]:
+def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
     """The pictures that are taken of a game, the first one before its first move."""
-    return list(_moments(frames, pace))
-
-
-def _moments(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
     yield Moment(0.0, pace.opening, None, ())
     step = pace.glide / (GLIDES + 1)
     for number, frame in enumerate(frames):

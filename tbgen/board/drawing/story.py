@@ -70,8 +70,7 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
         moved = frame.after.side.other
         if moved == loser and frame.label in ("check", "chase"):
             offences += 1
-            side = text(language, moved.name.lower())
-            label = text(language, "ply_forbidden", what=label, n=offences, side=side)
+            label = text(language, "ply_forbidden", what=label, n=offences, side=moved)
         found.append(label)
     if frames and not legal_moves(frames[-1].after):
         found[-1] = text(language, "ply_mate" if frames[-1].label == "check" else "ply_stalemate")

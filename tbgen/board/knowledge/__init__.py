@@ -3,7 +3,7 @@
     library    a game  ->  Study: value, moves, suggestion, the referee's verdict
     insight    heat maps, other rules, the loser's ladder, slips
     search     positions of a table in bounded time
-    puzzles    one good move alone       daily   of the day       practice   weaker opponents
+    puzzles    one good move alone; weaker opponents       daily   positions of the day
     games      games from text           pgn     games as text    workshop   builds, and their cost
 
 Everything that is asked of tables is asked by `library`.

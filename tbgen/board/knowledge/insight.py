@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from tbgen.board.knowledge.library import Library
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.indexing.squares import EMPTY, PieceType, area, piece_kind, piece_side
-from tbgen.play.mainline import Ending, LineMove, Mainline
+from tbgen.play.mainline import Ending, Mainline
 from tbgen.play.preference import Preference, RootMove
 from tbgen.rules import check_legal
 from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, Value
@@ -31,8 +31,8 @@ class Rung:
 
     `moves` lead to it from the ladder's start. `order` is the order of what he is in; 0 at the
     last rung, which ends in mate or conversion after `plies` more. `loop` is the line that ends
-    in the loop, None at order 0. `keeps` are his moves that stay in the loop, `leaves` the best
-    of those that leave it.
+    in the loop, None at order 0; it has the position before its ply `turn`. `keeps` are his moves
+    that stay in the loop, `leaves` the best of those that leave it.
     """
 
     moves: tuple[Move, ...]
@@ -40,6 +40,7 @@ class Rung:
     order: int
     plies: int
     loop: Mainline | None = None
+    turn: int = 0
     keeps: tuple[RootMove, ...] = ()
     leaves: RootMove | None = None
 
@@ -143,11 +144,12 @@ def _ladder(library: Library, start: Position) -> list[Rung]:
         turn = _turning_point(library, line)
         if turn is None:
             break
-        played, keeps, leaves = turn
-        before = line.moves[: line.moves.index(played)]
-        moves = (*moves, *(entry.choice.move for entry in before))
-        rung = Rung(moves, played.position, result.order, result.plies or 0, line, keeps, leaves)
-        found.append(rung)
+        number, keeps, leaves = turn
+        moves = (*moves, *(entry.choice.move for entry in line.moves[:number]))
+        found.append(Rung(
+            moves, line.moves[number].position, result.order, result.plies or 0, line, number,
+            keeps, leaves,
+        ))  # fmt: skip
         if leaves is None:
             break
         moves, position = (*moves, leaves.move), leaves.after
@@ -156,8 +158,8 @@ def _ladder(library: Library, start: Position) -> list[Rung]:
 
 def _turning_point(
     library: Library, line: Mainline
-) -> tuple[LineMove, tuple[RootMove, ...], RootMove | None] | None:
-    """The loser's best way out of the loop: the ply, what keeps him in, the way.
+) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
+    """The loser's best way out of the loop: the number of the ply, what keeps him in, the way.
 
     The best way out is the one that resists longest; None where every move keeps him in. None
     for a line that ends in no loop.
@@ -165,7 +167,7 @@ def _turning_point(
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None
     turns = []
-    for played in line.moves[line.loop_start :]:
+    for number, played in enumerate(line.moves[line.loop_start :], line.loop_start):
         if played.position.side != line.winner.other:
             continue
         order = played.result.order
@@ -173,7 +175,7 @@ def _turning_point(
         keeps = tuple(move for move in moves if move.order == order)
         out = [move for move in moves if move.worth is not None and move.order != order]
         leaves = min(out, key=lambda move: move.sort_key, default=None)
-        turns.append((played, keeps, leaves))
+        turns.append((number, keeps, leaves))
     turns.sort(key=lambda turn: Preference.of(turn[2].worth if turn[2] else None))
     ways_out = [turn for turn in turns if turn[2] is not None]
     return next(iter(ways_out or turns), None)

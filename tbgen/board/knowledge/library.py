@@ -198,7 +198,7 @@ class Library:
             plain.moves,
             plain.missing,
             suggested,
-            judge_game(game, rules=rules) if _repeats(positions) else None,
+            judge_game(game, rules=rules) if plain.position in history else None,
             _forbidden(game, rules, positions, plain.moves),
             rules,
         )
@@ -208,15 +208,12 @@ class Library:
         if study.result is None or not study.result.order:
             return None
         position = study.position
-        key = "mechanism", self.fingerprint, position
-        return self._memory.recall(key, lambda: find_mechanism(self.tables, position))
+        return self.recall(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
         """Best play of both sides; raises like `Tablebase.probe`."""
-        key = "line", self.fingerprint, position, min(plies, MAX_LINE)
-        return self._memory.recall(
-            key, lambda: self.tables.mainline(position, min(plies, MAX_LINE))
-        )
+        plies = min(plies, MAX_LINE)
+        return self.recall(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
     def recall(self, key: Any, find: Callable[[], Found]) -> Found:
         """Answers of `find`, remembered as long as the tables stay as they are."""
@@ -290,9 +287,17 @@ class Library:
 
     def read_figures(self) -> None:
         """Read the figures and the proof of every table that can be read, to be known later."""
+        for material in self.all_statistics():
+            with contextlib.suppress(TablebaseError, OSError):
+                self.proof(material)
+
+    def all_statistics(self) -> dict[Material, TableStatistics]:
+        """The figures of every table that can be read, fewest pieces first."""
+        found = {}
         for name in self.available():
             with contextlib.suppress(TablebaseError, OSError):
-                self.proof(name.material)
+                found[name.material] = self.statistics(name.material)[0]
+        return found
 
     def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
         """The name of a table's file, and what `statistics` gives; kept while tables stay."""
@@ -397,8 +402,3 @@ def _forbidden(
                 found[choice.move] = judge_game(game, rules=rules)
             game.pop()
     return found
-
-
-def _repeats(positions: Sequence[Position]) -> bool:
-    """Return whether the last position has occurred before."""
-    return positions[-1] in positions[:-1]

@@ -15,7 +15,6 @@ from tbgen.board.language.words import explain_judgement, explain_line, order_va
 from tbgen.indexing import Move, Position, Side
 from tbgen.notation import format_move
 from tbgen.play.mainline import Ending, Mainline
-from tbgen.play.preference import RootMove
 from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
@@ -49,10 +48,11 @@ def game_text(
         except (MissingTableError, UnsupportedMaterialError):
             texts, result, why = [], "*", ""
         else:
-            texts = [
-                f"{format_move(each.position, each.choice.move, notation)}{_comment(each.choice)}"
-                for each in line.moves
-            ]
+            texts = []
+            for each in line.moves:
+                texts.append(format_move(each.position, each.choice.move, notation))
+                if each.choice.value is not None:
+                    texts[-1] += f" {{{order_value(each.choice.order, each.choice.value)}}}"
             result, why = _end_of_line(line), explain_line(line, language)
     tags = {
         "Game": "Chinese Chess",
@@ -79,10 +79,6 @@ def _pairs(start: Position, moves: Sequence[str]) -> list[str]:
     ]
 
 
-def _comment(choice: RootMove) -> str:
-    return "" if choice.value is None else f" {{{order_value(choice.order, choice.value)}}}"
-
-
 def _end_of_game(
     library: Library, positions: Sequence[Position], moves: Sequence[Move], language: str
 ) -> tuple[str, str]:
@@ -94,7 +90,7 @@ def _end_of_game(
     if over.why == "repetition" and study.judgement is not None:
         why = explain_judgement(study.judgement, study.rules, language)
         return RESULTS[over.winner], why
-    loser = "" if over.winner is None else text(language, over.winner.other.name.lower())
+    loser = "" if over.winner is None else over.winner.other
     return RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)
 
 

@@ -1,7 +1,10 @@
-"""Puzzles made from tables: one move alone keeps the win or the draw, and takes nothing.
+"""Puzzles made from tables, and the table as an opponent of other strengths.
 
-material, aim, level  ->  positions with such a value  ->  one good move  ->  the playing mode
+material, aim, level  ->  positions with such a value  ->  one move alone keeps it, no capture
 the game so far       ->  whether the task is open, rightly begun, lost or solved
+a study, a strength   ->  a move: best      the table's own choice
+                                  varied    any move that keeps the outcome, at random
+                                  beginner  as varied, but one move in four is any legal one
 
 A level is how hard a puzzle is: how many moves there are to choose from, how long the win takes,
 and whether repetition decides.
@@ -15,7 +18,7 @@ from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.library import Library, Study
 from tbgen.board.knowledge.search import glance
 from tbgen.finding.query import NO_END, Query
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material, Move, Position, Side
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
@@ -104,3 +107,23 @@ def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
     if not begun:
         return "open"
     return "solved" if task == "draw" else "right"
+
+
+SLIPS = 0.25
+"""The share of a beginner's moves that are any legal ones."""
+
+
+def answer(study: Study, strength: str, chance: random.Random | None = None) -> Move:
+    """Return a move of a study that has one to suggest, at one of `STRENGTHS`.
+
+    Moves that the referee punishes at once are left out, except the last one there is.
+    """
+    assert study.suggested is not None
+    if strength == "best":
+        return study.suggested.move
+    chance = chance or random.Random()
+    allowed = [move for move in study.moves if move.move not in (study.forbidden or {})]
+    if strength == "beginner" and chance.random() < SLIPS:
+        return chance.choice(allowed or [study.suggested]).move
+    keeping = [move for move in allowed if move.outcome == study.suggested.outcome]
+    return chance.choice(keeping or [study.suggested]).move

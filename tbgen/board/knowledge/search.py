@@ -116,27 +116,24 @@ def glance(
 
     Raises like `Tablebase.probe`.
     """
-    key = "glance", material, wanted, seed, most
-    return library.recall(key, lambda: _glance(library, material, wanted, seed, most, seconds))
 
-
-def _glance(
-    library: Library, material: Material, wanted: Query, seed: int, most: int, seconds: float
-) -> Found:
-    deadline = time.monotonic() + seconds
-    file = library.tables.table(material)
-    scan = Scan(file, wanted, _other_tables(library, file) if wanted.differs else ())
-    walk = _Walk(file, scan, seed, FIRST + 4 * most)
-    found: list[Position] = []
-    for position in walk.positions():
-        library.tables.checkpoint()
-        if time.monotonic() > deadline:
-            break
-        if position is not None:
-            found.append(position)
-            if len(found) >= most:
+    def find() -> Found:
+        deadline = time.monotonic() + seconds
+        file = library.tables.table(material)
+        scan = Scan(file, wanted, _other_tables(library, file) if wanted.differs else ())
+        walk = _Walk(file, scan, seed, FIRST + 4 * most)
+        found: list[Position] = []
+        for position in walk.positions():
+            library.tables.checkpoint()
+            if time.monotonic() > deadline:
                 break
-    return Found(tuple(found), scan.candidates, walk.share)
+            if position is not None:
+                found.append(position)
+                if len(found) >= most:
+                    break
+        return Found(tuple(found), scan.candidates, walk.share)
+
+    return library.recall(("glance", material, wanted, seed, most), find)
 
 
 class _Walk:

@@ -1,8 +1,8 @@
 """Texts of the board in English and in both Chinese scripts.
 
-texts        messages by key; those about tables are in `texts_tables`
+texts.csv    messages by key, in English and simplified Chinese
 i18n         a message in one of three languages
 names        pieces, points and endgames
-words        reasons and verdicts
-complaints   errors
+words        reasons and verdicts; reasons.csv has their sentences
+complaints   errors; complaints.csv has their forms
 """

@@ -2,16 +2,18 @@
 
     text("zh-Hant", "moves")   ->   著法
 
-A message is looked up by a short key; simplified Chinese is written in `texts` and `texts_tables`,
-and traditional Chinese follows from it, by words (`_WORDS`) and else character by character.
+A message is looked up by a short key in `texts.csv`, which has English and simplified Chinese;
+traditional Chinese follows from that, by words (`_WORDS`) and else character by character.
 """
 
 from __future__ import annotations
 
+import csv
 import re
+from pathlib import Path
 
-from tbgen.board.language.texts import TEXTS
-from tbgen.board.language.texts_tables import TABLE_TEXTS
+from tbgen.indexing import Side
+from tbgen.indexing.rulesets import Rules
 
 LANGUAGES = {"en": "English", "zh-Hans": "简体", "zh-Hant": "繁體"}
 """Languages by their tags, named in themselves."""
@@ -39,7 +41,16 @@ _WORDS = {
 _WORD = re.compile("|".join(_WORDS))
 
 
-_TEXTS = TEXTS | TABLE_TEXTS
+def read_csv(name: str) -> list[list[str]]:
+    """The lines of a data file of this package."""
+    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+TEXTS = {key: (english, chinese) for key, english, chinese in read_csv("texts.csv")} | {
+    f"rules_{rules}": (rules.meaning, rules.terms.in_chinese) for rules in Rules
+}
+"""The messages by key, English and simplified Chinese; those of rule sets are their terms."""
 
 
 def traditional(simplified: str) -> str:
@@ -55,5 +66,8 @@ def localise(language: str, english: str, chinese: str) -> str:
 
 
 def text(language: str, key: str, **fields: object) -> str:
-    """The message of a key, with its `{fields}` filled in."""
-    return localise(language, *_TEXTS[key]).format(**fields)
+    """The message of a key, with its `{fields}` filled in; a `Side` is named in the language."""
+    for name, value in fields.items():
+        if isinstance(value, Side):
+            fields[name] = text(language, value.name.lower())
+    return localise(language, *TEXTS[key]).format(**fields)

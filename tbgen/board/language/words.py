@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from tbgen.answers import reasons
-from tbgen.answers.mechanism import Mechanism, Offence
+from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.units import duration
-from tbgen.board.language.i18n import localise, text, traditional
+from tbgen.board.language.i18n import localise, read_csv, text, traditional
 from tbgen.board.language.names import file_name
 from tbgen.indexing import Position, Side
 from tbgen.notation.chinese import piece_name
@@ -29,43 +29,7 @@ from tbgen.tables.proofs import ProofStatus
 class Chinese(reasons.Words):
     """Simplified characters; traditional ones follow from them."""
 
-    sentences: ClassVar[Mapping[str, str]] = {
-        "draw": "和棋",
-        "barren": "和棋：双方都没有进攻子力",
-        "leaves_barren": "和棋：不再有进攻子力",
-        "is_mated": "{side}被将死",
-        "is_stalemated": "{side}被困毙，判负",
-        "wins": "{side}{distance}{mates}",
-        "loses": "{other}负：{side}{distance}{mates}",
-        "has_forced": "{other}最顽强的着法是{offence}，判负（{order}阶）",
-        "forces": "{plies}后，{other}最顽强的着法是{offence}，判负（{order}阶）",
-        "offends": "{side}再走{plies}即因{offence}判负（{order}阶）",
-        "move_mates": "将死",
-        "move_stalemates": "困毙，胜",
-        "move_wins": "{distance}{mates}",
-        "move_loses": "负：{distance}{mated}",
-        "move_wins_by_capture": "转入胜局{material}",
-        "move_loses_by_capture": "负：转入败局{material}",
-        "move_keeps": "{other}最多继续{offence}，判负（{order}阶）",
-        "move_forces": "逼对方{offence}（{order}阶），{plies}后",
-        "move_offends": "再走{plies}即因{offence}判负（{order}阶）",
-        "move_unknown": "缺少{material}残局库",
-        "line_mate": "{other}被将死：{side}胜",
-        "line_stalemate": "{other}被困毙：{side}胜",
-        "line_draw": "和棋：双方都无法取胜",
-        "line_cut": "未完：后面还有着法",
-        "line_unknown": "缺少{material}残局库，无法继续",
-        "line_repeats": "局面重复，双方均无单方长打：和棋",
-        "line_drawn_loop": "局面重复，双方均无单方长打：和棋",
-        "line_loop": "着法循环：{other}{offence}，{side}胜",
-        "mates": "杀",
-        "mates_or_converts": "杀或转换",
-        "mated": "内被将死",
-        "mated_or_converted": "内被将死或转换",
-        Offence.CHECK: "长将",
-        Offence.CHASE: "长捉",
-        "check_or_chase": "长将或长捉",
-    }
+    sentences: ClassVar[Mapping[str, str]] = dict(read_csv("reasons.csv"))
 
     def side(self, side: Side) -> str:
         """`红方`."""
@@ -193,7 +157,7 @@ def result_name(winner: Side | None, language: str) -> str:
     """`Red wins` or `Draw`."""
     if winner is None:
         return text(language, "drawn")
-    return text(language, "wins", side=text(language, winner.name.lower()))
+    return text(language, "wins", side=winner)
 
 
 def time_in_words(seconds: float, language: str) -> str:

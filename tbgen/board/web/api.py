@@ -75,8 +75,7 @@ class Api:
         answer = study_answer(study, view, mechanism)
         status = 200
         if study.missing is not None:
-            failed = _missing(study)
-            answer |= failed
+            answer |= _missing(study)
             status = 404
         return Answer(answer, status=status)
 
@@ -140,7 +139,7 @@ class Api:
 
         One that cannot be read is listed with its error.
         """
-        names, asked = self._names(), request.query_params.get("name")
+        names, asked = self._library.available(), request.query_params.get("name")
         if asked is not None:
             material = read_material(asked)
             names = [name for name in names if name.material == material]
@@ -171,10 +170,11 @@ class Api:
         if form not in FORMATS:
             raise RequestError(400, f"format is none of {', '.join(FORMATS)}", "format=csv")
         if form != "json":
-            name = f"{material}.{form}"
-            whole = {"csv": self._as_csv, "pgn": self._as_pgn}[form](found.positions)
-            disposition = {"content-disposition": f'attachment; filename="{name}"'}
-            return Answer(whole, CSV if form == "csv" else TEXT, headers=disposition)
+            headers = {"content-disposition": f'attachment; filename="{material}.{form}"'}
+            if form == "csv":
+                return Answer(self._as_csv(found.positions), CSV, headers=headers)
+            games = [game_text(self._library, [position], []) for position in found.positions]
+            return Answer("\n".join(games), TEXT, headers=headers)
         positions = [
             position_answer(position, self._library.tables.probe(position))
             for position in found.positions
@@ -199,14 +199,10 @@ class Api:
             lines.append(",".join([position.fen, *map(str, numbers)]))
         return "".join(f"{line}\n" for line in lines)
 
-    def _as_pgn(self, positions: Sequence[Position]) -> str:
-        """A game for each position: best play from it."""
-        return "\n".join(game_text(self._library, [position], []) for position in positions)
-
     def graph(self, request: Request) -> Answer:
         """Materials that captures lead to, down to the bare kings."""
         material = _material(request)
-        present = {name.material for name in self._names()}
+        present = {name.material for name in self._library.available()}
         nodes = [
             {
                 "material": node.name,
@@ -237,7 +233,7 @@ class Api:
     def health(self, request: Request) -> Answer:
         """Return whether the server is well: it can say what every page begins with."""
         _ = self._library.fingerprint, self._library.first_position
-        return Answer({"status": "ok", "tables": len(self._names())})
+        return Answer({"status": "ok", "tables": len(self._library.available())})
 
     def metrics(self, gate: Gate) -> Answer:
         """Counts for Prometheus."""
@@ -255,12 +251,9 @@ class Api:
             "# TYPE tbgen_cache_bytes gauge",
             f"tbgen_cache_bytes {cache.bytes}",
             "# TYPE tbgen_tables gauge",
-            f"tbgen_tables {len(self._names())}",
+            f"tbgen_tables {len(self._library.available())}",
         ]
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
-
-    def _names(self) -> list[TableName]:
-        return self._library.available()
 
     def _figures(self, material: Material) -> dict[str, Any]:
         """Everything that is known of a table."""

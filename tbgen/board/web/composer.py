@@ -19,8 +19,7 @@ from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.web.gallery import small_boards
 from tbgen.board.web.http import Answer
-from tbgen.board.web.layout import wide_page, with_settings
-from tbgen.board.web.markup import hidden_fields, link, message
+from tbgen.board.web.layout import hidden_fields, link, message, wide_page, with_settings
 from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words, outcome_word
 from tbgen.finding.query import FIELDS, SORTS, read_query
@@ -37,6 +36,10 @@ PRESETS: dict[str, dict[str, str]] = {
     "study": {"study": "1", "sort": "-length"},
 }
 """Questions to begin with, by the key of their name: `find_KEY` in the texts."""
+
+_NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
+_PIECES = 'placeholder="R@e5,r@a9" size="12" maxlength="60" autocomplete="off"'
+"""Attributes of fields."""
 
 
 def search_page(
@@ -114,7 +117,7 @@ def _said(found: Found, language: str) -> str:
 def _caption(library: Library, position: Position, language: str) -> str:
     """Whose turn it is, and what that is worth."""
     result = library.tables.probe(position)
-    turn = text(language, "to_move", side=text(language, position.side.name.lower()))
+    turn = text(language, "to_move", side=position.side)
     said = f"{turn}{text(language, 'list_stop')}{text(language, outcome_word(result.outcome))}"
     if result.outcome != Outcome.DRAW and result.plies:
         said += text(language, "list_stop") + moves_in_words(result.plies, language)
@@ -133,10 +136,10 @@ def _form(
         _choice("turn", text(language, "side"), sides, asked, language),
         _choice("outcome", text(language, "result"), outcomes, asked, language),
         _choice("decided", text(language, "find_decided"), offences, asked, language),
-        _count("order", text(language, "order"), asked, "[0-9]*-?[0-9]*"),
-        _count("least", text(language, "find_least"), asked),
-        _count("most", text(language, "find_most"), asked),
-        _pieces(text(language, "find_at"), asked),
+        _field("order", text(language, "order"), asked, _NUMBER.replace("*", "*-?[0-9]*")),
+        _field("least", text(language, "find_least"), asked),
+        _field("most", text(language, "find_most"), asked),
+        _field("at", text(language, "find_at"), asked, _PIECES),
         _tick("only", text(language, "find_only"), asked),
         _tick("zugzwang", text(language, "find_zugzwang"), asked),
         *(
@@ -176,20 +179,11 @@ def _sorts(offered: Collection[str], language: str) -> dict[str, str]:
     return found
 
 
-def _count(name: str, label: str, asked: Mapping[str, str], pattern: str = "[0-9]*") -> str:
+def _field(name: str, label: str, asked: Mapping[str, str], attributes: str = _NUMBER) -> str:
     value = escape(asked.get(name, ""))
     return (
-        f'<label><span>{escape(label)}</span><input name="{name}" inputmode="numeric" '
-        f'pattern="{pattern}" maxlength="5" value="{value}"></label>'
-    )
-
-
-def _pieces(label: str, asked: Mapping[str, str]) -> str:
-    """The field of pieces that stand on certain squares."""
-    value = escape(asked.get("at", ""))
-    return (
-        f'<label><span>{escape(label)}</span><input name="at" placeholder="R@e5,r@a9" size="12" '
-        f'maxlength="60" autocomplete="off" value="{value}"></label>'
+        f'<label><span>{escape(label)}</span><input name="{name}" {attributes} value="{value}">'
+        "</label>"
     )
 
 

@@ -1,13 +1,17 @@
-"""Building tables from the board: who may ask for it, how it goes, and who does it.
+"""Building tables from the board: who may ask for it, who does it, and what pages show of it.
 
     GET  /enter/KEY        a cookie for the browser of whoever reads the terminal of the server
     POST /build            cookie, the page's token, Origin and Host our own   ->  Workshop.start
     POST /build/cancel     the same                                            ->  Workshop.cancel
     GET  /build/events     how it goes, as server-sent events, to its end
 
+    missing_card    no table for this position: its cost, a button or the command, the build
+    missing_page    the same for an endgame
+    starters        sets to begin with, on a server without tables and on the page /build
+    progress_card   the build that goes on, told to the script by /build/events
+
 The board builds nothing and knows nobody who does: whoever serves it brings a `Workshop`. These
-are the only requests that change anything, and only a server that says so takes them; what a page
-shows of all this is in `starting`.
+are the only requests that change anything, and only a server that says so takes them.
 """
 
 from __future__ import annotations
@@ -15,15 +19,35 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
-from urllib.parse import parse_qs
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
+from html import escape
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from tbgen.board.knowledge.workshop import Progress, Workshop, may_build
-from tbgen.board.web.http import Answer, RequestError, failure
+from tbgen.answers.units import size
+from tbgen.board.knowledge.library import Library, Study
+from tbgen.board.knowledge.workshop import Cost, Progress, Stage, Workshop, may_build
+from tbgen.board.language.i18n import text
+from tbgen.board.language.names import material_name
+from tbgen.board.language.words import time_in_words
+from tbgen.board.web.http import HTML, Answer, RequestError, failure
+from tbgen.board.web.layout import (
+    copy_button,
+    hidden_fields,
+    link,
+    message,
+    page,
+    wide_page,
+    with_settings,
+)
+from tbgen.board.web.limits import is_loopback
+from tbgen.board.web.state import View
+from tbgen.board.web.verdict import MOST_NAMED, can_be_built
 from tbgen.indexing import InputError, Material
+from tbgen.tables import MissingTableError
 
 PATHS = frozenset({"/build", "/build/cancel"})
 """The addresses that take a POST."""
@@ -176,3 +200,176 @@ def _own_address(back: str) -> str:
 def _plain(answer: Answer) -> Response:
     headers = {"cache-control": "no-store", **(answer.headers or {})}
     return Response(answer.content(), answer.status, headers, media_type=answer.media_type)
+
+
+def missing_card(library: Library, study: Study, view: View) -> str:
+    """One card for a position without a table: what is missing, what it takes, how to get it."""
+    if not can_be_built(study):
+        material = study.position.material
+        name = material.name
+        if material.men <= MOST_NAMED:
+            name = f"{material_name(material, view.language)} ({name})"
+        said = text(view.language, "missing_never", name=name)
+        return f'<section class="card missing"><p>{escape(said)}</p></section>'
+    note = f'<p class="under">{message(view.language, "missing_captures")}</p>'
+    return _material_card(library, study.position.material, view, view.href(chosen=None), note)
+
+
+def missing_page(library: Library, view: View, material: Material) -> Answer:
+    """The page of an endgame whose table is not here: what it takes, and how to get it."""
+    address = partial(with_settings, f"/endgames/{material}")
+    title = text(view.language, "no_verdict")
+    name = material_name(material, view.language)
+    card = _material_card(library, material, view, address(view))
+    main = f'<div class="wide"><h1>{escape(name)} <code>{material}</code></h1>{card}</div>'
+    return Answer(page(view, f"{material}: {title}", main, address), HTML, 404)
+
+
+def _material_card(
+    library: Library, material: Material, view: View, back: str, note: str = ""
+) -> str:
+    """A card of needed tables, with the button or the command that builds them.
+
+    back : the address to come back to
+    note : HTML below all that
+    """
+    language = view.language
+    name = f"{material_name(material, language)} ({material})"
+    needed = [node for node in material.closure() if node.needs_table]
+    present = {entry.material for entry in library.available()}
+    here = sum(node in present for node in needed)
+    key = "missing_card" if len(needed) > 1 else "missing_card_one"
+    said = message(language, key, name=name, n=len(needed), here=here)
+    going = goes_on(library)
+    if going is not None and set(needed) & set(going.wanted):
+        how = progress_card(library, view, back)
+    else:
+        how = _failed(library, material, language) + _offer(
+            library, [material], {"material": material.name}, view, back
+        )
+    return f'<section class="card missing"><p>{said}</p>{how}{note}</section>'
+
+
+def starters(library: Library, view: View, back: str) -> str:
+    """The build that goes on, or sets of endgames to begin with; empty where nobody can build.
+
+    back : the address to come back to
+    """
+    workshop = library.workshop
+    if workshop is None:
+        return ""
+    if goes_on(library) is not None:
+        return f'<section class="card">{progress_card(library, view, back)}</section>'
+    language = view.language
+    cards = []
+    present = {entry.material for entry in library.available()}
+    for key, materials in workshop.starters.items():
+        if present.issuperset(materials):
+            continue
+        heading = message(language, f"start_{key}")
+        offer = _offer(library, materials, {"set": key}, view, back)
+        cards.append(f'<section class="card"><h2>{heading}</h2>{offer}</section>')
+    failed = _failed(library, None, language)
+    if not cards:
+        return f"{failed}<p>{message(language, 'start_done')}</p>"
+    return f"<p>{message(language, 'starters')}</p>{failed}{''.join(cards)}"
+
+
+def progress_card(library: Library, view: View, back: str) -> str:
+    """The progress of the build; the script keeps it up to date and loads the page at its end."""
+    progress = goes_on(library)
+    assert progress is not None, "there is a build to tell of"
+    language = view.language
+    stop = ""
+    if library.workshop is not None and library.workshop.limits is not None:
+        stop = _form("/build/cancel", {}, text(language, "build_cancel"), back)
+    again = link(back, text(language, "build_look"), "button small")
+    return (
+        f'<div class="building" data-events="/build/events?lang={language}">'
+        f'<progress max="1" value="{progress.share:.3f}" '
+        f'aria-label="{message(language, "build_goes")}"></progress>'
+        f'<p class="said" role="status">{escape(progress_in_words(progress, language))}</p>'
+        f"{stop}<noscript>{again}</noscript></div>"
+    )
+
+
+def progress_in_words(progress: Progress, language: str) -> str:
+    """`7 of 15 tables, now KRKN; 12 s so far`."""
+    said = text(language, "build_done", done=progress.done, total=progress.total)
+    if progress.running:
+        names = text(language, "list_stop").join(progress.running)
+        said += text(language, "build_now", names=names)
+    time = time_in_words(progress.seconds, language)
+    return said + text(language, "build_time_so_far", time=time)
+
+
+def building(library: Library) -> str:
+    """Changes with what pages say of the build: the part of their ETags that concerns it."""
+    progress = library.workshop.progress() if library.workshop is not None else None
+    if progress is None:
+        return TOKEN
+    return f"{TOKEN} {progress.stage} {progress.wanted} {progress.done} {int(progress.seconds)}"
+
+
+def build_page(library: Library, view: View) -> Answer:
+    """The page of the build and of the starter sets."""
+    title = text(view.language, "build_title")
+    parts = starters(library, view, with_settings("/build", view))
+    return wide_page(view, title, parts, "/build")
+
+
+def goes_on(library: Library) -> Progress | None:
+    """The build that goes on at this moment."""
+    progress = library.workshop.progress() if library.workshop is not None else None
+    return progress if progress is not None and progress.goes_on else None
+
+
+def _failed(library: Library, material: Material | None, language: str) -> str:
+    """The reason why the last build has no result, where it was of this material or of any."""
+    progress = library.workshop.progress() if library.workshop is not None else None
+    if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
+        return ""
+    if material is not None and material not in progress.wanted:
+        return ""
+    problem = f" <code>{escape(progress.problem)}</code>" if progress.problem else ""
+    said = message(language, f"build_{progress.stage}")
+    return f'<p class="notice problem">{said}{problem}</p>'
+
+
+def _offer(
+    library: Library, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
+) -> str:
+    """The cost of some materials, and the button that builds them or the command to copy."""
+    language, workshop = view.language, library.workshop
+    cost = library.cost(materials)
+    takes = f"<p>{escape(_takes(cost, language))}</p>" if cost is not None else ""
+    here = is_loopback(urlsplit(view.origin).netloc)
+    if here and workshop is not None and cost is not None and may_build(workshop, cost):
+        return takes + _form("/build", asked, text(language, "build_it"), back, "suggested")
+    beyond = ""
+    if workshop is not None and workshop.limits is not None:
+        beyond = f"<p>{message(language, 'build_beyond')}</p>"
+    names = " ".join(material.name for material in materials)
+    command = MissingTableError(names, library.tables.rule_set).command
+    shell = f"{command}{library.tables_option if here else ''}"
+    return (
+        f"{takes}{beyond}<p>{message(language, 'missing_how')}</p>"
+        f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, language)}</p>'
+    )
+
+
+def _takes(cost: Cost, language: str) -> str:
+    return text(
+        language, "missing_cost",
+        time=time_in_words(max(1.0, cost.seconds), language),
+        memory=size(cost.memory_bytes), disk=size(cost.disk_bytes),
+    )  # fmt: skip
+
+
+def _form(path: str, fields: dict[str, str], label: str, back: str, css: str = "") -> str:
+    """A button that changes something; it brings the page's token."""
+    hidden = hidden_fields({**fields, "token": TOKEN, "back": back})
+    return (
+        f'<form class="build" action="{path}" method="post">{hidden}'
+        f'<button type="submit" class="button {css}">{escape(label)}</button></form>'
+    )

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Any
 from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import Marks, Point, draw
@@ -22,8 +23,7 @@ from tbgen.board.language.complaints import complain
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name, point_name
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import page
-from tbgen.board.web.markup import details, hidden_fields, link, message
+from tbgen.board.web.layout import details, hidden_fields, link, message, page
 from tbgen.board.web.state import View, position_text
 from tbgen.board.web.verdict import headline
 from tbgen.indexing import Position, Side
@@ -72,9 +72,9 @@ class Sketch(Position):
         check_legal(position)
         return position
 
-    def faults(self) -> list[tuple[str, dict[str, object]]]:
+    def faults(self) -> list[tuple[str, dict[str, Any]]]:
         """Everything that makes it impossible, as messages of `i18n` and their fields."""
-        found: list[tuple[str, dict[str, object]]] = []
+        found: list[tuple[str, dict[str, Any]]] = []
         counts = Counter(code for code, _ in self.pieces())
         for code, square in self.pieces():
             side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
@@ -253,19 +253,11 @@ def _verdict(library: Library, view: View, reading: Reading) -> str:
     )
 
 
-def _fault(language: str, key: str, fields: dict[str, object]) -> str:
+def _fault(language: str, key: str, fields: dict[str, Any]) -> str:
     """A fault in words; sides, pieces and points are named in the language."""
-    named: dict[str, object] = {}
-    for name, value in fields.items():
-        if isinstance(value, Side):
-            named[name] = text(language, value.name.lower())
-        elif name == "piece" and isinstance(value, int):
-            named[name] = piece_name(value, language)
-        elif name == "square" and isinstance(value, int):
-            named[name] = point_name(value, language)
-        else:
-            named[name] = value
-    return text(language, key, **named)
+    names = {"piece": piece_name, "square": point_name}
+    named = {name: names[name](fields[name], language) for name in names if name in fields}
+    return text(language, key, **(fields | named))
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:

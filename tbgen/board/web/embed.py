@@ -21,8 +21,8 @@ from tbgen.board.language.names import material_name
 from tbgen.board.language.words import explain_position
 from tbgen.board.web.assets import address
 from tbgen.board.web.http import HTML, Answer
+from tbgen.board.web.layout import link
 from tbgen.board.web.limits import SECURITY_HEADERS
-from tbgen.board.web.markup import link
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import MOST_NAMED
 from tbgen.indexing import Position
@@ -92,8 +92,7 @@ def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
 
 def _title(view: View) -> str:
     material = view.position.material
-    side = text(view.language, view.position.side.name.lower())
-    turn = text(view.language, "to_move", side=side)
+    turn = text(view.language, "to_move", side=view.position.side)
     name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
     return f"{name}{text(view.language, 'list_stop')}{turn}"
 

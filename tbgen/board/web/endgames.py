@@ -1,12 +1,16 @@
 """The pages of tables: all endgames by type, and everything that is known of one.
 
-/endgames           rook, knight, cannon, pawn, several kinds; outcome class, longest, share,
-                    proof
+/endgames           a matrix, who attacks in rows, who defends in columns; then lists by the kind of
+                    piece that attacks: outcome class, longest, share, proof
 /endgames/KRKN      longest wins per order, results, distances, captures, files
+
+What makes an endgame won, drawn or open is decided in `tbgen.finding.handbook`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 
@@ -15,15 +19,22 @@ from tbgen.board.drawing.figures import histogram, orders_of, share_bar
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.language.i18n import text
-from tbgen.board.language.names import material_name, piece_name
+from tbgen.board.language.names import army_name, material_name, piece_name
 from tbgen.board.language.words import explain_distance, proof_in_words, result_name, time_in_words
+from tbgen.board.web.construction import starters
 from tbgen.board.web.gallery import bar_href
 from tbgen.board.web.http import HTML, Answer, RequestError
-from tbgen.board.web.layout import page, wide_page, with_settings
-from tbgen.board.web.markup import class_badge, details, link, message, table
-from tbgen.board.web.matrix import Cell, matrix
+from tbgen.board.web.layout import (
+    class_badge,
+    details,
+    link,
+    message,
+    page,
+    table,
+    wide_page,
+    with_settings,
+)
 from tbgen.board.web.panels import longest_boards, rules_boards
-from tbgen.board.web.starting import starters
 from tbgen.board.web.state import View
 from tbgen.finding.handbook import class_of
 from tbgen.indexing import Army, Material, Side
@@ -308,3 +319,63 @@ def _taken(letter: str, language: str) -> str:
     """The name of a piece that is taken, by its FEN letter."""
     side = Side.RED if letter.isupper() else Side.BLACK
     return piece_name(piece_code(side, LETTERS.index(letter.upper())), language)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An endgame in the matrix: `won`, `drawn` or `open`, and its longest distance in plies."""
+
+    kind: str
+    longest: int
+
+
+def matrix(cells: Mapping[Material, Cell], view: View) -> str:
+    """The table; the armies with the most pieces last."""
+    language = view.language
+    rows = _armies(material.first for material in cells)
+    columns = _armies(material.second for material in cells)
+    head = "".join(f'<th scope="col">{_name(army, Side.BLACK, language)}</th>' for army in columns)
+    body = []
+    for first in rows:
+        found = {material.second: material for material in cells if material.first == first}
+        entries = "".join(
+            _cell(found[second], cells[found[second]], view) if second in found else "<td></td>"
+            for second in columns
+        )
+        chapter = escape(with_settings(f"/handbook/{first.name}", view))
+        name = f'<a href="{chapter}">{_name(first, Side.RED, language)}</a>'
+        body.append(f'<tr><th scope="row">{name}</th>{entries}</tr>')
+    legend = " ".join(class_badge(kind, language) for kind in ("won", "open", "drawn"))
+    note = message(language, "matrix_note")
+    corner = message(language, "matrix_corner")
+    return (
+        f'<p>{note} {legend}</p><div class="scroll" tabindex="0"><table class="matrix"><thead>'
+        f'<tr><th scope="col">{corner}</th>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _cell(material: Material, cell: Cell, view: View) -> str:
+    language = view.language
+    kind = text(language, f"class_{cell.kind}")
+    plies = f"{cell.longest} {text(language, 'plies')}"
+    stop = text(language, "list_stop")
+    name = f"{material_name(material, language)}{text(language, 'colon')}{kind}{stop}{plies}"
+    href = escape(with_settings(f"/endgames/{material}", view))
+    return (
+        f'<td class="{cell.kind}"><a href="{href}" title="{escape(name)}" '
+        f'aria-label="{escape(name)}">{cell.longest or "="}</a></td>'
+    )
+
+
+def _name(army: Army, side: Side, language: str) -> str:
+    """Letters, with the words to be pointed at; the words themselves where they are short."""
+    words = army_name(army, side, language)
+    if language != "en":
+        return escape(words)
+    return f'<span title="{escape(words)}">{army.name}</span>'
+
+
+def _armies(armies: Iterable[Army]) -> list[Army]:
+    """Each once, those with few pieces first."""
+    return sorted(set(armies), key=lambda army: (sum(army.strength), army.strength))

@@ -1,37 +1,42 @@
-"""Best play to the end as a film, or all loops of a ladder one after the other.
+"""Best play to the end as a film, and the ladder of a side that loses by repetition.
 
     line    ->  Reel: frames of `story` with captions, and where the loop begins
-    ladder  ->  Reel: each loop once round, the way out of it, and so on to mate
+    ladder  ->  Reel: up to each loop, once round it, the way out to the next one, then to mate
+    rung    ->  a small board: the loser's move that stays in the loop (red), the winner's answer,
+                the loser's way out (green)
 
 Every ply is a link to the board after it (`at=`), so that the film can be read without scripts.
+How a ladder is found is for `insight`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
-from tbgen.board.drawing.diagram import Marks, draw, names_of_pieces
-from tbgen.board.drawing.story import Frame, captions_of, frames_of_line, loser_of
+from tbgen.board.drawing.diagram import Arrow, Marks, draw, names_of_pieces, thumbnail
+from tbgen.board.drawing.story import Frame, captions_of, frame_of, frames_of_line, loser_of
+from tbgen.board.knowledge.insight import Rung, ladder
 from tbgen.board.knowledge.library import Library
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import explain_judgement, explain_line
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.ladders import ladder_panel, whole_ladder
-from tbgen.board.web.layout import page
-from tbgen.board.web.markup import link, message, screen_button
+from tbgen.board.web.layout import link, message, page, screen_button
 from tbgen.board.web.panels import pairs, share_panel
 from tbgen.board.web.state import View
-from tbgen.board.web.verdict import headline
+from tbgen.board.web.verdict import headline, moves_in_words
+from tbgen.indexing import Move, Position
 from tbgen.indexing.squares import square_name
 from tbgen.notation import format_move
 from tbgen.play.mainline import Mainline
 from tbgen.referee import Rules
 from tbgen.rules import in_check
 from tbgen.rules.attacks import find_king
+from tbgen.tables import Outcome
 
 
 @dataclass(frozen=True)
@@ -118,10 +123,8 @@ def _of_line(line: Mainline, language: str) -> Reel:
 
 def _of_ladder(library: Library, view: View) -> Reel:
     """All loops of the ladder, once round each, and the ways out of them."""
-    shots, captions = [], []
-    for shot, caption in whole_ladder(library, view):
-        shots.append(shot)
-        captions.append(caption)
+    shown = list(whole_ladder(library, view))
+    shots, captions = [shot for shot, _ in shown], [caption for _, caption in shown]
     return Reel(shots, captions, None, "ladder_all")
 
 
@@ -182,3 +185,96 @@ def _record(view: View, reel: Reel, ply: int) -> str:
         if items
         else ""
     )
+
+
+def ladder_panel(library: Library, view: View, line: Mainline) -> str:
+    """Loop by loop what the loser may do and what becomes of it; empty where nobody repeats."""
+    rungs = ladder(library, view.position)
+    if not rungs:
+        return ""
+    language, side = view.language, view.position.side
+    loser = side if line.result.outcome == Outcome.LOSS else side.other
+    name = text(language, "ladder", side=loser)
+    href = view.href(ladder=True, plays=True, ply=0)
+    whole = link(href, text(language, "ladder_play"), "button suggested")
+    items = "".join(_rung(view, rung) for rung in rungs)
+    return f'<h2>{escape(name)}</h2><p>{whole}</p><ol class="ladder">{items}</ol>'
+
+
+def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
+    """Each ply of the ladder with its caption: all loops once round, then on to mate."""
+    language, position, made = view.language, view.position, 0
+    order = None
+    for rung in ladder(library, view.position):
+        for move in rung.moves[made:]:
+            shot = frame_of(move, position.after(*move))
+            caption = captions_of([shot], None, language)[0]
+            if order is not None:  # the way out of the loop before
+                caption = text(language, "ladder_out" if rung.order else "ladder_last",
+                               n=rung.order or moves_in_words(rung.plies, language))  # fmt: skip
+                order = None
+            yield shot, caption
+            position = shot.after
+        made, order = len(rung.moves), rung.order
+        line = rung.loop or library.line(rung.position)
+        shots = frames_of_line(line)
+        # The loop once round, from the position of the rung until that comes again.
+        shots = [*shots[rung.turn :], *shots[line.loop_start or 0 : rung.turn]]
+        yield from zip(shots, captions_of(shots, loser_of(line), language), strict=True)
+
+
+def _rung(view: View, rung: Rung) -> str:
+    """One step: a small board with arrows, staying and what answers it, and leaving."""
+    language = view.language
+    reached = replace(view, mode="read", ply=0, ladder=False)
+    for move in rung.moves:
+        reached = reached.after(move)
+    arrows: list[Arrow] = []
+    if rung.loop is None:
+        mated = text(language, "rung_last", n=moves_in_words(rung.plies, language))
+        said, watch = mated[:1].upper() + mated[1:], ""
+    else:
+        parts, arrows = _choices(view, rung, rung.loop)
+        said = text(language, "choice_stop").join(parts)
+        href = replace(view.at(rung.position), mode="line", plays=True).href()
+        name = text(language, "why_line")
+        spoken = escape(f"{name}{text(language, 'colon')}{said}")
+        watch = " " + link(href, name, "button small", f' aria-label="{spoken}"')
+    board = thumbnail(rung.position, view.look, arrows)
+    return (
+        f'<li><a class="rung" href="{escape(reached.href())}">{board}'
+        f"<span>{escape(said)}</span></a>{watch}</li>"
+    )
+
+
+def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
+    """Choices of the loser of a loop, in words and arrows: to stay and be answered, or to leave."""
+    language, parts = view.language, []
+    kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
+    chases = frame_of(kept.choice.move, kept.choice.after).label != "check"
+    arrows = [_arrow(kept.choice.move, "chase" if chases else "check")]
+    names = [_name(view, rung.position, move.move) for move in rung.keeps]
+    stop = text(language, "list_stop")
+    reply = _name(view, answer.position, answer.choice.move)
+    parts.append(text(language, "rung_keep", n=rung.order, moves=stop.join(names)))
+    parts.append(text(language, "rung_answer", side=answer.position.side, move=reply))
+    leaves = rung.leaves
+    if leaves is None:
+        return [*parts, text(language, "rung_none")], arrows
+    arrows.append(_arrow(leaves.move, "best"))
+    name = _name(view, rung.position, leaves.move)
+    if leaves.order:
+        parts.append(text(language, "rung_leave", move=name, n=leaves.order))
+    else:
+        plies = leaves.worth.plies if leaves.worth else 0
+        n = moves_in_words(plies, language)
+        parts.append(text(language, "rung_mate", move=name, n=n))
+    return parts, arrows
+
+
+def _arrow(move: Move, kind: str) -> Arrow:
+    return Arrow(move.source, move.target, kind)
+
+
+def _name(view: View, position: Position, move: Move) -> str:
+    return format_move(position, move, view.notation)

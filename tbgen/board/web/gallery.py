@@ -1,6 +1,8 @@
-"""Positions by what they are worth: those behind a bar of a histogram, the longest win of a side.
+"""Positions by what they are worth, as small boards.
 
-    winner, order, plies  ->  whose turn it is, the value  ->  `glance`  ->  small boards
+    winner, order, plies  ->  whose turn it is, the value  ->  `glance`  ->  behind a bar
+    what a first visit shows: one of the day that is won only because of the rules, a puzzle, the
+    longest wins of three endgames, the highest orders of three (from the statistics of tables)
 
 For a rare value all of a table is read, so that bars lead to their positions in tables of
 `MAX_SLOTS` at most.
@@ -8,24 +10,26 @@ For a rare value all of a table is read, so that bars lead to their positions in
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 
+from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.drawing.diagram import thumbnail
+from tbgen.board.knowledge.daily import puzzle_of_the_day, rules_of_the_day, today
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.language.words import result_name
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import wide_page, with_settings
-from tbgen.board.web.markup import link
+from tbgen.board.web.layout import link, message, wide_page, with_settings
 from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.finding.query import Query, count_of
 from tbgen.indexing import Material, Position, Side
-from tbgen.tables import Outcome, TableStatistics
+from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 MAX_SLOTS = 40_000_000
 """Slots for each side of a table that is searched: about a second of work."""
@@ -109,7 +113,8 @@ def gallery_page(
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
     positions = glance(library, material, wanted).positions
     language = view.language
-    boards = small_boards([(position, _turn(position, language)) for position in positions], view)
+    turns = [text(language, "to_move", side=position.side) for position in positions]
+    boards = small_boards(zip(positions, turns, strict=True), view)
     name = result_name(winner, language)
     if plies:
         name = text(language, "longest_of", side=name, n=moves_in_words(plies, language))
@@ -132,5 +137,68 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
     return f'<div class="mini-boards">{boards}</div>'
 
 
-def _turn(position: Position, language: str) -> str:
-    return text(language, "to_move", side=text(language, position.side.name.lower()))
+LONGEST, DEEPEST = 3, 3
+"""Longest wins and highest orders that are shown, each of another endgame."""
+
+FEWEST = 3
+"""Positions that are worth a row of their own."""
+
+
+def chosen_panel(library: Library, view: View) -> str:
+    """The positions as small boards; empty where there are too few."""
+    chosen = library.recall(("chosen",), lambda: _chosen(library))
+    language = view.language
+    shown = _of_the_day(library, language)
+    if not shown and len(chosen) < FEWEST:
+        return ""
+    for win, offence in chosen:
+        said = moves_in_words(win.plies, language)
+        if offence is not None:
+            said = text(language, f"find_by_{offence}") + text(language, "of_order", n=win.order)
+        name = material_name(win.position.material, language)
+        shown.append((win.position, f"{name}{text(language, 'colon')}{said}"))
+    heading = message(language, "chosen")
+    boards = f"{small_boards(shown, view)}{_puzzle_of_the_day(library, view)}"
+    return f'<section class="chosen"><h2>{heading}</h2>{boards}</section>'
+
+
+def _of_the_day(library: Library, language: str) -> list[tuple[Position, str]]:
+    """The day's position that is won only because of the rules, and what is said of it."""
+    position = rules_of_the_day(library, today())
+    if position is None:
+        return []
+    said = text(language, "only_rules_day", name=material_name(position.material, language))
+    return [(position, said)]
+
+
+def _puzzle_of_the_day(library: Library, view: View) -> str:
+    """A link to the day's puzzle; empty without any."""
+    if puzzle_of_the_day(library, today()) is None:
+        return ""
+    daily = link(with_settings("/puzzle", view), text(view.language, "puzzle_day"), "button")
+    return f"<p>{daily}</p>"
+
+
+def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
+    """The positions, and what decides those of order 1 and above."""
+    wins = [found for found in map(longest_wins, library.all_statistics().values()) if found]
+    plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
+    plain.sort(key=lambda win: -win.plies)
+    # The longest of all is where the board begins.
+    chosen: list[tuple[LongestWin, Offence | None]] = [
+        (win, None) for win in plain[1 : 1 + LONGEST] if win.order == 0
+    ]
+    deep = [max(found, key=lambda win: win.order) for found in wins]
+    deep.sort(key=lambda win: -win.order)
+    for win in deep[:DEEPEST]:
+        offence = _offence(library, win) if win.order else None
+        if offence is not None:
+            chosen.append((win, offence))
+    return chosen
+
+
+def _offence(library: Library, win: LongestWin) -> Offence | None:
+    with contextlib.suppress(TablebaseError, OSError):
+        mechanism = find_mechanism(library.tables, win.position)
+        return None if mechanism is None else mechanism.offence
+    return None

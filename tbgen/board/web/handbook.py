@@ -21,8 +21,7 @@ from tbgen.board.language.i18n import text
 from tbgen.board.language.names import army_name, material_name
 from tbgen.board.web.gallery import longest_wins, small_boards
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import wide_page, with_settings
-from tbgen.board.web.markup import class_badge, link, message, table
+from tbgen.board.web.layout import class_badge, link, message, table, wide_page, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, rules_name
 from tbgen.finding.handbook import Entry, chapters, entry_of
@@ -128,11 +127,10 @@ def _entries(library: Library) -> list[Entry]:
         if name.material.both_armed
     }
     found = []
-    for name in library.available():
+    for material, figures in library.all_statistics().items():
         with contextlib.suppress(TablebaseError, OSError):
-            figures, other = library.statistics(name.material)[0], None
-            if name.material in others:
-                other = others[name.material].table(name.material).statistics
+            tables = others.get(material)
+            other = None if tables is None else tables.table(material).statistics
             found.append(entry_of(figures, other))
     return found
 
@@ -194,7 +192,10 @@ def _section(
     for position, outcome in exceptions or ():
         shown.append((position, text(language, f"handbook_{outcome.name.lower()}")))
     boards = small_boards(shown, view) if shown else ""
-    said = text(language, _rule(entry), share=f"{_share(entry):.1%}")
+    if entry.kind == "drawn":
+        said = text(language, "handbook_said_drawn", share=f"{entry.draws:.1%}")
+    else:
+        said = text(language, "handbook_said_won", share=f"{entry.wins:.1%}")
     if entry.by_rules:
         said += text(language, "handbook_rules", share=f"{entry.by_rules:.1%}")
     heading = link(with_settings(f"/endgames/{entry.material}", view), name)
@@ -202,16 +203,6 @@ def _section(
         f'<section class="entry"><h2>{heading} {class_badge(entry.kind, language)}</h2>'
         f"<p>{escape(said)}</p>{boards}</section>"
     )
-
-
-def _rule(entry: Entry) -> str:
-    """The sentence of an entry, by the key of its message."""
-    return "handbook_said_drawn" if entry.kind == "drawn" else "handbook_said_won"
-
-
-def _share(entry: Entry) -> float:
-    """The share of the positions that follow the rule; of wins where there is none."""
-    return entry.draws if entry.kind == "drawn" else entry.wins
 
 
 def _longest(figures: TableStatistics, language: str) -> list[tuple[Position, str]]:

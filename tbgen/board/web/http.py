@@ -204,11 +204,11 @@ class Gate:
         on_error: Callable[[Request, Answer], Answer] = lambda request, answer: answer,
         *,
         cached: bool = True,
-        lane: Callable[[Request], Lane] = lambda request: Lane.PROMPT,
+        lane: Lane | Callable[[Request], Lane] = Lane.PROMPT,
     ) -> Callable[[Request], Any]:
         """A starlette endpoint; `on_error` may dress an error up as a page.
 
-        `lane` tells what a request may wait for. A client has one search at a time.
+        `lane`, or what it says of a request, is the queue. A client has one search at a time.
         """
 
         async def respond(request: Request) -> Response:
@@ -216,7 +216,8 @@ class Gate:
             if tag and tag in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
                 return Response(status_code=304, headers={"etag": tag})
-            answer = await self._admit(lane(request), function, on_error, request)
+            queue = lane if isinstance(lane, Lane) else lane(request)
+            answer = await self._admit(queue, function, on_error, request)
             self.requests[name, answer.status] += 1
             headers = dict(answer.headers or {})
             if tag and answer.status == 200:

@@ -1,6 +1,7 @@
-"""The frame of every page, and the small pieces of HTML that pages share.
+"""The frame of every page, and the pieces of HTML that pages share.
 
     page(view, title, main)  ->  <html> head, modes and pages, <main id="main">, settings
+    message, link, table ..  ->  texts and attributes escaped
 
 The script replaces `main` when a link is followed; without it the links simply work.
 """
@@ -18,9 +19,67 @@ from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.board.web.assets import address as address_of
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.markup import hidden_fields, link, message
 from tbgen.board.web.state import BOARDS, MODES, THEMES, View
 from tbgen.notation import MOVE_NOTATIONS
+
+
+def message(language: str, key: str, **fields: object) -> str:
+    """The message of a key, as HTML."""
+    return escape(text(language, key, **fields))
+
+
+def class_badge(kind: str, language: str) -> str:
+    """The class of an endgame: `won`, `open` or `drawn`."""
+    return f'<span class="class {kind}">{message(language, f"class_{kind}")}</span>'
+
+
+def link(href: str, label: str, css: str = "", extra: str = "") -> str:
+    """An anchor with a text."""
+    attribute = f' class="{css}"' if css else ""
+    return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
+
+
+def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
+    """Something to open; `content` is HTML."""
+    opened = " open" if is_open else ""
+    return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
+    """A table; cells are HTML."""
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    return (
+        f'<div class="scroll" tabindex="0"><table class="{css}"><thead><tr>{names}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def hidden_fields(query: Mapping[str, str]) -> str:
+    """The hidden fields of a form."""
+    return "".join(
+        f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
+        for key, value in query.items()
+    )
+
+
+def copy_button(content: str, language: str) -> str:
+    """A button that copies a text; only where scripts run."""
+    return (
+        f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
+        f'data-done="{message(language, "copied")}" '
+        f'data-failed="{message(language, "copy_failed")}">'
+        f"{message(language, 'copy')}</button>"
+    )
+
+
+def screen_button(language: str) -> str:
+    """A button that shows the board on the whole screen; only where scripts run."""
+    enter, leave = (message(language, key) for key in ("whole_screen", "leave_screen"))
+    return (
+        f'<button type="button" class="whole-screen" hidden data-enter="{enter}" '
+        f'data-leave="{leave}">{enter}</button>'
+    )
 
 
 def page(
@@ -134,7 +193,8 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
             (_in_language(view, tag), name, tag == language) for tag, name in LANGUAGES.items()
         )),
         row("notation", (
-            (replace(view, notation=name), _notation_name(language, name), name == view.notation)
+            (replace(view, notation=name),
+             text(language, f"n_{name}" if name.startswith("zh") else name), name == view.notation)
             for name in MOVE_NOTATIONS
         )),
         row("pieces", (
@@ -158,7 +218,3 @@ def _in_language(view: View, language: str) -> View:
     changed = replace(view, language=language, asked_language=True)
     kept = view.notation if "notation" in view.settings() else changed.usual_notation
     return replace(changed, notation=kept)
-
-
-def _notation_name(language: str, notation: str) -> str:
-    return text(language, f"n_{notation}" if notation.startswith("zh") else notation)

@@ -19,11 +19,11 @@ from starlette.requests import Request
 from tbgen.board.knowledge.daily import puzzle_of_the_day, today
 from tbgen.board.knowledge.games import GameText, follows_position, read_game
 from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.practice import answer
-from tbgen.board.knowledge.puzzles import LEVELS, find_puzzle
+from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle
 from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.language.names import read_material
 from tbgen.board.web.composer import search_page
+from tbgen.board.web.construction import build_page, missing_page
 from tbgen.board.web.editor import editor_page, read_sketch
 from tbgen.board.web.embed import embed_page
 from tbgen.board.web.endgames import MAX_NODES, list_page, material_page
@@ -34,7 +34,6 @@ from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.openapi import api_page, description
 from tbgen.board.web.playing import playing_page
-from tbgen.board.web.starting import build_page, missing_page
 from tbgen.board.web.state import MAX_POSITION_TEXT, SETTINGS, View, read_view
 from tbgen.board.web.workspace import reading_page
 from tbgen.indexing import Material, Position, Side

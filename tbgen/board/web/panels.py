@@ -33,8 +33,7 @@ from tbgen.board.web.gallery import (
     longest_wins,
     small_boards,
 )
-from tbgen.board.web.layout import with_settings
-from tbgen.board.web.markup import copy_button, details, link, message
+from tbgen.board.web.layout import copy_button, details, link, message, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short
 from tbgen.indexing import Material, Move, Position, PositionError, Side
@@ -149,9 +148,10 @@ def where_panel(study: Study, view: View) -> str:
     flipped = Position(view.position.board, view.position.side.other)
     with contextlib.suppress(PositionError):
         check_legal(flipped)
-        side = text(language, flipped.side.name.lower())
         href = view.at(flipped).href(where=view.where)
-        other = f"<p>{link(href, text(language, 'other_turn', side=side), 'button small')}</p>"
+        other = (
+            f"<p>{link(href, text(language, 'other_turn', side=flipped.side), 'button small')}</p>"
+        )
     note = f"<p>{message(language, 'where_note')}</p>"
     content = f'{note}<p class="pieces-row">{"".join(links)}</p>{other}'
     return details(text(language, "where"), content, "panel where", is_open=view.where is not None)

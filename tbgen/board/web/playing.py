@@ -17,8 +17,7 @@ from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.http import Answer
-from tbgen.board.web.layout import with_settings
-from tbgen.board.web.markup import link, message
+from tbgen.board.web.layout import link, message, with_settings
 from tbgen.board.web.panels import game_record, share_panel
 from tbgen.board.web.state import STRENGTHS, View
 from tbgen.board.web.verdict import forbidden, game_over, move_link, moves_in_words, referee
@@ -35,8 +34,8 @@ def playing_page(library: Library, view: View) -> Answer:
     task = ""
     if not over:
         task = text(language, _task(library, study, view))
-    you = text(language, "you_play", side=text(language, view.human.name.lower()))
-    turn = text(language, "to_move", side=text(language, view.position.side.name.lower()))
+    you = text(language, "you_play", side=view.human)
+    turn = text(language, "to_move", side=view.position.side)
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
         f"<h1>{escape(you)}</h1>{_puzzle(library, study, view)}{over}"
@@ -56,9 +55,8 @@ def _reply(view: View) -> str:
     if not view.moves:
         return ""
     before = view.positions[-2]
-    side = text(view.language, before.side.name.lower())
     move = format_move(before, view.moves[-1], view.notation)
-    return text(view.language, "made", side=side, move=move)
+    return text(view.language, "made", side=before.side, move=move)
 
 
 def _task(library: Library, study: Study, view: View) -> str:

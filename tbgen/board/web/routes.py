@@ -32,7 +32,7 @@ from tbgen.board.language.complaints import complain
 from tbgen.board.language.i18n import text
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
-from tbgen.board.web.construction import PATHS, Construction
+from tbgen.board.web.construction import PATHS, Construction, building, progress_in_words
 from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.helpers import Helpers
 from tbgen.board.web.http import (
@@ -44,14 +44,12 @@ from tbgen.board.web.http import (
     RequestError,
     failure,
 )
-from tbgen.board.web.layout import page, with_settings
+from tbgen.board.web.layout import link, page, with_settings
 from tbgen.board.web.limits import SECURITY_HEADERS, Limits
-from tbgen.board.web.markup import link
 from tbgen.board.web.mirror import ADDRESS, Mirror, ZipOthers
+from tbgen.board.web.openapi import refuse_unknown
 from tbgen.board.web.pages import Pages, bare_view
-from tbgen.board.web.parameters import refuse_unknown
 from tbgen.board.web.proxy import Forwarded
-from tbgen.board.web.starting import building, progress_in_words
 from tbgen.board.web.state import View, read_view
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
@@ -133,22 +131,22 @@ def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
 
     def shown(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
         checked = _checked(path, page)
-        return Route(path, gate.endpoint(name, checked, _as_page, **({"lane": _page} | how)))
+        return Route(path, gate.endpoint(name, checked, _as_page, **({"lane": Lane.PAGE} | how)))
 
     return [
         shown("/", "board", pages.board, lane=_of_board),
         shown("/find", "find", pages.find, cached=False),
-        shown("/puzzle/{material}", "puzzle", pages.puzzle, cached=False, lane=_long),
-        shown("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False, lane=_long),
-        shown("/reply", "reply", pages.reply, cached=False, lane=_long),
-        shown("/search/{material}", "search", helpers.endpoint("page"), lane=_search),
-        shown("/endgames", "endgames", pages.endgames, lane=_long),
+        shown("/puzzle/{material}", "puzzle", pages.puzzle, cached=False, lane=Lane.LONG),
+        shown("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False, lane=Lane.LONG),
+        shown("/reply", "reply", pages.reply, cached=False, lane=Lane.LONG),
+        shown("/search/{material}", "search", helpers.endpoint("page"), lane=Lane.SEARCH),
+        shown("/endgames", "endgames", pages.endgames, lane=Lane.LONG),
         shown("/endgames/{material}", "endgame", pages.endgame),
-        shown("/handbook", "handbook", pages.handbook, lane=_long),
-        shown("/handbook/{attacker}", "chapter", pages.chapter, lane=_long),
+        shown("/handbook", "handbook", pages.handbook, lane=Lane.LONG),
+        shown("/handbook/{attacker}", "chapter", pages.chapter, lane=Lane.LONG),
         shown("/embed", "embed", pages.embed),
-        shown("/build", "build", pages.build, lane=_prompt),
-        shown("/api", "api", pages.api, lane=_prompt),
+        shown("/build", "build", pages.build, lane=Lane.PROMPT),
+        shown("/api", "api", pages.api, lane=Lane.PROMPT),
         Route("/openapi.json", gate.endpoint("openapi", _checked("/openapi.json", pages.openapi))),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
@@ -194,18 +192,18 @@ def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
         return Route(path, gate.endpoint(name, _checked(path, function), **how))
 
     return [
-        told("/export.pgn", "export", api.export, lane=_long),
+        told("/export.pgn", "export", api.export, lane=Lane.LONG),
         told("/v1/probe", "probe", api.probe, lane=follows_play),
-        told("/v1/mainline", "mainline", api.mainline, lane=_long),
-        told("/v1/judge", "judge", api.judge, lane=_long),
+        told("/v1/mainline", "mainline", api.mainline, lane=Lane.LONG),
+        told("/v1/judge", "judge", api.judge, lane=Lane.LONG),
         told("/v1/render.svg", "render", api.render),
-        told("/v1/render.png", "render", api.render_png, lane=_long),
-        told("/v1/animation.svg", "animation", api.animation, lane=_long),
-        told("/v1/animation.gif", "animation", api.animation_gif, lane=_long),
-        told("/v1/tables", "tables", api.tables, lane=_long),
-        told("/v1/tables/{material}", "table", api.table, lane=_long),
+        told("/v1/render.png", "render", api.render_png, lane=Lane.LONG),
+        told("/v1/animation.svg", "animation", api.animation, lane=Lane.LONG),
+        told("/v1/animation.gif", "animation", api.animation_gif, lane=Lane.LONG),
+        told("/v1/tables", "tables", api.tables, lane=Lane.LONG),
+        told("/v1/tables/{material}", "table", api.table, lane=Lane.LONG),
         told("/v1/tables/{material}/histogram", "histogram", api.histogram),
-        told("/v1/tables/{material}/search", "search", helpers.endpoint("json"), lane=_search),
+        told("/v1/tables/{material}/search", "search", helpers.endpoint("json"), lane=Lane.SEARCH),
         told("/v1/tables/{material}/graph", "graph", bounded(api.graph)),
         told("/v1/graph/{material}.dot", "dot", bounded(api.dot)),
         told("/healthz", "health", api.health, cached=False),
@@ -238,22 +236,6 @@ def _checked(path: str, function: Callable[[Request], Answer]) -> Callable[[Requ
         return function(request)
 
     return answer
-
-
-def _prompt(request: Request) -> Lane:
-    return Lane.PROMPT
-
-
-def _page(request: Request) -> Lane:
-    return Lane.PAGE
-
-
-def _long(request: Request) -> Lane:
-    return Lane.LONG
-
-
-def _search(request: Request) -> Lane:
-    return Lane.SEARCH
 
 
 def _of_board(request: Request) -> Lane:

@@ -13,7 +13,7 @@ button takes a move back, and nothing is kept on the server.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -130,24 +130,18 @@ class View:
         if view.moves:
             query["moves"] = ",".join(move.iccs for move in view.moves)
         query |= view.mode_and_settings()
-        if view.mode == "play" and view.human == Side.BLACK:
-            query["side"] = "black"
-        if view.mode == "play" and view.task:
-            query["task"] = view.task
-        if view.mode == "play" and view.strength != STRENGTHS[0]:
-            query["strength"] = view.strength
-        if view.mode == "play" and view.hint:
-            query["hint"] = view.hint
-        if view.mode == "line" and view.ply:
-            query["at"] = str(view.ply)
-        if view.mode == "line" and view.plays:
-            query["play"] = "1"
-        if view.mode == "line" and view.ladder:
-            query["ladder"] = "1"
+        if view.mode == "play":
+            side = "black" if view.human == Side.BLACK else ""
+            strength = "" if view.strength == STRENGTHS[0] else view.strength
+            query |= {"side": side, "task": view.task, "strength": strength, "hint": view.hint}
+        if view.mode == "line":
+            at = str(view.ply) if view.ply else ""
+            query |= {"at": at, "play": "1" * view.plays, "ladder": "1" * view.ladder}
         if view.chosen is not None:
             query["from"] = square_name(view.chosen)
         if view.mode == "read" and view.where is not None:
             query["where"] = square_name(view.where)
+        query = {name: value for name, value in query.items() if value}
         return f"/?{urlencode(query, safe='/,_')}"
 
     @property
@@ -166,20 +160,15 @@ class View:
 
     def settings(self) -> dict[str, str]:
         """The part of the query that does not concern the position."""
-        query = {}
-        if self.flip:
-            query["flip"] = "1"
-        if self.asked_language:
-            query["lang"] = self.language
-        if self.notation != self.usual_notation:
-            query["notation"] = self.notation
-        if self.pieces != PIECE_SETS[0]:
-            query["pieces"] = self.pieces
-        if self.theme:
-            query["theme"] = self.theme
-        if self.board != BOARDS[0]:
-            query["board"] = self.board
-        return query
+        query = {
+            "flip": "1" * self.flip,
+            "lang": self.language if self.asked_language else "",
+            "notation": "" if self.notation == self.usual_notation else self.notation,
+            "pieces": "" if self.pieces == PIECE_SETS[0] else self.pieces,
+            "theme": self.theme,
+            "board": "" if self.board == BOARDS[0] else self.board,
+        }
+        return {name: value for name, value in query.items() if value}
 
 
 @lru_cache(64)
@@ -219,25 +208,29 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
         start, viewpoint = read.position, read.viewpoint
     asked = query.get("lang", "")
     language = asked if asked in LANGUAGES else preferred_language(accept_language)
+
+    def one_of(name: str, known: Sequence[str], usual: str = "") -> str:
+        return query[name] if query.get(name) in known else usual or known[0]
+
     return View(
         start=start,
         moves=read_moves(start, query.get("moves", "")),
-        mode=_one_of(query.get("mode", ""), MODES, MODES[0]),
-        flip=query.get("flip", "") == "1" or viewpoint == Side.BLACK,
+        mode=one_of("mode", MODES),
+        flip=query.get("flip") == "1" or viewpoint == Side.BLACK,
         language=language,
-        notation=_one_of(query.get("notation", ""), MOVE_NOTATIONS, default_notation(language)),
-        pieces=_one_of(query.get("pieces", ""), PIECE_SETS, PIECE_SETS[0]),
-        theme=_one_of(query.get("theme", ""), THEMES, THEMES[0]),
-        board=_one_of(query.get("board", ""), BOARDS, BOARDS[0]),
+        notation=one_of("notation", MOVE_NOTATIONS, default_notation(language)),
+        pieces=one_of("pieces", PIECE_SETS),
+        theme=one_of("theme", THEMES),
+        board=one_of("board", BOARDS),
         human=Side.BLACK if query.get("side") == "black" else Side.RED,
         chosen=parse_square(query["from"]) if query.get("from") else None,
         where=parse_square(query["where"]) if query.get("where") else None,
         ply=number_of(query.get("at", ""), 0, digits=4),
-        plays=query.get("play", "") == "1",
-        ladder=query.get("ladder", "") == "1",
-        task=_one_of(query.get("task", ""), TASKS, TASKS[0]),
-        strength=_one_of(query.get("strength", ""), STRENGTHS, STRENGTHS[0]),
-        hint=_one_of(query.get("hint", ""), HINTS, HINTS[0]),
+        plays=query.get("play") == "1",
+        ladder=query.get("ladder") == "1",
+        task=one_of("task", TASKS),
+        strength=one_of("strength", STRENGTHS),
+        hint=one_of("hint", HINTS),
         asked_language=asked in LANGUAGES,
     )
 
@@ -269,7 +262,3 @@ def preferred_language(accepted: str) -> str:
 def number_of(text: str, default: int, *, digits: int = 5) -> int:
     """A number in a query, of at most so many digits; `default` for what is none."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else default
-
-
-def _one_of(text: str, known: tuple[str, ...], default: str) -> str:
-    return text if text in known else default

@@ -23,8 +23,7 @@ from tbgen.board.language.words import (
     order_value,
     result_name,
 )
-from tbgen.board.web.layout import with_settings
-from tbgen.board.web.markup import details, link, message, table
+from tbgen.board.web.layout import details, link, message, table, with_settings
 from tbgen.board.web.state import View
 from tbgen.indexing import Move, Position
 from tbgen.notation import format_move
@@ -106,7 +105,7 @@ def can_be_built(study: Study) -> bool:
 def _how(position: Position, result: ProbeResult, language: str) -> str:
     """`mate in 19 moves`."""
     side = position.side
-    loser = text(language, (side if result.outcome == Outcome.LOSS else side.other).name.lower())
+    loser = side if result.outcome == Outcome.LOSS else side.other
     if result.order:
         return text(language, "by_rules", side=loser)
     if result.plies == 0:
@@ -120,7 +119,7 @@ def _turn_and_endgame(view: View) -> str:
     """Whose turn it is, and the endgame with a link to its figures."""
     language, material = view.language, view.position.material
     side = view.position.side.name.lower()
-    turn = message(language, "to_move", side=text(language, side))
+    turn = message(language, "to_move", side=view.position.side)
     code = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:
         return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {code}</p>'
@@ -136,7 +135,7 @@ def _order_note(position: Position, result: ProbeResult, language: str) -> str:
         return ""
     key = "order_one" if result.order == 1 else "order_many"
     loser = position.side if result.outcome == Outcome.LOSS else position.side.other
-    said = text(language, key, n=result.order, side=text(language, loser.name.lower()))
+    said = text(language, key, n=result.order, side=loser)
     return f'<p class="order">{escape(said)}</p>'
 
 
@@ -147,8 +146,8 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
     """All moves, best first: those that keep the outcome as a table, the others folded."""
     language = view.language
     if not study.moves:
-        side = text(language, study.position.side.name.lower())
-        return f'<p class="notice">{message(language, "no_moves", side=side)}</p>'
+        said = message(language, "no_moves", side=study.position.side)
+        return f'<p class="notice">{said}</p>'
     if study.result is None and all(move.outcome is None for move in study.moves):
         names = "".join(move_link(study, view, move) for move in study.moves)
         heading = f"{text(language, 'moves')} ({len(study.moves)})"
@@ -280,7 +279,7 @@ def game_over(over: Over | None, view: View) -> str:
         return ""
     language = view.language
     result = result_name(over.winner, language)
-    loser = "" if over.winner is None else text(language, over.winner.other.name.lower())
+    loser = "" if over.winner is None else over.winner.other
     why = text(language, f"over_{over.why}", side=loser)
     said = text(language, "game_over", result=result, why=why)
     return f'<p class="notice over" role="status"><b>{escape(said)}</b></p>'

@@ -21,11 +21,11 @@ from tbgen.board.language.complaints import complain
 from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name
 from tbgen.board.language.words import result_name
-from tbgen.board.web.chosen import chosen_panel
+from tbgen.board.web.construction import goes_on, missing_card, starters
 from tbgen.board.web.embed import card
+from tbgen.board.web.gallery import chosen_panel
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import page, with_settings
-from tbgen.board.web.markup import link, message, screen_button
+from tbgen.board.web.layout import link, message, page, screen_button, with_settings
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
@@ -37,7 +37,6 @@ from tbgen.board.web.panels import (
     slip_note,
     where_panel,
 )
-from tbgen.board.web.starting import goes_on, missing_card, starters
 from tbgen.board.web.state import STRENGTHS, View
 from tbgen.board.web.verdict import (
     chase_arrows,
@@ -102,10 +101,10 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
     """Return a notice of what is wrong with the next move of a game, and of its number."""
     if fault is None:
         return ""
-    language, side = view.language, view.position.side
+    language = view.language
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
     what, hint = complain(fault.message, fault.hint, language)
-    said = text(language, "game_fault", n=number, side=text(language, side.name.lower()), what=what)
+    said = text(language, "game_fault", n=number, side=view.position.side, what=what)
     return (
         f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
         f"<p>{message(language, 'game_kept', n=len(view.moves))}</p></div>"
@@ -155,7 +154,8 @@ def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | 
         source, target = move.move
         if source == view.chosen:
             links[target] = view.after(move.move).href()
-            targets[target] = _point(move) if reading else Point("", "")
+            worth = (outcome_word(move.outcome), short(move.worth)) if reading else ("", "")
+            targets[target] = Point(*worth)
         elif source not in targets:
             links.setdefault(source, view.href(chosen=source, where=None))
     if view.chosen is not None:
@@ -182,10 +182,6 @@ def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | 
         heat=tried,
         checked=checked,
     )
-
-
-def _point(move: RootMove) -> Point:
-    return Point(outcome_word(move.outcome), short(move.worth))
 
 
 def _controls(library: Library, study: Study, view: View) -> str:
