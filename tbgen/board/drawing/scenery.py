@@ -20,31 +20,6 @@ VIEW_BOX = f"-80 -84 {WIDTH} {HEIGHT}"
 
 _PALACES = "M300 0L500 200M500 0L300 200M300 900L500 700M500 900L300 700"
 
-_WATER = "12,12 24,22; 5,36 17,46; 6,92 24,60"
-_RIVER = (
-    ("8,18 44,18; 26,4 26,48; 24,20 6,42; 28,22 46,40; 54,18 94,18; 74,4 74,48; 72,20 56,40; "
-     "76,22 96,42; 16,54 86,54 78,66; 50,54 50,88; 50,71 78,71; 30,64 24,82 8,97; "
-     "22,80 50,92 94,95"),
-    (f"{_WATER}; 36,15 97,15; 82,15 82,90 66,84; 45,36 66,36 66,66 45,66 45,36"),
-    (f"{_WATER}; 34,17 97,17; 53,5 53,30; 79,5 79,30; 45,35 88,35 88,52 45,52 45,35; 66,30 66,78; "
-     "42,64 91,64; 33,78 99,78; 64,79 34,98; 68,80 97,98"),
-    ("25,5 76,5 76,44 25,44 25,5; 50,5 50,44; 25,24 76,24; 49,46 8,70; 52,46 95,70; "
-     "36,64 33,80 20,97; 67,62 67,98"),
-)  # fmt: skip
-"""楚河漢界: the river Chu, the border of Han."""
-
-_NUMERALS = (
-    "8,50 92,50",
-    "22,26 78,26; 8,78 92,78",
-    "16,18 84,18; 24,49 76,49; 6,82 94,82",
-    "10,18 90,18 90,86 10,86 10,18; 38,18 36,48 22,62; 62,18 62,54 84,58",
-    "14,12 86,12; 46,12 32,86; 20,48 76,48 70,86; 6,88 94,88",
-    "48,4 54,20; 6,34 94,34; 36,52 10,94; 64,52 90,92",
-    "6,46 94,34; 44,6 44,84 58,92 92,90 92,76",
-    "36,22 28,56 6,92; 58,12 68,56 96,92",
-    "12,34 70,34 70,84 96,86 96,70; 42,6 38,48 8,94",
-)
-
 _MARKED = (
     *((file, rank) for file in (1, 7) for rank in (2, 7)),
     *((file, rank) for file in (0, 2, 4, 6, 8) for rank in (3, 6)),
@@ -92,10 +67,10 @@ def _marks() -> str:
 
 @cache
 def _river() -> str:
-    """The four characters in the river."""
+    """The four characters in the river: the river Chu, the border of Han."""
     found = []
-    for x, strokes in zip((140, 250, 550, 660), _RIVER, strict=True):
-        heavy, thin = strokes_path([(strokes, 0, 0, 100, 100)])
+    for x, name in zip((140, 250, 550, 660), "楚河漢界", strict=True):
+        heavy, thin = strokes_path((name, 0, 0, 100, 100))
         found.append(
             f'<g transform="translate({x} 450) scale(.62)"><path d="{heavy}"/>'
             f'<path class="thin" d="{thin}"/></g>'
@@ -122,7 +97,8 @@ def _coordinates(flip: bool, notation: str) -> str:
             x, y = place(file, flip)[0], 976 if below else -64
             number = file_number(side, file)
             if notation != "wxf" and side == Side.RED:
-                heavy, thin = strokes_path([(_NUMERALS[number - 1], 0, 0, 100, 100)])
+                name = "一二三四五六七八九"[number - 1]
+                heavy, thin = strokes_path((name, 0, 0, 100, 100))
                 found.append(
                     f'<path class="numeral" transform="translate({x} {y - 9 if below else y - 4}) '
                     f'scale(.22)" d="{heavy}{thin}"/>'

@@ -41,9 +41,9 @@ _WORDS = {
 _WORD = re.compile("|".join(_WORDS))
 
 
-def read_csv(name: str) -> list[list[str]]:
-    """The lines of a data file of this package."""
-    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as file:
+def read_csv(path: str | Path) -> list[list[str]]:
+    """The lines of a data file, by its path or by its name in this package."""
+    with (Path(__file__).parent / path).open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 
 
