@@ -124,7 +124,7 @@ def test_other_users_of_the_machine_build_nothing(
         for path in ("/build", "/build/cancel"):
             answer = post(client, fields, path, **headers)
             assert answer.status_code == 403
-            assert "open the address that its terminal shows" in answer.text
+            assert "Open the address that its terminal shows" in answer.text
     assert not workshop.asked
     assert not workshop.cancelled
     given = client.get(ENTRY).headers["set-cookie"]
