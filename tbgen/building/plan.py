@@ -9,7 +9,7 @@ Nothing here builds, and nothing that is imported here loads the compiler.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +38,29 @@ class PlannedTable:
     """On the machine where tables were measured."""
     seconds: float
     """Wall seconds on this machine, if it has built tables in the directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Cost of the missing tables of a build: bytes and wall seconds, estimated."""
+
+    tables: int
+    slots: int
+    """For each side to move, of all tables."""
+    memory_bytes: int
+    disk_bytes: int
+    seconds: float
+
+    @classmethod
+    def of(cls, planned: Sequence[PlannedTable]) -> Totals:
+        """Add up some tables, of which one is built at a time."""
+        return cls(
+            len(planned),
+            sum(table.index_size for table in planned),
+            max((table.memory_bytes for table in planned), default=0),
+            sum(table.disk_bytes for table in planned),
+            sum(table.seconds for table in planned),
+        )
 
 
 def plan(

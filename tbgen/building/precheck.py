@@ -1,19 +1,18 @@
 """Checks of a build before it begins: memory, disk and time, as the plan estimates them.
 
-Totals           the tables that are missing, and their cost
-require_room     refuses what cannot fit, with the figure that is too large
+require_room      refuses what cannot fit, with the figure that is too large
+require_patience  refuses what takes more than a day, unless it was confirmed
 """
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tbgen.building.allowance import usable_memory
 from tbgen.building.builder import NotEnoughMemoryError, least_memory
-from tbgen.building.plan import PlannedTable
+from tbgen.building.plan import PlannedTable, Totals
 from tbgen.indexing import InputError
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
@@ -25,29 +24,6 @@ _ERROR = 2
 """Factor within which estimates of disk hold, nearly always."""
 
 _GIB = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Cost of the missing tables of a build: bytes and wall seconds, estimated."""
-
-    tables: int
-    slots: int
-    """For each side to move, of all tables."""
-    memory_bytes: int
-    disk_bytes: int
-    seconds: float
-
-    @classmethod
-    def of(cls, planned: Sequence[PlannedTable]) -> Totals:
-        """Add up some tables, of which one is built at a time."""
-        return cls(
-            len(planned),
-            sum(table.index_size for table in planned),
-            max((table.memory_bytes for table in planned), default=0),
-            sum(table.disk_bytes for table in planned),
-            sum(table.seconds for table in planned),
-        )
 
 
 def require_room(

@@ -16,7 +16,8 @@ from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.exchange import Exchange, RemoteTable
 from tbgen.building.packing import pack_closure
-from tbgen.building.precheck import Totals, require_patience, require_room
+from tbgen.building.plan import Totals
+from tbgen.building.precheck import require_patience, require_room
 from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options

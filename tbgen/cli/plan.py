@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from tbgen.answers.units import duration, size
+from tbgen.building.plan import Totals
 from tbgen.building.plan import plan as plan_tables
 from tbgen.building.work import finished_table
 from tbgen.building.worker_forecast import WorkerForecast, forecast_workers
@@ -63,20 +64,9 @@ def plan(
         }
         for table in planned
     ]
-    missing = [entry for entry in entries if not entry["present"]]
-    total: dict[str, Any] = {
-        "missing": len(missing),
-        "slots": sum(entry["index_size"] for entry in missing),
-        "memory_bytes": max((entry["memory_bytes"] for entry in missing), default=0),
-        "disk_bytes": sum(entry["disk_bytes"] for entry in missing),
-        "seconds": round(sum(entry["seconds"] for entry in missing), 2),
-    }
-    crowd = None
-    if workers is not None:
-        to_build = {entry["material"] for entry in missing}
-        crowd = forecast_workers(
-            [table for table in planned if table.material.name in to_build], workers
-        )
+    missing = [table for table, entry in zip(planned, entries, strict=True) if not entry["present"]]
+    total = Totals.of(missing)
+    crowd = None if workers is None else forecast_workers(missing, workers)
     if as_json:
         answer = {
             "rules": str(rule_set.rules),
@@ -84,14 +74,16 @@ def plan(
             "orders_limit": rule_set.orders,
             "tables": entries,
         }
-        show_json(answer | total | ({} if crowd is None else {"workers": asdict(crowd)}))
+        counts = asdict(total) | {"seconds": round(total.seconds, 2)}
+        answer |= {"missing": counts.pop("tables")} | counts
+        show_json(answer | ({} if crowd is None else {"workers": asdict(crowd)}))
         return
     _show(entries, total)
     if crowd is not None:
         _show_forecast(crowd)
 
 
-def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
+def _show(entries: list[dict[str, Any]], total: Totals) -> None:
     """Print a line for each table, and one for all."""
     width = max(len(entry["material"]) for entry in entries)
     click.echo(f"{'material':{max(width, 8)}}  {'slots':>14}  {'holes':>6}  {'memory':>9}  "
@@ -102,10 +94,9 @@ def _show(entries: list[dict[str, Any]], total: dict[str, Any]) -> None:
         click.echo(f"{entry['material']:{max(width, 8)}}  {entry['index_size']:14,}  {holes:>6}  "
                    f"{size(entry['memory_bytes']):>9}  {size(entry['disk_bytes']):>9}  "
                    f"{time:>8}")  # fmt: skip
-    click.echo(f"{total['missing']} of {len(entries)} tables to build, "
-               f"{total['slots']:,} slots a side: {size(total['memory_bytes'])} of memory, "
-               f"{size(total['disk_bytes'])} of disk, "
-               f"about {duration(total['seconds'])}")  # fmt: skip
+    click.echo(f"{total.tables} of {len(entries)} tables to build, "
+               f"{total.slots:,} slots a side: {size(total.memory_bytes)} of memory, "
+               f"{size(total.disk_bytes)} of disk, about {duration(total.seconds)}")  # fmt: skip
 
 
 def _show_forecast(crowd: WorkerForecast) -> None:

@@ -8,7 +8,7 @@ lines: the reader and the search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 from tbgen.engine.clock import Limits
@@ -121,13 +121,17 @@ class Dialogue:
 
     # -- arguments of `go` -----------------------------------------------------------------------
 
-    def number(self, name: str, text: str) -> int | None:
-        """Return the number behind a word of `go`, 0 to `MAX_NUMBER`; None, and a note, if none."""
-        try:
-            return min(max(0, int(text)), MAX_NUMBER)
-        except ValueError:
-            self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: left out")
-            return None
+    def numbers(self, words: Sequence[str], names: Container[str]) -> dict[str, int]:
+        """The numbers, 0 to `MAX_NUMBER`, behind words of `go`; a note on what is none."""
+        found = {}
+        for name, text in zip(words, [*words, ""][1:], strict=True):
+            if name not in names or (name, text) == ("depth", "infinite"):
+                continue
+            try:
+                found[name] = min(max(0, int(text)), MAX_NUMBER)
+            except ValueError:
+                self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: left out")
+        return found
 
     # -- text ----------------------------------------------------------------------------------
 
@@ -143,6 +147,6 @@ class Dialogue:
         return " ".join(words)
 
 
-def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each word with the one that follows; the last with an empty one."""
-    yield from zip(words, [*words, ""][1:], strict=True)
+def at_least_one(number: int | None) -> int | None:
+    """Return a number, raised to 1 if it is less; None stays None."""
+    return None if number is None else max(1, number)

@@ -7,11 +7,10 @@ Squares are a0 to i9, times seconds unless `usemillisec` is set, scores plain nu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tbgen import __version__
 from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
-from tbgen.engine.dialogue import Dialogue, pairs
+from tbgen.engine.dialogue import Dialogue, at_least_one
 from tbgen.engine.options import MAX_HASH, MAX_THREADS, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.thinking import Answer, Report
@@ -82,33 +81,23 @@ class Ucci(Dialogue):
 
         What cannot be used is left out; without any limit the move takes `UNLIMITED_MOVE_TIME`.
         """
-        found = Limits(
-            infinite="infinite" in words, ponder="ponder" in words, draw_offered="draw" in words
-        )
         unit = 0.001 if self.options.usemillisec else 1.0
-        for name, value in pairs(words):
-            if name not in _NUMBERS or (name, value) == ("depth", "infinite"):
-                continue
-            number = self.number(name, value)
-            if number is None:
-                continue
-            if name == "depth":
-                found = replace(found, depth=max(1, number))
-            elif name == "nodes":
-                found = replace(found, nodes=max(1, number))
-            elif name == "movestogo":
-                found = replace(found, moves_to_go=max(1, number))
-            elif name == "time":
-                found = replace(found, remaining=number * unit)
-            else:
-                found = replace(found, increment=number * unit)
-        limited = found.depth is not None or found.nodes is not None or found.remaining is not None
-        if not limited and not found.infinite:
-            found = replace(found, move_time=UNLIMITED_MOVE_TIME)
-        if self._banned:
-            allowed = [m for m in legal_moves(self.game.position) if m not in self._banned]
-            found = replace(found, only=tuple(allowed))
-        return found
+        found = self.numbers(words, _NUMBERS)
+        time = found.get("time")
+        limited = not found.keys().isdisjoint({"depth", "nodes", "time"}) or "infinite" in words
+        allowed = [move for move in legal_moves(self.game.position) if move not in self._banned]
+        return Limits(
+            depth=at_least_one(found.get("depth")),
+            nodes=at_least_one(found.get("nodes")),
+            move_time=None if limited else UNLIMITED_MOVE_TIME,
+            remaining=None if time is None else time * unit,
+            increment=found.get("increment", 0) * unit,
+            moves_to_go=at_least_one(found.get("movestogo")),
+            infinite="infinite" in words,
+            ponder="ponder" in words,
+            draw_offered="draw" in words,
+            only=tuple(allowed) if self._banned else None,
+        )
 
     def report(self, found: Report) -> None:
         """`info depth D score S ... pv ...`."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tbgen import __version__
 from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
-from tbgen.engine.dialogue import Dialogue, pairs
+from tbgen.engine.dialogue import Dialogue, at_least_one
 from tbgen.engine.options import (
     MAX_HASH,
     MAX_LINES,
@@ -105,22 +105,19 @@ class Uci(Dialogue):
         What cannot be used is left out; without any limit the move takes `UNLIMITED_MOVE_TIME`.
         """
         red = self.game.position.side == Side.RED
-        found: dict[str, int] = {}
-        for name, value in pairs(words):
-            if name in _NUMBERS and (number := self.number(name, value)) is not None:
-                found[name] = number
+        found = self.numbers(words, _NUMBERS)
         clock = "wtime" if red else "btime"
         limited = not found.keys().isdisjoint({"depth", "nodes", "mate", "movetime", clock})
         if not limited and "infinite" not in words:
             found["movetime"] = int(1000 * UNLIMITED_MOVE_TIME)
         return Limits(
-            depth=_whole(found.get("depth")),
-            nodes=_whole(found.get("nodes")),
-            mate=_whole(found.get("mate")),
+            depth=at_least_one(found.get("depth")),
+            nodes=at_least_one(found.get("nodes")),
+            mate=at_least_one(found.get("mate")),
             move_time=_seconds(found.get("movetime")),
             remaining=_seconds(found.get(clock)),
             increment=_seconds(found.get("winc" if red else "binc")) or 0.0,
-            moves_to_go=_whole(found.get("movestogo")),
+            moves_to_go=at_least_one(found.get("movestogo")),
             infinite="infinite" in words,
             ponder="ponder" in words,
             only=self._searchmoves(words),
@@ -171,11 +168,6 @@ _NUMBERS = (
     "wtime", "btime", "winc", "binc", "movestogo", "movetime", "depth", "nodes", "mate",
 )  # fmt: skip
 _WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}
-
-
-def _whole(number: int | None) -> int | None:
-    """Return a number, raised to 1 if it is less; None stays None."""
-    return None if number is None else max(1, number)
 
 
 def _seconds(milliseconds: int | None) -> float | None:
