@@ -192,10 +192,8 @@ def _section(
     for position, outcome in exceptions or ():
         shown.append((position, text(language, f"handbook_{outcome.name.lower()}")))
     boards = small_boards(shown, view) if shown else ""
-    if entry.kind == "drawn":
-        said = text(language, "handbook_said_drawn", share=f"{entry.draws:.1%}")
-    else:
-        said = text(language, "handbook_said_won", share=f"{entry.wins:.1%}")
+    wins, draws = f"{entry.wins:.1%}", f"{entry.draws:.1%}"
+    said = text(language, f"handbook_said_{entry.kind}", wins=wins, draws=draws)
     if entry.by_rules:
         said += text(language, "handbook_rules", share=f"{entry.by_rules:.1%}")
     heading = link(with_settings(f"/endgames/{entry.material}", view), name)
