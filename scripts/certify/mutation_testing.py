@@ -35,8 +35,8 @@ PACKAGES = ("tbgen/rules", "tbgen/rows", "tbgen/retrograde", "tables", "tbgen/ve
 
 RESTING = {
     "tbgen/rules": ("tbgen/referee", "tbgen/retrograde"),
-    "tbgen/rows": ("tbgen/retrograde",),
-    "tbgen/retrograde": ("tbgen/building",),
+    "tbgen/rows": ("tbgen/retrograde", "tbgen/verify"),
+    "tbgen/retrograde": ("tbgen/verify",),
     "tables": ("tbgen/probing",),
     "tbgen/verify": (),
 }
