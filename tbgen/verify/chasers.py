@@ -393,7 +393,8 @@ def keep_answered(
 
     of_chasers = found.chasers[:, NUMBER] // SQUARES
     moves, bits = found.binding, np.zeros(2 * index.slots // 8 + 1, np.uint8)
-    np.bitwise_or.at(bits, of_chasers >> 3, bit_of(of_chasers))
+    for some in cut(of_chasers):
+        np.bitwise_or.at(bits, some() >> 3, bit_of(some()))
     with compile_lock():
         answer(np.empty((0, BINDING_COLUMNS), np.int64))
     while True:

@@ -55,7 +55,7 @@ class Look(NamedTuple):
     """int64 (2 S,): draws that only checks hold, every slot that a position has."""
     chasers: ManyNumbers
     """int64 (2 S,): those in which every such move may be a chase."""
-    claims: NDArray[np.int64]
+    claims: ManyNumbers
     """int64 (2 S,): direct wins."""
     counts: NDArray[np.int64]
     """int64 (COUNTS,)."""

@@ -9,6 +9,7 @@ findings whatever their number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -152,7 +153,7 @@ class Passes:
             return look._replace(
                 held=narrowed(look.held[: look.counts[HELD_DRAWS]], index.slots),
                 chasers=narrowed(look.chasers[: look.counts[CHASERS]], index.slots),
-                claims=look.claims[: look.counts[CLAIMS]].copy(),
+                claims=narrowed(look.claims[: look.counts[CLAIMS]], index.slots),
             )
 
         with compile_lock():
@@ -167,7 +168,7 @@ class Passes:
         if len(refuted):
             node, stored, best = refuted[0, [FIRST_NODE, FIRST_STORED, FIRST_BEST]].tolist()
             first = node, stored, best
-        claims = np.sort(np.concatenate([look.claims for look in looks]))
+        claims = np.sort(np.concatenate([look.claims for look in looks])).astype(np.int64)
         checked = arrays.ranks[(1 - claims % 2) * index.slots + claims // 2] == 0
         of_chases = claims[~checked]
         self._held = np.concatenate([look.held for look in looks])
@@ -303,11 +304,14 @@ class Passes:
     ) -> Numbers:
         """The nodes of a side whose marks have some roles, in rows that are due."""
         index = self.index
-        rows = np.flatnonzero(due)
+        is_wanted = np.isin(marks.role[side], roles)
         plane = self.arrays.ranks[side * index.slots : (side + 1) * index.slots]
-        cells = plane.reshape(-1, index.row_slots)[rows]
-        at, cell = np.nonzero(np.isin(marks.role[side], roles)[cells])
-        return 2 * (rows[at] * index.row_slots + cell) + int(side)
+        cells, listed = plane.reshape(-1, index.row_slots), [NOBODY]
+        for some in cut(np.flatnonzero(due)):
+            rows = some()
+            at, cell = np.nonzero(is_wanted[cells[rows]])
+            listed.append(2 * (rows[at] * index.row_slots + cell) + int(side))
+        return np.concatenate(listed)
 
     def _settle(
         self, side: Side, asked: NDArray[np.bool_], later: NDArray[np.bool_], is_first: bool,
@@ -358,6 +362,8 @@ class Passes:
         return results
 
     def _lead_ranges(self) -> list[tuple[int, int]]:
-        """The leads of each task; eight end where a byte of a set of bits does."""
-        leads, step = self._layout.leads, max(1, _TASK_SLOTS // self.index.lead_slots // 8) * 8
+        """The leads of each task, which ends where a byte of a set of bits does."""
+        leads, size = self._layout.leads, self.index.lead_slots
+        least = 8 // math.gcd(8, size)
+        step = max(1, _TASK_SLOTS // size // least) * least
         return [(start, min(start + step, leads)) for start in range(0, leads, step)]
