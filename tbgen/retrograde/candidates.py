@@ -28,12 +28,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.propagation import Propagation
 from tbgen.rows.records import Log, PackedRows, Records
-from tbgen.rows.sets import Frontier, Rows
-from tbgen.tables.codes import Outcome, Value
+from tbgen.rows.sets import Frontier, Rows, Sets
+from tbgen.tables.codes import Outcome
 
 Mark = Callable[..., None]
 """`mark(lead_0, lead_1, side, within, found, frame)`: a kernel that makes `found` the positions of
@@ -47,6 +48,20 @@ another of these comes to be won. No capture saves the positions; moves to other
 it need not see, since they are escapes."""
 
 
+class Room(NamedTuple):
+    """Room for a search, beside the frontiers of the propagation; all searches may share it."""
+
+    open: Rows
+    escapes: Rows
+    live: Rows
+    front: Frontier
+
+    @classmethod
+    def of(cls, sets: Sets) -> Room:
+        """Return new room."""
+        return cls(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
+
+
 class Memory:
     """State of a winner's searches for one offence, kept across orders.
 
@@ -56,13 +71,8 @@ class Memory:
     lose would have been found by the last search.
     """
 
-    def __init__(
-        self, propagation: Propagation, winner: Side, mark: Mark, room: tuple[Rows, Rows, Rows]
-    ) -> None:
-        """Nothing is known yet.
-
-        room : three sets to work on, which all searches may share
-        """
+    def __init__(self, propagation: Propagation, winner: Side, mark: Mark, room: Room) -> None:
+        """Nothing is known yet."""
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
         self.mark = mark
@@ -84,7 +94,7 @@ class Memory:
         """
         p = self.propagation
         with p.lending_frontiers() as frontiers, p.expecting_losses(self.offender, order):
-            search = Search(self, order, frontiers)
+            search = Search(self, order, [*frontiers, self.room.front])
             yield search
             if search.found_any or self.open is None:
                 self.open = p.sets.packed(search.open)
@@ -110,7 +120,7 @@ class Search:
         self.propagation, self.sets = memory.propagation, memory.propagation.sets
         self.winner, self.offender = memory.winner, memory.offender
         self.win_candidates, self.loss_candidates, *self._idle = frontiers
-        self.open, self.escapes, self._live = memory.room
+        self.open, self.escapes, self._live, _ = memory.room
         self.found_any = False
         self._memory = memory
         self.sweep = memory.propagation.sweep
@@ -119,11 +129,11 @@ class Search:
     def _expect_wins(self) -> Rows:
         """`live`: captures that wait for this order count as won already."""
         p = self.propagation
-        live = unwon = p.unwon[self.winner]
+        live = unknown = p.unknown[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
-            if live is unwon:
+            if live is unknown:
                 live = self._live
-                self.sets.copy(unwon, live)
+                self.sets.copy(unknown, live)
             self.sets.remove(records, live)
             self._memory.won.add_all(records)
         return live
@@ -131,7 +141,7 @@ class Search:
     @property
     def captures_win(self) -> bool:
         """Return whether captures of the winner come to win at this order."""
-        return self.live is not self.propagation.unwon[self.winner]
+        return self.live is not self.propagation.unknown[self.winner]
 
     @contextmanager
     def frontier(self) -> Iterator[Frontier]:
@@ -262,7 +272,7 @@ class Search:
             marked = self.escapes
             sets.difference(self.escapes, self.live, marked)
             sets.unite(wins, marked)
-            sets.difference(self.propagation.unwon[self.winner], marked, self.escapes)
+            sets.difference(self.propagation.unknown[self.winner], marked, self.escapes)
         else:
             sets.difference(self.live, wins, self.escapes)
         if self.captures_win:
@@ -314,6 +324,6 @@ class Search:
     def declare(self, wins: Frontier) -> None:
         """The final phase: make win candidates direct wins; from now on they are no escapes."""
         p, winner = self.propagation, self.winner
-        if self.sets.transfer(wins, p.unwon[winner]):
+        if self.sets.transfer(wins, p.unknown[winner]):
             self.sets.transfer(wins, p.losable[winner])
-            p.seed(winner, wins.rows, Value(Outcome.WIN, self.order, 0))
+            p.seed(winner, wins.rows, self.order)

@@ -10,9 +10,10 @@ sections 5 and 6.1). Captures were valued before (`captures.py`), and wait until
 Since codes are settled in the order of preference, the first code that a position gets is its
 value; it goes into the journal, and the position out of the sets of each side to move:
 
-    unknown    legal, not settled
-    unwon      legal, not known to be won: where the opponent may escape to
+    unknown    legal, not settled: where the opponent may escape to
     losable    unknown, and all captures (if any) have come to lose
+
+A move into a lost position is no escape to be looked for: what has one was won a ply later.
 
 Which positions are direct wins is for the searches to say (`candidates.py`).
 """
@@ -41,12 +42,11 @@ Report = Callable[[int, int, int], None]
 
 
 @borrowing_kernel
-def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, ends, frame):
+def _k_settle(chunk_0, chunk_1, size, found, unknown, losable, out, ends, frame):
     """Settle the positions on `found`, and record them.
 
-    won : bool, they are won, else lost
     found : Frontier, in
-    unknown, losable, unwon : Rows, inout; they leave these sets, the last one if they are won
+    unknown, losable : Rows, inout; the positions leave these sets
 
     Returns how many positions there are.
     """
@@ -62,9 +62,6 @@ def _k_settle(chunk_0, chunk_1, size, won, found, unknown, losable, unwon, out, 
                 lo, hi = found.rows[row, 0], found.rows[row, 1]
                 if not (lo | hi):
                     continue
-                if won:
-                    unwon[row, 0] &= ~lo
-                    unwon[row, 1] &= ~hi
                 unknown[row, 0] &= ~lo
                 unknown[row, 1] &= ~hi
                 losable[row, 0] &= ~lo
@@ -80,7 +77,7 @@ class Propagation:
     """The sets and journals of one material, and the plies that settle them.
 
     Pairs have one entry for each side to move. `fronts` are the positions settled by the last
-    ply, `spare` the frontiers that the next one writes.
+    ply, `spare` is the frontier that the next one writes first.
     """
 
     def __init__(
@@ -100,9 +97,8 @@ class Propagation:
         self.unknown = red.legal, black.legal
         self.losable = red.losable, black.losable
         self.waiting = red.waiting, black.waiting
-        self.unwon = sets.copied(red.legal), sets.copied(black.legal)
         self.fronts = [sets.empty_frontier() for _ in Side]
-        self.spare = [sets.empty_frontier() for _ in Side]
+        self.spare = sets.empty_frontier()
         self.logs: tuple[list[Log], list[Log]] = [], []
         """Who is to be told what a side has won."""
         self._report = report
@@ -110,7 +106,7 @@ class Propagation:
     def start(self) -> None:
         """Settle the positions without any move: the first seeds."""
         for side in Side:
-            self.sweep(side, None, self.losable[side], self.fronts[side], self.unwon[side.other])
+            self.sweep(side, None, self.losable[side], self.fronts[side], self.unknown[side.other])
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
 
@@ -137,14 +133,20 @@ class Propagation:
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
         fits = value.plies // 2 < self.code_space.span
+        before = self.fronts
+        # What Black's positions of the last ply lead back to is found before they are overwritten.
+        self.fronts = [self.spare, before[Side.BLACK]]
         for side in Side:
-            found = self.spare[side]
+            found = self.fronts[side]
             due = fits and self._find_due(side, value, found)
             within, escape = self.unknown[side], None
             if outcome == Outcome.LOSS:
-                within, escape = self.losable[side], self.unwon[side.other]
-            self.sweep(side, self.fronts[side.other], within, found, escape, add_found=due)
-        self.fronts, self.spare = self.spare, self.fronts
+                within, escape = self.losable[side], self.unknown[side.other]
+            if value.plies:
+                self.sweep(side, before[side.other], within, found, escape, add_found=due)
+            elif not due:
+                self.sets.clear(found)  # direct wins alone, of which there are none
+        self.spare = before[Side.RED]
         if not fits:
             if any(front.counts.any() for front in self.fronts):
                 raise LimitExceededError(f"{value.plies} plies do not fit the codes")
@@ -161,7 +163,8 @@ class Propagation:
             return False
         if value.outcome == Outcome.LOSS:
             self.sets.add(records, self.losable[side], within=self.unknown[side])
-        self.sets.put(records, found, within=self.unknown[side])
+        # Only direct wins take no ply.
+        self.sets.put(records, found, within=self.unknown[side] if value.plies else None)
         self.waiting[side].drop(code)
         return True
 
@@ -178,8 +181,8 @@ class Propagation:
             ) -> None:
                 out, ends = self.sets.record_room[thread], np.zeros(chunks.number, np.int64)
                 total[first] += _k_settle(
-                    first, last, chunks.size, won, found, self.unknown[side], self.losable[side],
-                    self.unwon[side], out, ends, self.sets.frame,
+                    first, last, chunks.size, found, self.unknown[side], self.losable[side], out,
+                    ends, self.sets.frame,
                 )  # fmt: skip
                 for chunk, record in split_records(first, last, out, ends):
                     self.journals[side].add(chunk, code, record)
@@ -189,9 +192,9 @@ class Propagation:
             self.sets.workers.run(settle, chunks.number, ranges_for(found))
         return int(total.sum())
 
-    def seed(self, side: Side, members: Rows, value: Value) -> None:
-        """Make a win due for unknown positions, like a capture."""
-        code = self.code_space.encode(value)
+    def seed(self, side: Side, members: Rows, order: int) -> None:
+        """Make positions that have left the sets direct wins, due at the first step of an order."""
+        code = self.code_space.encode(Value(Outcome.WIN, order, 0))
 
         def note(chunk: int, record: Bytes) -> None:
             self.waiting[side].add(chunk, code, record)
@@ -217,14 +220,11 @@ class Propagation:
     def expecting_losses(self, side: Side, order: int) -> Iterator[None]:
         """Count captures of a side that lose at an order among its losable positions, for a while.
 
-        They will lose in this order, whenever their ply comes. What is a direct win by now loses
-        no more, and is not losable from here on.
+        They will lose in this order, whenever their ply comes, but for what is a direct win by now.
         """
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
             self.sets.add(records, losable, within=self.unknown[side])
-        for records in self.waiting_for(side, order, Outcome.WIN):
-            self.sets.remove(records, losable)
         try:
             yield
         finally:
@@ -233,12 +233,12 @@ class Propagation:
 
     @contextmanager
     def lending_frontiers(self) -> Iterator[list[Frontier]]:
-        """Lend the four frontiers, which are idle between orders; `fronts` must be empty then.
+        """Lend the three frontiers, which are idle between orders; `fronts` must be empty then.
 
         They come with anything on them, and the borrower may leave anything.
         """
         try:
-            yield [*self.spare, *self.fronts]
+            yield [self.spare, *self.fronts]
         finally:
             for front in self.fronts:
                 self.sets.clear(front)

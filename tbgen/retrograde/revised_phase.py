@@ -15,7 +15,7 @@ from functools import partial
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.candidates import Memory
+from tbgen.retrograde.candidates import Memory, Room
 from tbgen.retrograde.chase.search import ChaseSearch, k_attacked
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.state import BuildState
@@ -31,7 +31,7 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """
     propagation = state.propagation
     sets = propagation.sets
-    room = sets.empty(), sets.empty(), sets.empty()
+    room = Room.of(sets)
     checks = [Memory(propagation, winner, k_in_check, room) for winner in Side]
     of_chases: list[Memory] = []
     chases: list[ChaseSearch] = []

@@ -5,7 +5,7 @@
     resumed       the state that an interrupted build has saved
 
     checkpoint  =  head (JSON)
-                   of each side     unknown, losable, unwon, front: records of sets, compressed
+                   of each side     unknown, losable, front: records of sets, compressed
                                     waiting positions, with codes; the journal
                    of each search   its memory: two sets, and the wins since the last search
 
@@ -120,7 +120,7 @@ class BuildState:
     def _sections(self) -> Iterator[Iterable[Piece]]:
         p = self.propagation
         for side in Side:
-            for rows in (p.unknown, p.losable, p.unwon):
+            for rows in (p.unknown, p.losable):
                 yield _pieces_of(_packed(p.sets, rows[side]))
             yield _pieces_of(_packed(p.sets, p.fronts[side].rows))
             yield (
@@ -170,7 +170,7 @@ def resumed(
     red, black = (Sorted(sets.empty(), sets.empty(), Waiting(storage)) for _ in Side)
     p = Propagation(sets, (red, black), code_space, partial(report, "propagation"))
     for side in Side:
-        for rows in (p.unknown, p.losable, p.unwon):
+        for rows in (p.unknown, p.losable):
             sets.add(_set_of(_section(parts), Storage()), rows[side])
         sets.put(_set_of(_section(parts), Storage()), p.fronts[side])
         for chunk, code, packed, record in _section(parts):

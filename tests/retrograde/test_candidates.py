@@ -12,7 +12,7 @@ from tbgen.building.plan import code_spaces
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
-from tbgen.retrograde.candidates import Judge, Memory, Search
+from tbgen.retrograde.candidates import Judge, Memory, Room, Search
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
@@ -30,7 +30,7 @@ MATERIAL = "KRKNA"
 def memory_of_checks(propagation: Propagation) -> Memory:
     """The candidates with which Red's searches for perpetual checks begin."""
     sets = propagation.sets
-    return Memory(propagation, Side.RED, k_in_check, (sets.empty(), sets.empty(), sets.empty()))
+    return Memory(propagation, Side.RED, k_in_check, Room.of(sets))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
@@ -63,11 +63,11 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
         propagation = state.propagation
         sets = propagation.sets
         memory = memory_of_checks(propagation)
-        before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unwon)]
+        before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unknown)]
         with pytest.raises(KeyboardInterrupt):
             fail(memory)
         assert memory.open is None, "an unfinished search is not remembered"
-        after = [*propagation.losable, *propagation.unwon]
+        after = [*propagation.losable, *propagation.unknown]
         assert all(map(np.array_equal, before, after))
         assert not any(front.rows.any() or front.counts.any() for front in propagation.fronts)
         settle_orders(state, layout, rule_set)
