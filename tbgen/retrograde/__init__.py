@@ -63,8 +63,8 @@ Parameters of kernels, unless a kernel says otherwise:
     mids : int64, how many mids there are
     source, target : int64, squares; where a move begins and ends
     occ_lo, occ_hi : uint64, the set of everything on the board but the inner piece
-    codes : unsigned (rows * 90,), inout; numbers of codes (`tbgen.tables.palettes`) of `side` to
-        move, only rows of the given leads are written
+    codes : unsigned (rows of the given leads * 90,), inout; numbers of codes
+        (`tbgen.tables.palettes`) of `side` to move
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a
         supporting table in this table's order, of the same numbers
     view_frame : Frame, of the view

@@ -99,15 +99,15 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
 
 @part
 def _capture_by_attackers(
-    codes, row, first, mid, rest, victim, side, lo, hi, view, frame, strides, saved
+    codes, base, first, mid, rest, victim, side, lo, hi, view, frame, strides, saved
 ):
     """Captures of the piece on `victim` by the attackers of `side`.
 
+    base : int64, the slot of the row's first square
     first, rest : int64, the first row of the view's lead, and the view's mid before the capture
     victim : int64, a square
     lo, hi : uint64, the squares of lead and mid
     """
-    base = row * STRIDE
     for man in range(frame.men.shape[0]):
         if frame.men[man, SIDE] != side:
             continue
@@ -153,6 +153,7 @@ def k_capture_group(
             row = lead * mids + mid
             if not (legal[row, 0] | legal[row, 1]):
                 continue
+            base = (row - lead_0 * mids) * STRIDE
             lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
             others = _view_mid(mid, victims, frame, strides)
@@ -162,7 +163,7 @@ def k_capture_group(
                 victim = np.int64(frame.mid_squares[mid, man])
                 companions = frame.mid_companions[mid, man] - frame.groups[victims, FIRST_EXTEND]
                 rest = others + companions * strides[victims]
-                _capture_by_attackers(codes, row, lead * view_mids, mid, rest, victim, side,
+                _capture_by_attackers(codes, base, lead * view_mids, mid, rest, victim, side,
                                       lo, hi, view, frame, strides, saved)  # fmt: skip
                 for m in range(first_move, last_move):
                     if frame.lead_moves[m, TARGET] != victim:
@@ -176,11 +177,10 @@ def k_capture_group(
                         for s in range(STRIDE):
                             if s != eye:
                                 code = view[source + MIRROR[s]]
-                                codes[row * STRIDE + s] = max(codes[row * STRIDE + s], code)
+                                codes[base + s] = max(codes[base + s], code)
                     else:
                         source = (source + rest) * STRIDE
-                        _raise_row(codes, row * STRIDE, view, source, ~BIT[eye, 0], ~BIT[eye, 1],
-                                   saved)  # fmt: skip
+                        _raise_row(codes, base, view, source, ~BIT[eye, 0], ~BIT[eye, 1], saved)
 
 
 @borrowing_kernel
@@ -199,13 +199,14 @@ def k_capture_defender(
             row = lead * mids + mid
             if not (legal[row, 0] | legal[row, 1]):
                 continue
+            base = (row - lead_0 * mids) * STRIDE
             lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
             rest = _view_mid(mid, -1, frame, strides)
             for column in range(column_0, column_1):
                 victim = np.int64(frame.lead_squares[lead, column])
                 first = dropped[lead - lead_0, column - column_0] * view_mids
-                _capture_by_attackers(codes, row, first, mid, rest, victim, side, lo, hi, view,
+                _capture_by_attackers(codes, base, first, mid, rest, victim, side, lo, hi, view,
                                       frame, strides, saved)  # fmt: skip
 
 
@@ -218,7 +219,7 @@ def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, stride
             row = lead * mids + mid
             if not (legal[row, 0] | legal[row, 1]):
                 continue
-            base = row * STRIDE
+            base = (row - lead_0 * mids) * STRIDE
             lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
             rest = _view_mid(mid, -1, frame, strides)

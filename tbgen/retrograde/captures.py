@@ -3,7 +3,7 @@
 
     values that the supporting tables have  ->  a palette of what captures are worth
     a supporting table  ->  a plane of numbers in that palette  ->  a view for each captured piece
-                        ->  the largest number over all captures of a position
+    a range of leads    ->  the largest number over all captures of a position
 
 Views are made in `supporting.py`, captures looked for in `capture_kernels.py`. The palette says how
 wide all of these planes are (`tables/palettes.py`); what comes of them is sorted in
@@ -35,19 +35,15 @@ from tbgen.retrograde.supporting import (
     load_plane,
 )
 from tbgen.rows.frame import STRIDE, Frame, make_frame
+from tbgen.rows.sets import Rows
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
-
-class Captures(NamedTuple):
-    """The best capture of every position of one side."""
-
-    numbers: Plane
-    """(rows * 90,) by row and square; 0 for none, anything where no position is legal."""
-    palette: Palette
-    """The codes of these numbers."""
+Find = Callable[[int, int, Rows, Plane], None]
+"""`find(lead_0, lead_1, legal, numbers)`: as `Captures.find`; or of the captures of one kind of piece
+alone, to whose numbers those that are there are raised."""
 
 
 class _Kind(NamedTuple):
@@ -87,41 +83,98 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
     return np.array([of.get((g.side, g.kind), 0) for g in parent.groups], np.int64)
 
 
-def find_captures(
-    layout: Layout,
-    frame: Frame,
-    side: Side,
-    legal: NDArray[np.uint64],
-    supporting: Callable[[Material], SupportingTable],
-    code_space: CodeSpace,
-    metric: Metric,
-    workers: Workers,
-    ready: Callable[[Palette], None] = lambda palette: None,
-) -> Captures:
-    """The best capture of every position with `side` to move.
+class Captures:
+    """The captures of one side, which are looked for in a range of leads at a time.
 
-    supporting : opens the table of a material after a capture
-    ready : is told the palette before there are any planes
-    Raises `LimitExceededError` where a capture is worth what has no code.
+    The supporting tables are in memory meanwhile: there is no plane of the table itself.
     """
-    victim_side = side.other
-    kinds = _kinds(layout, victim_side, supporting, code_space, metric)
-    palette = Palette.of(code_space, (code for kind in kinds for code in kind.worth.values()))
-    ready(palette)
-    numbers: Plane = workers.storage.zeros(layout.rows * STRIDE, palette.dtype)
-    for kind, table, swapped, to_move, worth in kinds:
-        conversion = np.zeros(table.code_space.top + 1, palette.dtype)
-        conversion[list(worth)] = palette.numbers(worth.values())
-        table_frame = make_frame(table.layout, with_moves=False)
-        plane = load_plane(table, to_move, conversion, table_frame, workers)
-        for view in layout.views(victim_side, kind):
-            maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
-            strides = _strides(layout, view)
-            capture = _capture_attackers if kind.is_attacker else _capture_defenders
-            capture(layout, view, victim_side, kind, maker, numbers, legal, strides, frame, workers)
-            del maker
-        del plane
-    return Captures(numbers, palette)
+
+    def __init__(
+        self,
+        layout: Layout,
+        frame: Frame,
+        side: Side,
+        supporting: Callable[[Material], SupportingTable],
+        code_space: CodeSpace,
+        metric: Metric,
+        workers: Workers,
+        ready: Callable[[Palette], None] = lambda palette: None,
+    ) -> None:
+        """Load the tables that captures with `side` to move lead to.
+
+        supporting : opens the table of a material after a capture
+        ready : is told the palette before there are any planes
+        Raises `LimitExceededError` where a capture is worth what has no code.
+        """
+        self._layout, self._frame, self._side = layout, frame, side
+        victim_side = side.other
+        kinds = _kinds(layout, victim_side, supporting, code_space, metric)
+        codes = (code for kind in kinds for code in kind.worth.values())
+        self.palette = Palette.of(code_space, codes)
+        """The codes of the numbers that are found."""
+        ready(self.palette)
+        self._searches: list[Find] = []
+        for kind, table, swapped, to_move, worth in kinds:
+            conversion = np.zeros(table.code_space.top + 1, self.palette.dtype)
+            conversion[list(worth)] = self.palette.numbers(worth.values())
+            table_frame = make_frame(table.layout, with_moves=False)
+            plane = load_plane(table, to_move, conversion, table_frame, workers)
+            for view in layout.views(victim_side, kind):
+                maker = ViewMaker(view, table.layout, table_frame, swapped, plane)
+                if kind.is_attacker:
+                    search = self._of_attackers(view, kind, maker, workers)
+                else:
+                    search = self._of_defenders(view, kind, maker)
+                self._searches.append(search)
+                del maker
+            del plane
+
+    def find(self, lead_0: int, lead_1: int, legal: Rows, numbers: Plane) -> None:
+        """Find the best capture of every legal position of the leads [lead_0, lead_1).
+
+        numbers : (rows of these leads * 90,), out; by row and square; 0 for none, anything where
+            no position is legal
+        """
+        numbers.fill(0)
+        for search in self._searches:
+            search(lead_0, lead_1, legal, numbers)
+
+    def _of_attackers(
+        self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
+    ) -> Find:
+        """Captures of a piece of a mid group, or of the inner piece."""
+        side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
+        plane, view_frame = maker.whole(workers), maker.frame
+        if view.inner is None:
+            return lambda lead_0, lead_1, legal, numbers: k_capture_inner(
+                lead_0, lead_1, side, numbers, legal, plane, view_frame, strides, frame
+            )
+        groups = [(group.side, group.kind) for group in self._layout.groups]
+        group = groups.index((self._side.other, kind))
+        return lambda lead_0, lead_1, legal, numbers: k_capture_group(
+            lead_0, lead_1, group, side, numbers, legal, plane, view_frame, strides, frame,
+            np.empty(STRIDE, numbers.dtype),
+        )  # fmt: skip
+
+    def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> Find:
+        """Captures of an advisor or elephant; the view is made for a few leads at a time."""
+        layout, victim_side = self._layout, self._side.other
+        side, frame, strides = int(self._side), self._frame, _strides(layout, view)
+        column = victim_side * layout.defenders[Side.RED].pieces + 1
+        if kind == PieceType.ELEPHANT:
+            column += layout.defenders[victim_side].advisors
+        columns = range(column, column + layout.armies[victim_side].count(kind))
+        dropped = _dropped_leads(layout, view, columns, victim_side)
+
+        def search(lead_0: int, lead_1: int, legal: Rows, numbers: Plane) -> None:
+            leads, places = np.unique(dropped[lead_0:lead_1], return_inverse=True)
+            k_capture_defender(
+                lead_0, lead_1, columns.start, columns.stop, places.reshape(-1, len(columns)),
+                side, numbers, legal, maker.part(leads), maker.frame, strides, frame,
+                np.empty(STRIDE, numbers.dtype),
+            )  # fmt: skip
+
+        return search
 
 
 def _kinds(
@@ -165,64 +218,6 @@ def capture_value(value: Value, metric: Metric) -> Value:
     return Value(outcome, value.order, value.plies + 1)
 
 
-def _capture_attackers(
-    layout: Layout,
-    view: Layout,
-    victim_side: Side,
-    kind: PieceType,
-    maker: ViewMaker,
-    numbers: Plane,
-    legal: NDArray[np.uint64],
-    strides: NDArray[np.int64],
-    frame: Frame,
-    workers: Workers,
-) -> None:
-    """Captures of a piece of a mid group, or of the inner piece."""
-    arguments = (
-        int(victim_side.other), numbers, legal, maker.whole(workers), maker.frame, strides, frame,
-    )  # fmt: skip
-    if view.inner is None:
-        workers.over(layout.leads, k_capture_inner, *arguments)
-        return
-    group = [(group.side, group.kind) for group in layout.groups].index((victim_side, kind))
-
-    def capture(lead_0: int, lead_1: int, _: int) -> None:
-        k_capture_group(lead_0, lead_1, group, *arguments, np.empty(STRIDE, numbers.dtype))
-
-    workers.run(capture, layout.leads)
-
-
-def _capture_defenders(
-    layout: Layout,
-    view: Layout,
-    victim_side: Side,
-    kind: PieceType,
-    maker: ViewMaker,
-    numbers: Plane,
-    legal: NDArray[np.uint64],
-    strides: NDArray[np.int64],
-    frame: Frame,
-    workers: Workers,
-) -> None:
-    """Captures of an advisor or elephant; the view is made for a few leads at a time."""
-    defenders = layout.defenders[victim_side]
-    column = victim_side * layout.defenders[Side.RED].pieces + 1
-    if kind == PieceType.ELEPHANT:
-        column += defenders.advisors
-    columns = range(column, column + layout.armies[victim_side].count(kind))
-    dropped = _dropped_leads(layout, view, columns, victim_side)
-
-    def capture(lead_0: int, lead_1: int, _: int) -> None:
-        leads, places = np.unique(dropped[lead_0:lead_1], return_inverse=True)
-        k_capture_defender(
-            lead_0, lead_1, columns.start, columns.stop, places.reshape(-1, len(columns)),
-            int(victim_side.other), numbers, legal, maker.part(leads), maker.frame, strides, frame,
-            np.empty(STRIDE, numbers.dtype),
-        )  # fmt: skip
-
-    workers.run(capture, layout.leads)
-
-
 MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
 """More than one byte can number, of two-byte codes."""
 
@@ -249,7 +244,9 @@ def compile_captures(*, wide: bool = False) -> None:
         with Workers(1) as workers:
             legal = np.zeros((layout.rows, 2), np.uint64)
             for side in Side:
-                find_captures(
-                    layout, frame, side, legal, lambda child: table(Layout.of(child), code_space),
+                captures = Captures(
+                    layout, frame, side, lambda child: table(Layout.of(child), code_space),
                     code_space, Metric.DTM, workers,
                 )  # fmt: skip
+                numbers = np.zeros(layout.mids * STRIDE, captures.palette.dtype)
+                captures.find(0, 1, legal, numbers)

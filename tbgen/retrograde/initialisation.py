@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Phase 2c: the positions of a side, sorted by their captures; no plane is needed after that.
+"""Phase 2c: the positions of a side, sorted by their captures, a range of leads at a time.
 
     no capture          may be lost as soon as all its moves are
     best capture draws  can never be lost, and waits for nothing
@@ -17,17 +17,21 @@ from typing import NamedTuple
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.retrograde.captures import Captures
+from tbgen.indexing.squares import Side
+from tbgen.retrograde.captures import Find
 from tbgen.retrograde.journal import Waiting
+from tbgen.retrograde.legality import find_legal
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import MIDS, STRIDE
 from tbgen.rows.sets import Rows, Sets
+from tbgen.rows.storage import Storage
+from tbgen.rows.workers import RANGES
+from tbgen.tables.palettes import Palette
 
 
 class Sorted(NamedTuple):
     """The legal positions of one side, by their captures."""
 
-    legal: Rows
     losable: Rows
     """Those without any capture."""
     waiting: Waiting
@@ -38,8 +42,8 @@ class Sorted(NamedTuple):
 def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
     """Sort the positions of a side by their captures.
 
-    numbers : unsigned (rows * 90,), in; the best captures, 0 for none, anything where no position
-        is legal
+    numbers : unsigned (rows of the leads * 90,), in; the best captures, 0 for none, anything where
+        no position is legal
     draw : int, the number of a draw
     legal : Rows, in; losable : Rows, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from
@@ -55,7 +59,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
             if not legal[row, word]:
                 losable[row, word] = EMPTY
                 continue
-            first = row * STRIDE + WORD_SQUARES * word
+            first = (row - lead_0 * mids) * STRIDE + WORD_SQUARES * word
             without, drawn = EMPTY, EMPTY
             # All squares, without a branch: vectors.
             for s in range(WORD_SQUARES):
@@ -66,29 +70,40 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
             while bits:
                 slot = first + lowest_bit(bits)
                 bits &= bits - ONE
-                slots[count] = slot - lead_0 * mids * STRIDE
+                slots[count] = slot
                 waiting[count] = numbers[slot]
                 count += 1
     return count
 
 
-def sort_by_captures(sets: Sets, legal: Rows, captures: Captures) -> Sorted:
-    """Sort the legal positions of a side by their best captures."""
+def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> Sorted:
+    """Find the best captures of the legal positions of a side, and sort these by them.
+
+    palette : the codes of the numbers that `find` finds (`Captures`)
+    """
     chunks, workers = sets.chunks, sets.workers
-    numbers, palette = captures
+    legal = find_legal(sets.frame, side, workers)
     losable, waiting = sets.empty(), Waiting(workers.storage)
     slots = chunks.rows * STRIDE
+    # Of a range of chunks, for each thread; in memory even where the sets are not.
+    plane_size = -(-chunks.number // RANGES) * slots
+    planes = [Storage().zeros(plane_size, palette.dtype) for _ in range(workers.threads)]
     buffers = [
-        (np.empty(slots, np.uint32), np.empty(slots, numbers.dtype)) for _ in range(workers.threads)
+        (np.empty(slots, np.uint32), np.empty(slots, palette.dtype)) for _ in range(workers.threads)
     ]
 
-    def sort(chunk: int, _: int, thread: int) -> None:
+    def sort(first: int, last: int, thread: int) -> None:
         waiting_slots, waiting_numbers = buffers[thread]
-        count = _k_sort(
-            *chunks.lead_range(chunk), numbers, palette.draw, legal, losable, waiting_slots,
-            waiting_numbers, sets.frame,
-        )  # fmt: skip
-        waiting.add_lists(chunk, waiting_numbers[:count], waiting_slots[:count], palette)
+        row_0 = chunks.row_0(first)
+        lead_0, lead_1 = chunks.lead_range(first)[0], chunks.lead_range(last - 1)[1]
+        numbers = planes[thread][: (lead_1 - lead_0) * sets.mids * STRIDE]
+        find(lead_0, lead_1, legal, numbers)
+        for chunk in range(first, last):
+            count = _k_sort(
+                *chunks.lead_range(chunk), numbers[(chunks.row_0(chunk) - row_0) * STRIDE :],
+                palette.draw, legal, losable, waiting_slots, waiting_numbers, sets.frame,
+            )  # fmt: skip
+            waiting.add_lists(chunk, waiting_numbers[:count], waiting_slots[:count], palette)
 
-    workers.run(sort, chunks.number, chunks.number)
-    return Sorted(legal, losable, waiting)
+    workers.run(sort, chunks.number)
+    return Sorted(losable, waiting)

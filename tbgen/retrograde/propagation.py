@@ -83,18 +83,22 @@ class Propagation:
     def __init__(
         self,
         sets: Sets,
+        unknown: tuple[Rows, Rows],
         positions: tuple[Sorted, Sorted],
         code_space: CodeSpace,
         report: Report = lambda order, plies, settled: None,
     ) -> None:
-        """Take over the positions of both sides: their sets are changed from here on."""
+        """Take over the positions of both sides: their sets are changed from here on.
+
+        unknown : the legal positions
+        """
         self.sets = sets
         self.code_space = code_space
         self.sweep = Sweeper(sets.frame, sets.workers).sweep
         storage, chunks = sets.workers.storage, sets.chunks.number
         self.journals = Journal(chunks, storage), Journal(chunks, storage)
         red, black = positions
-        self.unknown = red.legal, black.legal
+        self.unknown = unknown
         self.losable = red.losable, black.losable
         self.waiting = red.waiting, black.waiting
         self.fronts = [sets.empty_frontier() for _ in Side]

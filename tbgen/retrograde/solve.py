@@ -19,7 +19,7 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
 from tbgen.indexing.systems import trim_process
-from tbgen.retrograde.captures import find_captures
+from tbgen.retrograde.captures import Captures
 from tbgen.retrograde.initialisation import Sorted, sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
@@ -29,7 +29,7 @@ from tbgen.retrograde.state import BuildState, Checkpoint, Report, resumed
 from tbgen.retrograde.supporting import BYTE_CODES, DrawnTable, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.meter import Meter
-from tbgen.rows.sets import Rows, Sets
+from tbgen.rows.sets import Sets
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace
@@ -77,18 +77,21 @@ def solve(
         report("legality", 0, 0, 0)
         sets = Sets(make_frame(layout), workers)
 
-        def initialise(side: Side, legal: Rows) -> Sorted:
-            captures = find_captures(
-                layout, sets.frame, side, legal, open_table, code_space, metric, workers, ready
+        def initialise(side: Side) -> Sorted:
+            captures = Captures(
+                layout, sets.frame, side, open_table, code_space, metric, workers, ready
             )
-            return sort_by_captures(sets, legal, captures)
+            return sort_by_captures(sets, side, captures.palette, captures.find)
 
         def begin() -> BuildState:
-            red, black = (find_legal(sets.frame, side, workers) for side in Side)
             report("captures", 0, 0, 0)
-            positions = initialise(Side.RED, red), initialise(Side.BLACK, black)
-            propagation = Propagation(sets, positions, code_space, partial(report, "propagation"))
+            positions = initialise(Side.RED), initialise(Side.BLACK)
+            # Legal positions are found again: that is quicker than keeping them is worth.
+            red, black = (find_legal(sets.frame, side, workers) for side in Side)
             report("propagation", 0, 0, 0)
+            propagation = Propagation(
+                sets, (red, black), positions, code_space, partial(report, "propagation")
+            )
             propagation.start()
             return BuildState(propagation, report, checkpoint)
 

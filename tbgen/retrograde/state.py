@@ -167,8 +167,9 @@ def resumed(
     report("reading the state", 0, 0, 0)
     order, number, changed, patterns, codes = json.loads(next(parts))
     storage = sets.workers.storage
-    red, black = (Sorted(sets.empty(), sets.empty(), Waiting(storage)) for _ in Side)
-    p = Propagation(sets, (red, black), code_space, partial(report, "propagation"))
+    red, black = (Sorted(sets.empty(), Waiting(storage)) for _ in Side)
+    unknown = sets.empty(), sets.empty()
+    p = Propagation(sets, unknown, (red, black), code_space, partial(report, "propagation"))
     for side in Side:
         for rows in (p.unknown, p.losable):
             sets.add(_set_of(_section(parts), Storage()), rows[side])

@@ -15,15 +15,13 @@ from __future__ import annotations
 import subprocess
 from functools import cache
 
-import numpy as np
-
 from tbgen.compiling import second
 from tbgen.compiling.jit import compile_lock
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.captures import MANY_VALUES, Captures, compile_captures
+from tbgen.retrograde.captures import MANY_VALUES, compile_captures
 from tbgen.retrograde.chase.game import compile_game
 from tbgen.retrograde.chase.search import compile_graph, compile_sieve
 from tbgen.retrograde.encoding import encode
@@ -32,8 +30,9 @@ from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solution import CountedPlanes, Solution
 from tbgen.retrograde.solve import solve
-from tbgen.rows.frame import STRIDE, make_frame
-from tbgen.rows.sets import Sets
+from tbgen.retrograde.supporting import Plane
+from tbgen.rows.frame import make_frame
+from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
@@ -96,17 +95,17 @@ def _propagate_alone(*, wide: bool = False) -> None:
     layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(2)
     many = list(map(code_space.encode, MANY_VALUES)) if wide else []
     palette = Palette.of(code_space, [code_space.encode(_WIN), *many])
+
+    def find(lead_0: int, lead_1: int, legal: Rows, numbers: Plane) -> None:
+        del lead_0, lead_1, legal
+        numbers.fill(len(palette.codes) - 1)
+        numbers[::2] = 0
+
     with Workers(1) as workers:
         sets = Sets(make_frame(layout), workers)
-        numbers = np.full(layout.rows * STRIDE, len(palette.codes) - 1, palette.dtype)
-        numbers[::2] = 0
-        red, black = (
-            sort_by_captures(
-                sets, find_legal(sets.frame, side, workers), Captures(numbers, palette)
-            )
-            for side in Side
-        )
-        propagation = Propagation(sets, (red, black), code_space)
+        red, black = (sort_by_captures(sets, side, palette, find) for side in Side)
+        unknown = find_legal(sets.frame, 0, workers), find_legal(sets.frame, 1, workers)
+        propagation = Propagation(sets, unknown, (red, black), code_space)
         propagation.start()
         for _ in propagation.steps(0):
             pass
