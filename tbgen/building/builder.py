@@ -263,10 +263,10 @@ class Builder:
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace) -> Storage:
-        """Return storage in memory if that suffices, else on disk beside the tables."""
+        """Return storage of arrays in memory if that suffices, else on disk beside the tables."""
         need, available = self._need(material, codes)
         if need.in_memory * MARGIN <= available:
-            return Storage()
+            return Storage(self.directory)
         return DiskStorage(self.directory, available - need.working)
 
     def _load_kernels(self, material: Material) -> None:

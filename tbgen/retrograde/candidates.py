@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.propagation import Propagation
-from tbgen.rows.records import Log, PackedRows, Records
+from tbgen.rows.records import KeptRecords, Records
 from tbgen.rows.sets import Frontier, Rows, Sets
 from tbgen.tables.codes import Outcome
 
@@ -77,11 +77,11 @@ class Memory:
         self.winner, self.offender = winner, winner.other
         self.mark = mark
         self.room = room
-        self.offending: PackedRows | None = None
+        self.offending: KeptRecords | None = None
         """The winner's positions after which the offence is possible, once they are known."""
-        self.open: PackedRows | None = None
+        self.open: KeptRecords | None = None
         """Where loss candidates may be: other positions need something to be won that was not."""
-        self.won = Log()
+        self.won = KeptRecords(propagation.sets.workers.storage)
         """What the winner has won since the last search."""
         propagation.logs[winner].append(self.won)
 

@@ -42,8 +42,8 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 Find = Callable[[int, int, Rows, Plane], None]
-"""`find(lead_0, lead_1, legal, numbers)`: as `Captures.find`; or of the captures of one kind of piece
-alone, to whose numbers those that are there are raised."""
+"""`find(lead_0, lead_1, legal, numbers)`: as `Captures.find`; or for captures of one kind of piece,
+raising the numbers that are there."""
 
 
 class _Kind(NamedTuple):

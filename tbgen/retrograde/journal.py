@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.rows.bitsets import ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import STRIDE
-from tbgen.rows.records import Bytes, Records, k_record_lists, packer, read_row
+from tbgen.rows.records import Bytes, KeptRecords, Records, k_record_lists, packer, read_row
 from tbgen.rows.storage import Kept, Storage
 from tbgen.tables.palettes import Palette
 
@@ -30,9 +30,6 @@ _HEADER_BYTES = 8
 
 _PIECE_BYTES = 1 << 15
 """Bytes of records that are compressed together; each chunk keeps less than that as they are."""
-
-_WORTH_PACKING = 256
-"""Bytes from which a record that waits is compressed: a shorter one hardly gets shorter."""
 
 
 @borrowing_kernel
@@ -76,7 +73,7 @@ class Journal:
         self.codes: set[int] = set()
         """All codes that have been noted."""
 
-    def add(self, chunk: int, code: int, record: Bytes) -> None:
+    def add(self, code: int, chunk: int, record: Bytes) -> None:
         """Note that the positions of a record have a code."""
         self.codes.add(code)
         piece = self._open[chunk]
@@ -108,29 +105,21 @@ class Journal:
             _k_fill(np.frombuffer(piece, np.uint8), palette.codes, numbers)
 
 
-class _Packed(NamedTuple):
-    """A record that was worth compressing."""
-
-    kept: Kept
-
-
 class Waiting:
     """Positions of one side to move that have a capture (or a direct win) which is not due yet."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._records: dict[int, dict[int, list[bytes | _Packed]]] = {}
+        self._records: dict[int, KeptRecords] = {}
         self._lock = threading.Lock()
 
-    def add(self, chunk: int, code: int, record: Bytes) -> None:
-        """Let the positions of a record wait for a code."""
-        kept: bytes | _Packed
-        if len(record) < _WORTH_PACKING:
-            kept = record.tobytes()
-        else:
-            kept = _Packed(self._storage.keep(packer.compress(record.data)))
+    def _of(self, code: int) -> KeptRecords:
         with self._lock:
-            self._records.setdefault(code, {}).setdefault(chunk, []).append(kept)
+            return self._records.setdefault(code, KeptRecords(self._storage))
+
+    def add(self, code: int, chunk: int, record: Bytes) -> None:
+        """Let the positions of a record wait for a code."""
+        self._of(code).add(chunk, record)
 
     def add_lists(
         self, chunk: int, numbers: NDArray[Any], slots: NDArray[np.uint32], palette: Palette
@@ -151,23 +140,18 @@ class Waiting:
         k_record_lists(slots[order], starts, out, ends)
         first = 0
         for code, end in zip(codes, ends.tolist(), strict=True):
-            self.add(chunk, code, out[first:end])
+            self.add(code, chunk, out[first:end])
             first = end
 
     def pieces(self) -> Iterator[tuple[int, int, bool, bytes]]:
         """All that waits: code, chunk, whether it is compressed, and the record as it is kept."""
-        for code, chunks in self._records.items():
-            for chunk, records in chunks.items():
-                for kept in records:
-                    if isinstance(kept, _Packed):
-                        yield code, chunk, True, self._storage.fetch(kept.kept)
-                    else:
-                        yield code, chunk, False, kept
+        for code, records in self._records.items():
+            for chunk, packed, piece in records.pieces():
+                yield code, chunk, packed, piece
 
     def put_back(self, code: int, chunk: int, packed: bool, piece: bytes) -> None:
         """Let a record wait again that `pieces` has given."""
-        kept = _Packed(self._storage.keep(piece)) if packed else piece
-        self._records.setdefault(code, {}).setdefault(chunk, []).append(kept)
+        self._of(code).put_back(chunk, packed, piece)
 
     @property
     def codes(self) -> list[int]:
@@ -175,18 +159,9 @@ class Waiting:
         return list(self._records)
 
     def records(self, code: int) -> Records:
-        """The positions that wait for a code, unpacked."""
-        return [
-            (chunk, list(map(self._unpacked, records)))
-            for chunk, records in self._records.get(code, {}).items()
-        ]
+        """The positions that wait for a code."""
+        return self._records.get(code, KeptRecords(self._storage))
 
     def drop(self, code: int) -> None:
         """Forget what waits for a code."""
         self._records.pop(code, None)
-
-    def _unpacked(self, kept: bytes | _Packed) -> Bytes:
-        data = kept
-        if isinstance(data, _Packed):
-            data = packer.decompress(self._storage.fetch(data.kept))
-        return np.frombuffer(data, np.uint8)

@@ -14,7 +14,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.retrograde.candidates import Memory, Search
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.frame import MIDS
-from tbgen.rows.records import PackedRows
+from tbgen.rows.records import KeptRecords
 from tbgen.rows.sets import clear_lead, put_row
 
 
@@ -38,7 +38,7 @@ def k_in_check(lead_0, lead_1, side, within, found, frame):
 
 def declare_perpetual_checks(
     memory: Memory, order: int, *, keep_losses: bool = False
-) -> PackedRows | None:
+) -> KeptRecords | None:
     """Find the direct wins of one side at one order, and make them due.
 
     memory : of searches whose mark is `k_in_check`

@@ -23,6 +23,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from tbgen.retrograde.initialisation import Sorted
 from tbgen.retrograde.journal import Journal
 from tbgen.rows.bitsets import count_bits
 from tbgen.rows.frame import LEADS, MIDS
-from tbgen.rows.records import Bytes, Log, Records, split_records, write_row
+from tbgen.rows.records import Bytes, KeptRecords, Records, split_records, write_row
 from tbgen.rows.sets import Frontier, Rows, Sets, ranges_for
 from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
@@ -103,7 +104,7 @@ class Propagation:
         self.waiting = red.waiting, black.waiting
         self.fronts = [sets.empty_frontier() for _ in Side]
         self.spare = sets.empty_frontier()
-        self.logs: tuple[list[Log], list[Log]] = [], []
+        self.logs: tuple[list[KeptRecords], list[KeptRecords]] = [], []
         """Who is to be told what a side has won."""
         self._report = report
 
@@ -189,30 +190,33 @@ class Propagation:
                     ends, self.sets.frame,
                 )  # fmt: skip
                 for chunk, record in split_records(first, last, out, ends):
-                    self.journals[side].add(chunk, code, record)
+                    self.journals[side].add(code, chunk, record)
                     if won:
                         self._note_won(side, chunk, record)
 
             self.sets.workers.run(settle, chunks.number, ranges_for(found))
         return int(total.sum())
 
+    def settle_draws(self) -> None:
+        """The final phase: what is still unknown is a draw, and goes into the journals."""
+        draw = self.code_space.draw
+        for side in Side:
+            self.sets.record(self.unknown[side], partial(self.journals[side].add, draw))
+
     def seed(self, side: Side, members: Rows, order: int) -> None:
         """Make positions that have left the sets direct wins, due at the first step of an order."""
         code = self.code_space.encode(Value(Outcome.WIN, order, 0))
 
         def note(chunk: int, record: Bytes) -> None:
-            self.waiting[side].add(chunk, code, record)
+            self.waiting[side].add(code, chunk, record)
             self._note_won(side, chunk, record)
 
         self.sets.record(members, note)
 
     def _note_won(self, side: Side, chunk: int, record: Bytes) -> None:
         """Tell those who asked (`logs`)."""
-        if self.logs[side]:
-            # Read-only, as all other records that kernels read: they are compiled for one type.
-            kept = np.frombuffer(record.tobytes(), np.uint8)
-            for log in self.logs[side]:
-                log.add(chunk, kept)
+        for log in self.logs[side]:
+            log.add(chunk, record)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
         """The positions that wait for an outcome of an order, of one code at a time."""

@@ -6,7 +6,7 @@
     until    no unknown position changes
 
 A *k-th order* win or loss is one that iteration k finds. The final phase of the whole analysis,
-which makes draws of what is still unknown, is `Solution`.
+which makes draws of what is still unknown, is `Propagation.settle_draws`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The final phase: what has been settled as planes; what has not is a draw.
+"""The values of all positions as planes.
 
 `Solution`        the codes of a material, a chunk or a plane at a time, from the journals
 `CountedPlanes`   their numbers as a writer of files asks for them: a plane at a time, counted
@@ -17,9 +17,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.layout import Layout
 from tbgen.retrograde.journal import Journal
 from tbgen.retrograde.supporting import Plane
-from tbgen.rows.bitsets import ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import MIDS, STRIDE, TWIN, Frame, canonical
-from tbgen.rows.sets import Rows
 from tbgen.rows.workers import Chunks, Workers
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
@@ -36,30 +34,22 @@ class CodeCount(NamedTuple):
 
 
 @borrowing_kernel
-def _k_finish(lead_0, lead_1, numbers, unknown, draw, frame):
-    """Draw what is unknown, and empty the slots that the index does not use.
+def _k_empty_unused(lead_0, lead_1, numbers, frame):
+    """Empty the slots that the index does not use.
 
     numbers : unsigned (rows of the leads * 90,), inout
-    unknown : Rows of all leads, in
-    draw : int, the number of a draw
     """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
-        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
+        if not (frame.self_mirrored[lead] or frame.size[TWIN] >= 0):
+            continue
         for mid in range(mids):
-            row = lead * mids + mid
-            first = (row - lead_0 * mids) * STRIDE
-            for word in range(2):
-                bits = unknown[row, word]
-                while bits:
-                    numbers[first + WORD_SQUARES * word + lowest_bit(bits)] = draw
-                    bits &= bits - ONE
-            if redundant:
-                for square in range(STRIDE):
-                    if numbers[first + square]:
-                        slot_mid, slot_square = canonical(lead, mid, square, frame)
-                        if slot_mid != mid or slot_square != square:
-                            numbers[first + square] = 0
+            first = ((lead - lead_0) * mids + mid) * STRIDE
+            for square in range(STRIDE):
+                if numbers[first + square]:
+                    slot_mid, slot_square = canonical(lead, mid, square, frame)
+                    if slot_mid != mid or slot_square != square:
+                        numbers[first + square] = 0
 
 
 @borrowing_kernel
@@ -92,8 +82,7 @@ class Solution:
     workers: Workers
     chunks: Chunks
     journals: tuple[Journal, Journal]
-    unknown: tuple[Rows, Rows]
-    """For each side to move, the positions that no phase has settled: draws."""
+    """For each side to move, all positions; what no phase has settled is a draw."""
     chase_patterns: dict[int, int]
     """How many direct wins of each order are by perpetual chase."""
 
@@ -115,7 +104,7 @@ class Solution:
         whole = layout.inner_size == STRIDE
         numbers = out if whole else np.zeros(rows * STRIDE, palette.dtype)
         self.journals[side].fill(chunk, palette, numbers)
-        _k_finish(lead_0, lead_1, numbers, self.unknown[side], palette.draw, self.frame)
+        _k_empty_unused(lead_0, lead_1, numbers, self.frame)
         if not whole:
             assert layout.inner is not None
             area = list(layout.inner.area)

@@ -100,7 +100,8 @@ def solve(
             state.propagate(0)
         if rule_set.rules != Rules.NONE and material.both_armed:
             settle_orders(state, layout, rule_set)
+        state.propagation.settle_draws()
         return Solution(
             layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
-            state.propagation.journals, state.propagation.unknown, state.chase_patterns,
+            state.propagation.journals, state.chase_patterns,
         )  # fmt: skip

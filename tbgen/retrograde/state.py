@@ -23,16 +23,14 @@ from functools import partial
 from struct import Struct
 from typing import Protocol
 
-import numpy as np
-
 from tbgen.compiling.folder import source_digest
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import Memory
 from tbgen.retrograde.initialisation import Sorted
 from tbgen.retrograde.journal import Waiting
 from tbgen.retrograde.propagation import Propagation
-from tbgen.rows.records import PackedRows
-from tbgen.rows.sets import Rows, Sets
+from tbgen.rows.records import KeptRecords
+from tbgen.rows.sets import Sets
 from tbgen.rows.storage import Storage
 from tbgen.tables.codes import CodeSpace
 
@@ -121,8 +119,8 @@ class BuildState:
         p = self.propagation
         for side in Side:
             for rows in (p.unknown, p.losable):
-                yield _pieces_of(_packed(p.sets, rows[side]))
-            yield _pieces_of(_packed(p.sets, p.fronts[side].rows))
+                yield _pieces_of(p.sets.packed(rows[side], Storage()))
+            yield _pieces_of(p.sets.packed(p.fronts[side].rows, Storage()))
             yield (
                 (chunk, code, packed, record)
                 for code, chunk, packed, record in p.waiting[side].pieces()
@@ -133,11 +131,7 @@ class BuildState:
             assert memory.open is not None
             yield _pieces_of(memory.offending)
             yield _pieces_of(memory.open)
-            yield (
-                (chunk, 0, False, record.tobytes())
-                for chunk, records in memory.won.records[:]
-                for record in records
-            )
+            yield _pieces_of(memory.won)
 
     def add_searches(self, memories: Sequence[Memory]) -> None:
         """Add the memories of the searches, which are empty, and fill them from a checkpoint."""
@@ -148,8 +142,8 @@ class BuildState:
         for memory in memories:
             memory.offending = _set_of(_section(self._unread), storage)
             memory.open = _set_of(_section(self._unread), storage)
-            for chunk, _, _, record in _section(self._unread):
-                memory.won.add(chunk, np.frombuffer(record, np.uint8))
+            for chunk, _, packed, piece in _section(self._unread):
+                memory.won.put_back(chunk, packed, piece)
         _end(self._unread)
         self._unread = None
 
@@ -198,21 +192,14 @@ def _end(parts: Iterator[bytes]) -> None:
     assert next(parts, None) is None, "a state has more parts than it should"
 
 
-def _packed(sets: Sets, rows: Rows) -> PackedRows:
-    """A set, compressed, in memory: it is wanted for a moment."""
-    packed = PackedRows(Storage())
-    sets.record(rows, packed.add)
-    return packed
-
-
-def _pieces_of(members: PackedRows) -> Iterator[Piece]:
+def _pieces_of(members: KeptRecords) -> Iterator[Piece]:
     """The records of a set."""
-    return ((chunk, 0, True, piece) for chunk, piece in members.pieces())
+    return ((chunk, 0, packed, piece) for chunk, packed, piece in members.pieces())
 
 
-def _set_of(section: Iterator[Piece], storage: Storage) -> PackedRows:
+def _set_of(section: Iterator[Piece], storage: Storage) -> KeptRecords:
     """The set that a section has, compressed."""
-    members = PackedRows(storage)
-    for chunk, _, _, piece in section:
-        members.put_back(chunk, piece)
+    members = KeptRecords(storage)
+    for chunk, _, packed, piece in section:
+        members.put_back(chunk, packed, piece)
     return members

@@ -110,9 +110,10 @@ def _propagate_alone(*, wide: bool = False) -> None:
         for _ in propagation.steps(0):
             pass
         propagation.journals[Side.RED].codes.update(many)
+        propagation.settle_draws()
         _encode(Solution(
             layout, code_space, Metric.DTM, sets.frame, workers, sets.chunks, propagation.journals,
-            propagation.unknown, {},
+            {},
         ))  # fmt: skip
 
 

@@ -8,8 +8,7 @@
               squares     a byte each, 128 more for the last one; or where there are many
               DENSE       and both words of the row, six bytes each
 
-    `PackedRows`   a set, a compressed record for each chunk
-    `Log`          positions recorded since the last reading
+    `KeptRecords`   records of some chunks, compressed where that pays
 
 `sets.py` adds records to sets and takes them out. Records of codes are in
 `tbgen.retrograde.journal`.
@@ -38,6 +37,9 @@ DENSE = 255
 
 _DENSE_FROM = 13
 """Squares from which two words (DENSE and twelve bytes) are no longer than a byte for each."""
+
+_WORTH_PACKING = 256
+"""Bytes from which a record is compressed: a shorter one hardly gets shorter."""
 
 Bytes = NDArray[np.uint8]
 """uint8 (n,): a record, or room for some."""
@@ -191,25 +193,46 @@ def split_records(
         start = end
 
 
-class PackedRows:
-    """Compressed set of positions without random access, read as `Records`."""
+class KeptRecords:
+    """Records of some chunks, kept where there is room, and unpacked one chunk at a time.
+
+    Read as `Records`: without random access to the positions.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._records: dict[int, Kept] = {}
+        self._records: dict[int, list[tuple[bool, Kept]]] = {}
+        """For each chunk, whether they are compressed, and where they are."""
+        self._lock = threading.Lock()
 
     def add(self, chunk: int, record: Bytes) -> None:
-        """Add the positions of a record; one for each chunk."""
-        self._records[chunk] = self._storage.keep(packer.compress(record.data))
+        """Keep a copy of a record."""
+        packed = len(record) >= _WORTH_PACKING
+        self.put_back(chunk, packed, packer.compress(record.data) if packed else record.tobytes())
 
-    def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """The chunks that have any positions, and their records as they are kept."""
-        for chunk, kept in self._records.items():
-            yield chunk, self._storage.fetch(kept)
+    def add_all(self, records: Records) -> None:
+        """Keep the records of all chunks."""
+        for chunk, of_chunk in records[:]:
+            for record in of_chunk:
+                self.add(chunk, record)
 
-    def put_back(self, chunk: int, piece: bytes) -> None:
-        """Add a chunk as `pieces` has given it."""
-        self._records[chunk] = self._storage.keep(piece)
+    def take(self) -> KeptRecords:
+        """The records; they are forgotten here."""
+        taken = KeptRecords(self._storage)
+        taken._records, self._records = self._records, {}
+        return taken
+
+    def pieces(self) -> Iterator[tuple[int, bool, bytes]]:
+        """The records as they are kept: the chunk of each, and whether it is compressed."""
+        for chunk, records in self._records.items():
+            for packed, kept in records:
+                yield chunk, packed, self._storage.fetch(kept)
+
+    def put_back(self, chunk: int, packed: bool, piece: bytes) -> None:
+        """Keep a record as `pieces` has given it."""
+        kept = packed, self._storage.keep(piece)
+        with self._lock:
+            self._records.setdefault(chunk, []).append(kept)
 
     def __len__(self) -> int:
         """Number of chunks that have any positions."""
@@ -218,34 +241,8 @@ class PackedRows:
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
         """Some of these chunks, unpacked one at a time."""
         for chunk in list(self._records)[chunks]:
-            data = packer.decompress(self._storage.fetch(self._records[chunk]))
-            yield chunk, [np.frombuffer(data, np.uint8)]
+            yield chunk, [self._unpacked(*record) for record in self._records[chunk]]
 
-
-class Log:
-    """Positions recorded since the last reading."""
-
-    def __init__(self) -> None:
-        self._records: dict[int, list[Bytes]] = {}
-        self._lock = threading.Lock()
-
-    def add(self, chunk: int, record: Bytes) -> None:
-        """Note a record."""
-        with self._lock:
-            self._records.setdefault(chunk, []).append(record)
-
-    def add_all(self, records: Records) -> None:
-        """Note the records of all chunks."""
-        with self._lock:
-            for chunk, of_chunk in records[:]:
-                self._records.setdefault(chunk, []).extend(of_chunk)
-
-    @property
-    def records(self) -> Records:
-        """The records; they stay."""
-        return list(self._records.items())
-
-    def take(self) -> Records:
-        """The records; they are forgotten here."""
-        records, self._records = self.records, {}
-        return records
+    def _unpacked(self, packed: bool, kept: Kept) -> Bytes:
+        data = self._storage.fetch(kept)
+        return np.frombuffer(packer.decompress(data) if packed else data, np.uint8)

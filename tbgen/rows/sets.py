@@ -26,7 +26,7 @@ from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, canonical
 from tbgen.rows.records import (
     ROW_BYTES,
     Bytes,
-    PackedRows,
+    KeptRecords,
     Records,
     k_record,
     read_row,
@@ -420,9 +420,12 @@ class Sets:
 
         self.workers.run(record, chunks.number)
 
-    def packed(self, members: Rows) -> PackedRows:
-        """A set, compressed."""
-        packed = PackedRows(self.workers.storage)
+    def packed(self, members: Rows, storage: Storage | None = None) -> KeptRecords:
+        """A set, compressed.
+
+        storage : where it is kept (None: with the other bytes of the solver)
+        """
+        packed = KeptRecords(storage or self.workers.storage)
         self.record(members, packed.add)
         return packed
 

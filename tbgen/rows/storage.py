@@ -37,9 +37,19 @@ Kept = bytes | tuple[int, int]
 
 
 class Storage:
-    """The arrays of one solver: in memory."""
+    """The arrays of one solver, in memory, and bytes that it puts away, in a file."""
 
     on_disk = False
+
+    def __init__(self, directory: Path | None = None) -> None:
+        """`directory`: of the file, which has no name; None keeps bytes in memory, too."""
+        self._directory = directory
+        self._lock = threading.Lock()
+        self._file = None if directory is None else self._new_file()
+        self._file_size = 0
+
+    def _new_file(self) -> IO[bytes]:
+        return tempfile.TemporaryFile(dir=self._directory, buffering=0)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """An array of zeros."""
@@ -58,12 +68,31 @@ class Storage:
 
     def keep(self, data: bytes) -> Kept:
         """Put some bytes away; `fetch` gives them back."""
-        return data
+        if self._file is None:
+            return data
+        with self._lock, self._naming_directory():
+            start = self._file_size
+            if self._file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._file_size += len(data)
+        return start, len(data)
 
     def fetch(self, kept: Kept) -> bytes:
-        """Return the stored array."""
-        assert isinstance(kept, bytes)
-        return kept
+        """Return the stored bytes."""
+        if isinstance(kept, bytes):
+            return kept
+        assert self._file is not None, "only a file gives places"
+        start, size = kept
+        return os.pread(self._file.fileno(), size, start)
+
+    @contextlib.contextmanager
+    def _naming_directory(self) -> Iterator[None]:
+        """Add the directory to errors of the unnamed files."""
+        try:
+            yield
+        except OSError as error:
+            error.filename = str(self._directory)
+            raise
 
 
 class DiskStorage(Storage):
@@ -72,15 +101,9 @@ class DiskStorage(Storage):
     on_disk = True
 
     def __init__(self, directory: Path, ceiling: int) -> None:
-        self._directory = directory
+        super().__init__(directory)
         self._ceiling = ceiling
         self._mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
-        self._lock = threading.Lock()
-        self._file = self._new_file()
-        self._file_size = 0
-
-    def _new_file(self) -> IO[bytes]:
-        return tempfile.TemporaryFile(dir=self._directory, buffering=0)
 
     def _pages(self, size: int) -> mmap.mmap:
         if size < _ON_DISK_FROM:
@@ -100,30 +123,6 @@ class DiskStorage(Storage):
                 for pages in self._mapped:
                     # Shared pages: what was written stays with the file.
                     pages.madvise(mmap.MADV_DONTNEED)
-
-    def keep(self, data: bytes) -> Kept:
-        """Put some bytes into a file; `fetch` gives them back."""
-        with self._lock, self._naming_directory():
-            start = self._file_size
-            if self._file.write(data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            self._file_size += len(data)
-        return start, len(data)
-
-    def fetch(self, kept: Kept) -> bytes:
-        """Return the stored array."""
-        assert isinstance(kept, tuple)
-        start, size = kept
-        return os.pread(self._file.fileno(), size, start)
-
-    @contextlib.contextmanager
-    def _naming_directory(self) -> Iterator[None]:
-        """Add the directory to errors of the unnamed files."""
-        try:
-            yield
-        except OSError as error:
-            error.filename = str(self._directory)
-            raise
 
 
 def resident_bytes() -> int:

@@ -22,7 +22,7 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
         rows = random_rows(400, 0.02, code) & free
         free &= ~rows
         (record,) = recorded(rows, chunks)
-        journal.add(0, code, record)
+        journal.add(code, 0, record)
         for row, word in np.argwhere(rows):
             for bit in range(45):
                 if int(rows[row, word]) >> bit & 1:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.rows.records import ROW_BYTES, Log, PackedRows, read_row, write_row
+from tbgen.rows.records import ROW_BYTES, KeptRecords, read_row, write_row
 from tbgen.rows.sets import k_add, k_remove
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import CHUNK_SLOTS, RANGES, Chunks
@@ -32,7 +32,7 @@ def test_a_row_comes_back(gap: int, lo: int, hi: int) -> None:
 def test_a_set_comes_back_from_its_records(density: float) -> None:
     chunks = Chunks(leads=7, size=3, mids=20)
     rows = random_rows(140, density)
-    packed, target = PackedRows(Storage()), np.zeros_like(rows)
+    packed, target = KeptRecords(Storage()), np.zeros_like(rows)
     for chunk, record in enumerate(recorded(rows, chunks)):
         packed.add(chunk, record)
     assert len(packed) == chunks.number
@@ -52,9 +52,9 @@ def test_positions_are_added_within_a_set_and_taken_out_everywhere() -> None:
     assert np.array_equal(removed, target & ~rows)
 
 
-def test_a_log_has_every_chunk_once_and_forgets_what_was_taken() -> None:
+def test_kept_records_have_every_chunk_once_and_forget_what_was_taken() -> None:
     one, other = np.zeros(3, np.uint8), np.ones(2, np.uint8)
-    log = Log()
+    log = KeptRecords(Storage())
     log.add(4, one)
     log.add_all([(4, [other, other]), (7, [one])])
     assert [(chunk, len(records)) for chunk, records in log.take()[:]] == [(4, 3), (7, 1)]

@@ -14,8 +14,8 @@ SIZE = 1 << 23
 
 
 def storages(directory: Path) -> list[Storage]:
-    """One in memory, one on disk that releases its pages at every chance."""
-    return [Storage(), DiskStorage(directory, 0)]
+    """In memory, with bytes in a file, and on disk with its pages released at every chance."""
+    return [Storage(), Storage(directory), DiskStorage(directory, 0)]
 
 
 def test_arrays_start_as_zeros_and_keep_what_is_written(tmp_path: Path) -> None:
