@@ -106,6 +106,7 @@ class Search:
     win_candidates, loss_candidates : what has not been pruned
     live : the winner's positions that are no win by this order, known or by a capture; only they
         can be candidates
+    room_of_live : where `live` is, or nothing: a set for whoever needs `live` no more
     escapes : the winner's positions that save the offender: neither known to be won nor, any
         longer, candidates
     open : the offender's positions that had no escape to begin with, and that no judge has ruled
@@ -120,7 +121,7 @@ class Search:
         self.propagation, self.sets = memory.propagation, memory.propagation.sets
         self.winner, self.offender = memory.winner, memory.offender
         self.win_candidates, self.loss_candidates, *self._idle = frontiers
-        self.open, self.escapes, self._live, _ = memory.room
+        self.open, self.escapes, self.room_of_live, _ = memory.room
         self.found_any = False
         self._memory = memory
         self.sweep = memory.propagation.sweep
@@ -132,7 +133,7 @@ class Search:
         live = unknown = p.unknown[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
             if live is unknown:
-                live = self._live
+                live = self.room_of_live
                 self.sets.copy(unknown, live)
             self.sets.remove(records, live)
             self._memory.won.add_all(records)
@@ -142,6 +143,11 @@ class Search:
     def captures_win(self) -> bool:
         """Return whether captures of the winner come to win at this order."""
         return self.live is not self.propagation.unknown[self.winner]
+
+    def discard_idle(self) -> None:
+        """Give the memory of the idle frontiers back, until they are used again."""
+        for front in self._idle:
+            self.sets.workers.storage.discard(front.rows)
 
     @contextmanager
     def frontier(self) -> Iterator[Frontier]:

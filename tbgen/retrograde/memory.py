@@ -22,22 +22,25 @@ from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, CodeSpace
 _SET_BYTES = 2 * 8
 """Bytes per row of one set of positions of one side: two words of 45 bits, kept in 64 each."""
 
-_SETS = 10
-"""Sets while the propagation runs: unknown, unwon, losable and two frontiers of each side."""
+_SETS = 7
+"""Sets while the propagation runs: unknown and losable of each side, and three frontiers."""
 
-_PATTERN_SETS = {rules: 3 if rules.judges_checks else 0 for rules in Rules}
-"""More sets while the patterns of a rule set are searched for: the two that all searches share,
-and what one of them holds for a moment."""
+_PATTERN_SETS = 4
+"""More sets while patterns are searched for: those that all searches share."""
 
-_PATTERN_BYTES = {
-    rules: 0.4 if rules.judges_chases else 0.2 if rules.judges_checks else 0.0 for rules in Rules
-}
-"""Bytes per slot of lists and graphs in such a search, never on disk: the most that was measured,
-since only a search knows how many candidates are left for its graph."""
+_IDLE_SETS = 2
+"""Those of them that are given back while there is a graph."""
 
-_JOURNAL_BYTES = 0.4
-"""Bytes per slot of the records of what was settled, and of captures that wait, compressed: the
-most that was measured, where nearly every position is decided at a ply of its own."""
+_CAPTURE_SETS = 3
+"""Sets while captures are found: losable of each side, and the legal positions of one."""
+
+_GRAPH_BYTES = 0.4
+"""Bytes per slot of lists and graphs in a search for chases, never on disk: the most that was
+measured, since only a search knows how many candidates are left for its graph."""
+
+_RECORD_BYTES = 128 << 10
+"""Bytes for each chunk of records that are too few to be put into a file, of journals for the most
+part, and of the places of the others."""
 
 _STARTED_BYTES = 145 << 20
 """The interpreter, and the compiler that loads the kernels; also while a small table is built.
@@ -100,9 +103,9 @@ def memory_needed(
 ) -> MemoryNeed:
     """The memory of solving a material under some rules.
 
-    The peak is while the captures of the second side are found (its plane, the largest
-    supporting table and its view, a few sets), or while patterns are searched for: all sets, what
-    the search needs beside them, and the journals.
+    The peak is while the captures of the second side are found (the supporting tables of a side,
+    and a few sets), while patterns are searched for (all sets, and what the search needs beside
+    them), or while a plane is written.
     """
     layout = Layout.of(material)
     if not has_orders(material, rules):
@@ -110,41 +113,50 @@ def memory_needed(
     one_set = layout.rows * _SET_BYTES
     slots = layout.rows * SQUARES
     width = min(codes.width, _MOST_WIDTH)
-    captures = slots * width + 4 * one_set + _supporting_bytes(material, width, threads)
-    journal = int(slots * _JOURNAL_BYTES)
-    search = int(slots * _PATTERN_BYTES[rules])
-    sets = (_SETS + _PATTERN_SETS[rules]) * one_set
-    chunk_slots = Chunks.of(layout.leads, layout.mids).rows * SQUARES
+    captures = _CAPTURE_SETS * one_set + _supporting_bytes(material, width, threads)
+    sets = _SETS + (_PATTERN_SETS if rules.judges_checks else 0)
+    search = int(slots * _GRAPH_BYTES) if rules.judges_chases else 0
+    solving = max(sets * one_set, (sets - _IDLE_SETS) * one_set + search)
+    chunks = Chunks.of(layout.leads, layout.mids)
+    chunk_slots = chunks.rows * SQUARES
     fixed = _FIXED_BYTES + threads * (_BYTES_PER_THREAD + _CHUNK_BYTES * chunk_slots)
+    fixed += _RECORD_BYTES * chunks.number
     # On disk, a thread touches the leads of one of `DISK_RANGES` before pages are released.
     rows = -(-layout.leads // DISK_RANGES) * layout.mids
     touched = rows * max(_SET_BYTES * (_SWEEP_SETS + _NEIGHBOURS), 2 * SQUARES * width)
     working = threads * touched + 2 * one_set + _SLACK_BYTES
     least = fixed + search + working
     return MemoryNeed(
-        in_memory=max(_STARTED_BYTES, fixed + max(captures, sets + journal + search)),
+        in_memory=max(_STARTED_BYTES, fixed + max(captures, solving, slots * width)),
         least=max(_STARTED_BYTES, least),
         working=working,
     )
 
 
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
-    """Bytes of the supporting table that takes most while its captures are found.
+    """Bytes of the supporting tables of the side for which they take most.
 
-    It is in memory as rows by squares, its legal positions as a set beside it, and once more as
-    a view in the order of the material.
+    Those of a defender are in memory as rows by squares, and a part of each as a view in the order
+    of the material; those of an attacker as views. While the last one is loaded, it is there as
+    rows by squares, and its legal positions beside it. The numbers of a range are there, too.
     """
     layout = Layout.of(material)
-    leads = -(-layout.leads // RANGES)
+    range_of_leads = min(1, threads / RANGES)
     most = 0
-    for (side, kind), child in material.captures().items():
-        child_layout = Layout.of(child)
-        table = child_layout.rows * (SQUARES if child_layout.inner else 1)
-        view = max(
-            view.rows * (SQUARES if view.inner else 1) for view in layout.views(Side(side), kind)
-        )
-        if not kind.is_attacker:
-            # Two columns at most, for the leads of one range.
-            view = int(view * min(1, threads * 2 * leads / layout.leads))
-        most = max(most, (table + view) * width + child_layout.rows * _SET_BYTES)
+    for victim in Side:
+        kept = layout.rows * SQUARES * range_of_leads
+        loading = 0
+        for (side, kind), child in material.captures().items():
+            if side != victim:
+                continue
+            child_layout = Layout.of(child)
+            table = child_layout.rows * (SQUARES if child_layout.inner else 1)
+            views = [
+                view.rows * (SQUARES if view.inner else 1) for view in layout.views(victim, kind)
+            ]
+            # Of a defender, two columns at most, for the leads of one range.
+            kept += sum(views) if kind.is_attacker else table + 2 * max(views) * range_of_leads
+            in_loading = table * width if kind.is_attacker else 0
+            loading = max(loading, in_loading + child_layout.rows * _SET_BYTES)
+        most = max(most, int(kept * width) + loading)
     return most

@@ -16,6 +16,7 @@ from tbgen.retrograde.legality import legal_row
 from tbgen.rows.frame import MIDS
 from tbgen.rows.records import KeptRecords
 from tbgen.rows.sets import clear_lead, put_row
+from tbgen.tables.codes import Outcome
 
 
 @borrowing_kernel
@@ -61,10 +62,13 @@ def _declare_captures(search: Search) -> None:
 
     The offence was committed, and what follows is won (docs/values.md, "Patterns, exactly").
     """
-    unknown = search.propagation.unknown[search.winner]
+    p, sets, winner = search.propagation, search.sets, search.winner
     with search.frontier() as won_by_capture, search.frontier() as in_check:
-        search.sets.put_difference(unknown, search.live, won_by_capture)
-        search.sets.over(k_in_check, int(search.winner), won_by_capture.rows, in_check)
+        sets.clear(won_by_capture)
+        for records in p.waiting_for(winner, search.order, Outcome.WIN):
+            sets.put(records, in_check, within=p.unknown[winner])
+            sets.join(in_check, won_by_capture)
+        sets.over(k_in_check, int(winner), won_by_capture.rows, in_check)
         search.declare(in_check)
 
 
@@ -81,7 +85,8 @@ def _prune_checkers(search: Search) -> bool:
         sets.over(k_in_check, int(offender), losses, in_check)
         if not in_check.counts.any():
             return False
-        checked = sets.copied(in_check.rows)
+        checked = search.room_of_live
+        sets.copy(in_check.rows, checked)
     # For now, win candidates that are not known to be calm are escapes too.
     sets.unite(wins, search.escapes)
     with search.frontier() as calm_wins, search.frontier() as calm_losses:

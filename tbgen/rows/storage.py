@@ -66,6 +66,13 @@ class Storage:
     def relieve(self) -> None:
         """Release pages if the process is too large; called between ranges of leads."""
 
+    def discard(self, array: NDArray[Any]) -> None:
+        """Release the pages of an array: it holds zeros, or on disk what it did."""
+        pages: Any = array
+        while isinstance(pages, np.ndarray):
+            pages = pages.base
+        pages.madvise(mmap.MADV_DONTNEED)
+
     def keep(self, data: bytes) -> Kept:
         """Put some bytes away; `fetch` gives them back."""
         if self._file is None:

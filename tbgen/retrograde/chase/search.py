@@ -116,6 +116,7 @@ class ChaseSearch:
                 return 0
             marked = search.escapes  # nothing is pruned any more
             search.sets.empty_out(marked)
+            search.discard_idle()
             find_chase_wins(losses, setting, self._places, marked, workers)
             search.sets.over(_k_keep_images, marked, search.win_candidates.rows)
             search.declare(search.win_candidates)
