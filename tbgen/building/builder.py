@@ -32,6 +32,7 @@ from tbgen.building.work import (
     work_for,
 )
 from tbgen.indexing.importing import import_for_good
+from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
@@ -248,9 +249,9 @@ class Builder:
             return Built(name, size, seconds)
         raise AssertionError("the last attempt ends in a table or an error")
 
-    def _need(self, material: Material, codes: CodeSpace) -> tuple[MemoryNeed, int]:
+    def _need(self, material: Material, codes: CodeSpace, width: int = 1) -> tuple[MemoryNeed, int]:
         """Return the memory need of a table, and the memory allowed; raises if too little."""
-        need = memory_needed(material, codes, self._rules, self.threads)
+        need = memory_needed(material, codes, self._rules, self.threads, width)
         available, limit, addresses = usable_memory(self.memory)
         ordered = has_orders(material, self._rules)
         least, how = least_memory(need.least, available, self._rules, ordered=ordered)
@@ -262,9 +263,9 @@ class Builder:
             raise NotEnoughMemoryError(material.name, mapped, addresses, "ulimit -v")
         return need, available
 
-    def _storage(self, material: Material, codes: CodeSpace) -> Storage:
+    def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
         """Return storage of arrays in memory if that suffices, else on disk beside the tables."""
-        need, available = self._need(material, codes)
+        need, available = self._need(material, codes, width)
         if need.in_memory * MARGIN <= available:
             return Storage(self.directory)
         return DiskStorage(self.directory, available - need.working)
@@ -304,19 +305,25 @@ class Builder:
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
         """Solve and write a table; return the file size, and the time of the saved state."""
+        from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solution import CountedPlanes
         from tbgen.retrograde.solve import solve
 
-        storage = self._storage(material, codes)
         name = self._name(material, metric)
         spec = TableSpec(name, codes)
         with self._supporting_tables(material, metric) as supporting:
+
+            def open_table(child: Material) -> TableFile:
+                return supporting[child.name]
+
+            width = capture_width(Layout.of(material), open_table, codes, metric)
+            storage = self._storage(material, codes, width)
             state = self._state(spec, supporting)
             with state.errors_of_state():
                 solution = solve(
                     material,
-                    lambda child: supporting[child.name],
+                    open_table,
                     rule_set=self.rule_set,
                     metric=metric,
                     code_space=codes,

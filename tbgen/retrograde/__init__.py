@@ -51,7 +51,7 @@ Parameters of kernels, unless a kernel says otherwise:
     square : int64, 0 to 89; the inner piece's where a row is named
     lo, hi : uint64, the two words of a row
     frame : Frame, in
-    legal : Rows, in; the legal positions
+    legal : Rows of the given leads, in; the legal positions
     within : Rows, in; the positions that count
     found : Frontier, out; rows of other leads stay as they are
     size : int64, leads of a chunk

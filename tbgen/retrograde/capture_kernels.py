@@ -150,10 +150,10 @@ def k_capture_group(
     for lead in range(lead_0, lead_1):
         first_move, last_move = frame.move_start[side, lead], frame.move_start[side, lead + 1]
         for mid in range(mids):
-            row = lead * mids + mid
+            row = (lead - lead_0) * mids + mid
             if not (legal[row, 0] | legal[row, 1]):
                 continue
-            base = (row - lead_0 * mids) * STRIDE
+            base = row * STRIDE
             lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
             others = _view_mid(mid, victims, frame, strides)
@@ -196,10 +196,10 @@ def k_capture_defender(
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
-            row = lead * mids + mid
+            row = (lead - lead_0) * mids + mid
             if not (legal[row, 0] | legal[row, 1]):
                 continue
-            base = (row - lead_0 * mids) * STRIDE
+            base = row * STRIDE
             lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
             rest = _view_mid(mid, -1, frame, strides)
@@ -216,10 +216,10 @@ def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, stride
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
-            row = lead * mids + mid
+            row = (lead - lead_0) * mids + mid
             if not (legal[row, 0] | legal[row, 1]):
                 continue
-            base = (row - lead_0 * mids) * STRIDE
+            base = row * STRIDE
             lo = frame.lead_taken[lead, 0] | frame.mid_taken[mid, 0]
             hi = frame.lead_taken[lead, 1] | frame.mid_taken[mid, 1]
             rest = _view_mid(mid, -1, frame, strides)

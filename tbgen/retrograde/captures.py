@@ -109,8 +109,7 @@ class Captures:
         self._layout, self._frame, self._side = layout, frame, side
         victim_side = side.other
         kinds = _kinds(layout, victim_side, supporting, code_space, metric)
-        codes = (code for kind in kinds for code in kind.worth.values())
-        self.palette = Palette.of(code_space, codes)
+        self.palette = _palette(kinds, code_space)
         """The codes of the numbers that are found."""
         ready(self.palette)
         self._searches: list[Find] = []
@@ -132,6 +131,7 @@ class Captures:
     def find(self, lead_0: int, lead_1: int, legal: Rows, numbers: Plane) -> None:
         """Find the best capture of every legal position of the leads [lead_0, lead_1).
 
+        legal : Rows of these leads
         numbers : (rows of these leads * 90,), out; by row and square; 0 for none, anything where
             no position is legal
         """
@@ -194,13 +194,32 @@ def _kinds(
         armies[victim_side] = army.without(kind)
         material = Material(*armies)
         swapped = material.first != armies[Side.RED]
-        table, to_move = supporting(material), victim_side ^ swapped
+        table = supporting(material) if material.needs_table else DrawnTable(Layout.of(material))
+        to_move = victim_side ^ swapped
         worth = {
             code: code_space.encode(capture_value(table.code_space.decode(code), metric))
             for code in table.occurring_codes(to_move)
         }
         kinds.append(_Kind(kind, table, swapped, to_move, worth))
     return kinds
+
+
+def capture_width(
+    layout: Layout,
+    supporting: Callable[[Material], SupportingTable],
+    code_space: CodeSpace,
+    metric: Metric,
+) -> int:
+    """Return the bytes of a number of captures, of the side that has more different ones."""
+    return max(
+        _palette(_kinds(layout, side, supporting, code_space, metric), code_space).dtype.itemsize
+        for side in Side
+    )
+
+
+def _palette(kinds: list[_Kind], code_space: CodeSpace) -> Palette:
+    """The codes that captures of some kinds of pieces are worth."""
+    return Palette.of(code_space, (code for kind in kinds for code in kind.worth.values()))
 
 
 def capture_value(value: Value, metric: Metric) -> Value:
@@ -242,7 +261,7 @@ def compile_captures(*, wide: bool = False) -> None:
         layout = Layout.of(Material.parse(name))
         frame = make_frame(layout)
         with Workers(1) as workers:
-            legal = np.zeros((layout.rows, 2), np.uint64)
+            legal = np.zeros((layout.mids, 2), np.uint64)
             for side in Side:
                 captures = Captures(
                     layout, frame, side, lambda child: table(Layout.of(child), code_space),

@@ -20,7 +20,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.captures import Find
 from tbgen.retrograde.journal import Waiting
-from tbgen.retrograde.legality import find_legal
+from tbgen.retrograde.legality import find_legal_range
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import MIDS, STRIDE
 from tbgen.rows.sets import Rows, Sets
@@ -45,7 +45,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     numbers : unsigned (rows of the leads * 90,), in; the best captures, 0 for none, anything where
         no position is legal
     draw : int, the number of a draw
-    legal : Rows, in; losable : Rows, out; the positions without any capture
+    losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from
         the first lead's first slot on
     waiting : unsigned (slots of the leads,), out; the numbers of those captures
@@ -54,12 +54,12 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     """
     mids = frame.size[MIDS]
     count = 0
-    for row in range(lead_0 * mids, lead_1 * mids):
+    for row in range((lead_1 - lead_0) * mids):
         for word in range(2):
             if not legal[row, word]:
                 losable[row, word] = EMPTY
                 continue
-            first = (row - lead_0 * mids) * STRIDE + WORD_SQUARES * word
+            first = row * STRIDE + WORD_SQUARES * word
             without, drawn = EMPTY, EMPTY
             # All squares, without a branch: vectors.
             for s in range(WORD_SQUARES):
@@ -82,26 +82,34 @@ def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> So
     palette : the codes of the numbers that `find` finds (`Captures`)
     """
     chunks, workers = sets.chunks, sets.workers
-    legal = find_legal(sets.frame, side, workers)
     losable, waiting = sets.empty(), Waiting(workers.storage)
     slots = chunks.rows * STRIDE
     # Of a range of chunks, for each thread; in memory even where the sets are not.
     plane_size = -(-chunks.number // RANGES) * slots
-    planes = [Storage().zeros(plane_size, palette.dtype) for _ in range(workers.threads)]
+    planes = [
+        (
+            Storage().zeros((plane_size // STRIDE, 2), np.uint64),
+            Storage().zeros(plane_size, palette.dtype),
+        )
+        for _ in range(workers.threads)
+    ]
     buffers = [
         (np.empty(slots, np.uint32), np.empty(slots, palette.dtype)) for _ in range(workers.threads)
     ]
 
     def sort(first: int, last: int, thread: int) -> None:
         waiting_slots, waiting_numbers = buffers[thread]
-        row_0 = chunks.row_0(first)
-        lead_0, lead_1 = chunks.lead_range(first)[0], chunks.lead_range(last - 1)[1]
-        numbers = planes[thread][: (lead_1 - lead_0) * sets.mids * STRIDE]
+        row_0, lead_0 = chunks.row_0(first), chunks.lead_range(first)[0]
+        lead_1 = chunks.lead_range(last - 1)[1]
+        rows = (lead_1 - lead_0) * sets.mids
+        legal, numbers = planes[thread][0][:rows], planes[thread][1][: rows * STRIDE]
+        find_legal_range(lead_0, lead_1, side, legal, sets.frame)
         find(lead_0, lead_1, legal, numbers)
         for chunk in range(first, last):
+            row = chunks.row_0(chunk)
             count = _k_sort(
-                *chunks.lead_range(chunk), numbers[(chunks.row_0(chunk) - row_0) * STRIDE :],
-                palette.draw, legal, losable, waiting_slots, waiting_numbers, sets.frame,
+                *chunks.lead_range(chunk), numbers[(row - row_0) * STRIDE :], palette.draw,
+                legal[row - row_0 :], losable[row:], waiting_slots, waiting_numbers, sets.frame,
             )  # fmt: skip
             waiting.add_lists(chunk, waiting_numbers[:count], waiting_slots[:count], palette)
 

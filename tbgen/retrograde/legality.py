@@ -55,19 +55,30 @@ def legal_row(lead, mid, side, frame):
 def _k_legal(lead_0, lead_1, side, legal, frame):
     """Write the legal positions of the leads [lead_0, lead_1).
 
-    legal : uint64 (rows, 2), out
+    legal : uint64 (rows of the leads, 2), out
     """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             lo, hi = legal_row(lead, mid, side, frame)
-            legal[lead * mids + mid, 0] = lo
-            legal[lead * mids + mid, 1] = hi
+            legal[(lead - lead_0) * mids + mid, 0] = lo
+            legal[(lead - lead_0) * mids + mid, 1] = hi
 
 
 def find_legal(frame: Frame, side: int, workers: Workers) -> NDArray[np.uint64]:
     """The legal positions with `side` to move, uint64 (rows, 2)."""
-    rows = int(frame.size[LEADS] * frame.size[MIDS])
-    legal: NDArray[np.uint64] = workers.storage.zeros((rows, 2), np.uint64)
-    workers.over(int(frame.size[LEADS]), _k_legal, int(side), legal, frame)
+    leads, mids = int(frame.size[LEADS]), int(frame.size[MIDS])
+    legal: NDArray[np.uint64] = workers.storage.zeros((leads * mids, 2), np.uint64)
+
+    def find(lead_0: int, lead_1: int, _: int) -> None:
+        find_legal_range(lead_0, lead_1, side, legal[lead_0 * mids : lead_1 * mids], frame)
+
+    workers.run(find, leads)
     return legal
+
+
+def find_legal_range(
+    lead_0: int, lead_1: int, side: int, legal: NDArray[np.uint64], frame: Frame
+) -> None:
+    """Write the legal positions of the leads [lead_0, lead_1) to their rows, uint64 (rows, 2)."""
+    _k_legal(lead_0, lead_1, int(side), legal, frame)

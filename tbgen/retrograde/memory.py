@@ -31,14 +31,14 @@ _PATTERN_SETS = 4
 _IDLE_SETS = 2
 """Those of them that are given back while there is a graph."""
 
-_CAPTURE_SETS = 3
-"""Sets while captures are found: losable of each side, and the legal positions of one."""
+_CAPTURE_SETS = 2
+"""Sets while captures are found: losable of each side."""
 
 _GRAPH_BYTES = 0.4
 """Bytes per slot of lists and graphs in a search for chases, never on disk: the most that was
 measured, since only a search knows how many candidates are left for its graph."""
 
-_RECORD_BYTES = 128 << 10
+_RECORD_BYTES = 64 << 10
 """Bytes for each chunk of records that are too few to be put into a file, of journals for the most
 part, and of the places of the others."""
 
@@ -99,9 +99,11 @@ class MemoryNeed:
 
 
 def memory_needed(
-    material: Material, codes: CodeSpace, rules: Rules, threads: int = 2
+    material: Material, codes: CodeSpace, rules: Rules, threads: int = 2, width: int = 1
 ) -> MemoryNeed:
     """The memory of solving a material under some rules.
+
+    width : bytes of a number of captures: one, unless their values are known to be too many
 
     The peak is while the captures of the second side are found (the supporting tables of a side,
     and a few sets), while patterns are searched for (all sets, and what the search needs beside
@@ -112,7 +114,7 @@ def memory_needed(
         rules = Rules.NONE
     one_set = layout.rows * _SET_BYTES
     slots = layout.rows * SQUARES
-    width = min(codes.width, _MOST_WIDTH)
+    most_width = min(codes.width, _MOST_WIDTH)
     captures = _CAPTURE_SETS * one_set + _supporting_bytes(material, width, threads)
     sets = _SETS + (_PATTERN_SETS if rules.judges_checks else 0)
     search = int(slots * _GRAPH_BYTES) if rules.judges_chases else 0
@@ -123,11 +125,11 @@ def memory_needed(
     fixed += _RECORD_BYTES * chunks.number
     # On disk, a thread touches the leads of one of `DISK_RANGES` before pages are released.
     rows = -(-layout.leads // DISK_RANGES) * layout.mids
-    touched = rows * max(_SET_BYTES * (_SWEEP_SETS + _NEIGHBOURS), 2 * SQUARES * width)
+    touched = rows * max(_SET_BYTES * (_SWEEP_SETS + _NEIGHBOURS), 2 * SQUARES * most_width)
     working = threads * touched + 2 * one_set + _SLACK_BYTES
     least = fixed + search + working
     return MemoryNeed(
-        in_memory=max(_STARTED_BYTES, fixed + max(captures, solving, slots * width)),
+        in_memory=max(_STARTED_BYTES, fixed + max(captures, solving, slots * most_width)),
         least=max(_STARTED_BYTES, least),
         working=working,
     )
@@ -137,8 +139,8 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """Bytes of the supporting tables of the side for which they take most.
 
     Those of a defender are in memory as rows by squares, and a part of each as a view in the order
-    of the material; those of an attacker as views. While the last one is loaded, it is there as
-    rows by squares, and its legal positions beside it. The numbers of a range are there, too.
+    of the material; those of an attacker as views, and one of these also as rows by squares while
+    it is loaded. The numbers of a range are there, too.
     """
     layout = Layout.of(material)
     range_of_leads = min(1, threads / RANGES)
@@ -156,7 +158,7 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
             ]
             # Of a defender, two columns at most, for the leads of one range.
             kept += sum(views) if kind.is_attacker else table + 2 * max(views) * range_of_leads
-            in_loading = table * width if kind.is_attacker else 0
-            loading = max(loading, in_loading + child_layout.rows * _SET_BYTES)
-        most = max(most, int(kept * width) + loading)
+            if kind.is_attacker:
+                loading = max(loading, table)
+        most = max(most, int((kept + loading) * width))
     return most

@@ -26,7 +26,7 @@ from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.state import BuildState, Checkpoint, Report, resumed
-from tbgen.retrograde.supporting import BYTE_CODES, DrawnTable, SupportingTable
+from tbgen.retrograde.supporting import BYTE_CODES, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.meter import Meter
 from tbgen.rows.sets import Sets
@@ -69,9 +69,6 @@ def solve(
     """
     layout = Layout.of(material)
 
-    def open_table(child: Material) -> SupportingTable:
-        return supporting(child) if child.needs_table else DrawnTable(Layout.of(child))
-
     trim_process()
     with Workers(threads, storage, meter) as workers:
         report("legality", 0, 0, 0)
@@ -79,7 +76,7 @@ def solve(
 
         def initialise(side: Side) -> Sorted:
             captures = Captures(
-                layout, sets.frame, side, open_table, code_space, metric, workers, ready
+                layout, sets.frame, side, supporting, code_space, metric, workers, ready
             )
             return sort_by_captures(sets, side, captures.palette, captures.find)
 

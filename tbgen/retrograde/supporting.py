@@ -28,7 +28,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.slots import group_rank
 from tbgen.indexing.squares import SQUARES, Side, flip_square
-from tbgen.retrograde.legality import find_legal
+from tbgen.retrograde.legality import legal_row
 from tbgen.rows.bitsets import MIRROR, first_square, without_first
 from tbgen.rows.frame import (
     FIRST_EXTEND,
@@ -92,14 +92,13 @@ class SupportingTable(Protocol):
 
 
 @borrowing_kernel
-def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
+def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
     """Lay a file's slots out as rows by squares: holes filled, illegal positions 0.
 
     Returns whether every legal position has a number.
 
     source : unsigned (slots of the leads [lead_0, lead_1),), numbers of captures
     slot_of_square : int64 (90,), the inner slot of each square, -1 where there is none
-    legal : uint64 (rows, 2)
     plane : unsigned (rows * 90,), or (rows,) without an inner piece, out; of all leads
     """
     complete = True
@@ -111,7 +110,7 @@ def _k_unpack(lead_0, lead_1, source, slot_of_square, legal, frame, plane):
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             row = lead * mids + mid
-            lo, hi = legal[row, 0], legal[row, 1]
+            lo, hi = legal_row(lead, mid, side, frame)
             if not has_inner:
                 # Without an inner piece there are no twins, and no mids either.
                 plane[row] = source[row - lead_0 * mids] if lo else 0
@@ -139,7 +138,6 @@ def load_plane(
     Returns (rows * 90,), or (rows,) where the table has no inner piece.
     """
     layout = table.layout
-    legal = find_legal(frame, side, workers)
     plane: Plane = workers.storage.zeros(
         layout.rows * (STRIDE if layout.inner else 1), conversion.dtype
     )
@@ -153,7 +151,7 @@ def load_plane(
             for first, source in table.tile(side, tile, conversion.take):
                 lead_0, leads = first // per_lead, len(source) // per_lead
                 if not _k_unpack(
-                    lead_0, lead_0 + leads, source, slot_of_square, legal, frame, plane
+                    lead_0, lead_0 + leads, int(side), source, slot_of_square, frame, plane
                 ):
                     raise TablebaseError(
                         f"the table of {Material(*layout.armies).name} has a value that its "

@@ -67,11 +67,11 @@ class Storage:
         """Release pages if the process is too large; called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Release the pages of an array: it holds zeros, or on disk what it did."""
+        """Release the pages of an array from `zeros`: it holds zeros, or on disk what it did."""
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base
-        pages.madvise(mmap.MADV_DONTNEED)
+        pages.obj.madvise(mmap.MADV_DONTNEED)  # numpy has a view of them
 
     def keep(self, data: bytes) -> Kept:
         """Put some bytes away; `fetch` gives them back."""

@@ -38,12 +38,23 @@ def test_kept_bytes_come_back(tmp_path: Path) -> None:
         assert [storage.fetch(one) for one in kept] == [bytes([n]) * n for n in range(1, 100)]
 
 
+def test_discarded_arrays_leave_memory_and_can_be_written(tmp_path: Path) -> None:
+    array = Storage().zeros((SIZE // 8, 2), np.uint32)
+    array[:] = 1
+    full = resident_bytes()
+    Storage().discard(array)
+    assert resident_bytes() <= full - SIZE // 2
+    assert not array.any()
+    array[:] = 2
+    assert (array == 2).all()
+
+
 def test_files_have_no_names(tmp_path: Path) -> None:
-    storage = DiskStorage(tmp_path, 0)
-    array = storage.zeros(SIZE, np.uint8)
-    storage.keep(b"x" * 1000)
-    assert list(tmp_path.iterdir()) == []
-    del array
+    for storage in storages(tmp_path):
+        array = storage.zeros(SIZE, np.uint8)
+        storage.keep(b"x" * 1000)
+        assert list(tmp_path.iterdir()) == []
+        del array
 
 
 def test_pages_on_disk_are_released_only_above_the_ceiling(tmp_path: Path) -> None:
