@@ -383,6 +383,20 @@ def test_a_process_compiles_before_anybody_searches(library: Library) -> None:
     assert len(answer.body["positions"]) == 1
 
 
+def test_a_question_waits_for_the_process_that_compiles(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave() -> None:
+        raise AbandonedError
+
+    helpers = Helpers(library)
+    helpers._compiled.clear()
+    monkeypatch.setattr(library.tables, "checkpoint", leave)
+    with pytest.raises(AbandonedError):
+        helpers.endpoint("json")(Request(asked("outcome=win")))
+    assert set(helpers._free.queue) == {None}
+
+
 def test_no_process_begins_where_there_is_nothing_to_search(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as tables:
         helpers = Helpers(Library(tables, tmp_path))

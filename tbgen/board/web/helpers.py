@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import LifoQueue
+from threading import Event
 from typing import Any
 
 from starlette.requests import Request
@@ -30,9 +31,10 @@ from tbgen.board.knowledge.search import has_studies
 from tbgen.board.web.api import Api
 from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.web.pages import Pages
+from tbgen.finding.query import FIELDS
 from tbgen.indexing.systems import safe_path
 from tbgen.play.tablebase import GameTablebase
-from tbgen.tables import Metric, RuleSet, TablebaseError
+from tbgen.tables import Metric, RuleSet
 
 LOOK_SECONDS = 0.05
 """How often somebody who waits for a process is asked whether he still does."""
@@ -43,8 +45,8 @@ NICE = 10
 CACHE_BYTES = 128 << 20
 """Decoded blocks of tables that a process keeps."""
 
-_EVERY_KERNEL = b"outcome=win&only=1&study=1&limit=1"
-"""A search that uses all that is compiled."""
+_KERNELS = b"outcome=win&only=1&limit=1", b"outcome=win&study=1&limit=1"
+"""Searches that use all that is compiled: first what most searches need."""
 
 BEGIN = multiprocessing.get_context("spawn")
 """A process of its own from the start: the server has threads, which a fork would break."""
@@ -131,24 +133,40 @@ class Helpers:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._free: LifoQueue[Helper | None] = LifoQueue()
+        self._compiled = Event()
+        self._compiled.set()
         for _ in range(SEARCHERS):
             self._free.put(None)
 
     def compile(self) -> None:
         """Search a small table, so that a process has compiled kernels before somebody waits."""
-        for name in self._library.available():
-            with contextlib.suppress(TablebaseError, OSError, RequestError):
-                if has_studies(self._library, name.material):
-                    self._ask("json", Request({
-                        "type": "http", "headers": [], "query_string": _EVERY_KERNEL,
-                        "path_params": {"material": name.material.name},
-                    }))  # fmt: skip
-                    return
+        library = self._library
+        found = (each for each in library.all_statistics() if has_studies(library, each))
+        material = next(found, None)
+        if material is None:
+            return
+        path = {"material": material.name}
+        self._compiled.clear()
+        try:
+            for query in _KERNELS[:SEARCHERS]:  # one process alone is soon free for others
+                asked = {"type": "http", "headers": [], "query_string": query, "path_params": path}
+                self._ask("json", Request(asked))
+                self._compiled.set()
+        except RequestError:
+            return  # the process has ended: the next search begins another
+        finally:
+            self._compiled.set()
 
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
-        """An endpoint that is answered in one of the processes: one of `_endpoints`."""
+        """An endpoint that is answered in one of the processes: one of `_endpoints`.
+
+        A question waits for a process that compiles; another one would compile the same.
+        """
 
         def answer(request: Request) -> Answer:
+            asks = not request.query_params.keys().isdisjoint(FIELDS)
+            while asks and not self._compiled.wait(LOOK_SECONDS):
+                self._library.tables.checkpoint()
             return self._ask(name, request)
 
         return answer
