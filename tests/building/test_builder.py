@@ -149,12 +149,12 @@ def test_arrays_on_disk_do_not_show_in_the_tables(
 
 @pytest.mark.certification
 def test_a_build_keeps_within_its_memory(tmp_path: Path) -> None:
-    """KRPKR takes 190 MiB in memory."""
-    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRPK"), Material.parse("KRKR"),
-                                                    Material.parse("KRKP")])  # fmt: skip
-    need = memory_needed(Material.parse("KRPKR"), CodeSpace(1), Rules.NONE)
+    """KRNKR takes 183 MiB in memory."""
+    Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRNK"), Material.parse("KRKR"),
+                                                    Material.parse("KRKN")])  # fmt: skip
+    need = memory_needed(Material.parse("KRNKR"), CodeSpace(1), Rules.NONE)
     limit = (need.least + need.in_memory) // 2
-    process = subprocess.Popen([*command(tmp_path, "KRPKR"), "--memory", str(limit)])
+    process = subprocess.Popen([*command(tmp_path, "KRNKR"), "--memory", str(limit)])
     _, status, usage = os.wait4(process.pid, 0)
     assert status == 0
     assert usage.ru_maxrss * 1024 <= limit < need.in_memory
