@@ -128,8 +128,13 @@ def attacks_anew(before, after, source, target, attacker, victim, squares, array
 @part
 def is_chased(before, after, source, target, victim, squares, arrays):
     """Return whether the move `source`-`target` lets any piece attack the victim anew."""
+    pieces, square = arrays.men.pieces, squares[victim]
     for attacker in range(squares.size):
-        if attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
+        if (
+            piece_side(pieces[attacker]) != piece_side(pieces[victim])
+            and attacks(after, squares[attacker], square)
+            and attacks_anew(before, after, source, target, attacker, victim, squares, arrays)
+        ):
             return True
     return False
 
@@ -149,10 +154,13 @@ def is_mirrored(slot, board, other, index, arrays):
 
 @part
 def _wins_by_capture(side, order, state, arrays):
-    """Return whether a capture of the side to move, not in check, wins by an order."""
+    """Return whether a capture of the side to move, not in check, wins by an order from 1 on.
+
+    None wins by order 0 where the position is open, or its value is not the best of its moves.
+    """
     pieces, squares, board = arrays.men.pieces, state.all, state.board
     for taken in range(squares.size):
-        if piece_side(pieces[taken]) == side or taken == arrays.men.kings[1 - side]:
+        if not arrays.stakes[taken] or piece_side(pieces[taken]) == side:
             continue
         target = squares[taken]
         for mover in range(squares.size):

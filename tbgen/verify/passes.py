@@ -66,7 +66,7 @@ from tbgen.verify.planes import BYTE, widened
 from tbgen.verify.report import Progress
 from tbgen.verify.values import DECIDED_BY_RULES
 
-_TASK_SLOTS = 1 << 19
+_TASK_SLOTS = 1 << 21
 """Slots of a task, about."""
 
 _ROUNDS = 100
