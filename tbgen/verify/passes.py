@@ -118,8 +118,8 @@ class Passes:
         self._layout, self._threads, self._report, self._plain = layout, threads, report, plain
         self._hung = np.zeros((2, layout.slots // 8 + 1), np.uint8)
         # Draws that only checks hold, in every slot of theirs; nodes that may be chasers.
-        self._held: ManyNumbers = NOBODY
-        self._chasers: ManyNumbers = NOBODY
+        self.held: ManyNumbers = NOBODY
+        self.chasers: ManyNumbers = NOBODY
 
     def prove(self, keys: list[Numbers]) -> Found:
         """Fill the planes, and prove every position.
@@ -171,8 +171,8 @@ class Passes:
         claims = np.sort(np.concatenate([look.claims for look in looks])).astype(np.int64)
         checked = arrays.ranks[(1 - claims % 2) * index.slots + claims // 2] == 0
         of_chases = claims[~checked]
-        self._held = np.concatenate([look.held for look in looks])
-        self._chasers = np.concatenate([look.chasers for look in looks])
+        self.held = np.concatenate([look.held for look in looks])
+        self.chasers = np.concatenate([look.chasers for look in looks])
         return Found(
             int(figures[:, FINDINGS].sum()), first, counts,
             claims[checked], (of_chases, stored_keys(of_chases, arrays)),
@@ -201,9 +201,9 @@ class Passes:
         settled = np.zeros(marks.keys.shape, np.bool_)
         values = arrays.values._replace(keys=marks.keys, settled=settled, drawn=drawn)
         self.arrays = arrays._replace(supports=supports._replace(ranks=ranks), values=values)
-        questions, chasers, offenders = [NOBODY], [self._chasers], [NOBODY]
+        questions, chasers, offenders = [NOBODY], [self.chasers], [NOBODY]
         for winner in Side:
-            held = self._held[self._held % 2 != winner] // 2
+            held = self.held[self.held % 2 != winner] // 2
             asked, losing, alive = self._settle_side(winner, held, marks)
             questions.append(asked)
             chasers.append(narrowed(losing, index.slots))
@@ -217,7 +217,7 @@ class Passes:
             offenders += [self._list_alive(side, marks, [SET_CHECKED, EARLY_CHECKED], rows)
                           for side in Side]  # fmt: skip
         values.settled[:] = np.isin(marks.role, roles)
-        del self._held, self._chasers
+        del self.held, self.chasers
         return Suspects(
             cut(np.unique(np.concatenate(offenders))), checked,
             cut(np.sort(np.concatenate(chasers))),
