@@ -1,0 +1,44 @@
+"""Offence nodes of the search for chase patterns: one for each victim of a candidate, in order."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from tbgen.indexing.squares import SQUARES
+from tbgen.retrograde.chase import graph
+from tbgen.rows import bitsets
+
+
+def sets_of(squares: list[list[int]]) -> np.ndarray:
+    """uint64 (n, 2): sets of squares as two words."""
+    return np.array(
+        [
+            [sum(int(bitsets.BIT[square, word]) for square in each) for word in range(2)]
+            for each in squares
+        ],
+        np.uint64,
+    )
+
+
+def test_each_victim_has_a_node_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most candidates have one victim, so that no table tells much of the others."""
+    # The one thing in rows that only machine code can do.
+    monkeypatch.setattr(graph, "count_bits", lambda word: int(word).bit_count())
+    rng = random.Random(1)
+    keys = sorted(rng.sample(range(50 * SQUARES), 40))
+    victims = [sorted(rng.sample(range(SQUARES), rng.randint(1, 6))) for _ in keys]
+    starts = np.concatenate([[0], np.cumsum([len(each) for each in victims])])
+    suspects = graph.Suspects(np.array(keys), sets_of(victims), starts)
+    node = 0
+    for key, chased in zip(keys, victims, strict=True):
+        row, square = divmod(key, SQUARES)
+        for victim in range(SQUARES):
+            found = graph._node(row, square, victim, suspects)
+            assert found == (node if victim in chased else -1)
+            node += victim in chased
+    assert node == starts[-1]
+    absent = next(key for key in range(50 * SQUARES) if key not in keys)
+    assert graph._node(*divmod(absent, SQUARES), victims[0][0], suspects) == -1
