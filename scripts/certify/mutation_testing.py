@@ -229,13 +229,16 @@ def main() -> None:
     else:
         wanted = [each for each in choose(clone.root, arguments.count, arguments.seed)
                   if each not in rows]  # fmt: skip
-    for package in {package_of(mutation) for mutation in wanted}:
-        state, test = clone.test((package,))
+    packages_of = {
+        package: (*RESTING[package], package) if arguments.again else (package,)
+        for package in map(package_of, wanted)
+    }
+    for packages in packages_of.values():
+        state, test = clone.test(packages)
         if state != "survived":
             raise SystemExit(f"tests fail without a mutation ({state} {test}): mend them first")
     for mutation in wanted:
-        package = package_of(mutation)
-        packages = (*RESTING[package], package) if arguments.again else (package,)
+        packages = packages_of[package_of(mutation)]
         rows[mutation] = state, test, seconds = try_out(clone, mutation, packages)
         _write(arguments.directory / "mutations.csv", rows)
         print(f"{state:8} {seconds:5.0f} s  {mutation.path}:{mutation.line}  {mutation.old!r}"

@@ -22,7 +22,7 @@ from tbgen.rules.chases import may_be_victim
 from tbgen.verify.index import EYE, FIRST_SLOT, LANDING, LEG, MIRRORED, NOWHERE, TARGET
 
 _ROOK, _KNIGHT, _CANNON = int(PieceType.ROOK), int(PieceType.KNIGHT), int(PieceType.CANNON)
-_PAWN, _ELEPHANT = int(PieceType.PAWN), int(PieceType.ELEPHANT)
+_PAWN = int(PieceType.PAWN)
 
 _SIDEWAYS = (1, -1, 9, -9)
 _KNIGHT_WAYS = (19, 17, -19, -17, 11, 7, -11, -7)
@@ -105,10 +105,11 @@ def _mark_attacked(source, mask, buffer, chase_rules, state, index):
     chase_rules : int, bits of the rule set
     """
     code, kind = index.men[index.men.size - 1], piece_kind(state.board[source])
-    # Where a pawn stands tells whether it can be chased.
-    marked = buffer if piece_kind(code) == _PAWN else mask
-    if piece_kind(code) != _PAWN and not may_be_victim(code, source, chase_rules):
+    # Where a pawn stands tells whether it can be chased; of others the kind alone does.
+    is_pawn = piece_kind(code) == _PAWN
+    if not is_pawn and not may_be_victim(code, source, chase_rules):
         return
+    marked = buffer if is_pawn else mask
     buffer[:] = 0
     if kind == _ROOK or kind == _CANNON:
         _mark_seen(source, kind, marked, state, index)
@@ -117,7 +118,7 @@ def _mark_attacked(source, mask, buffer, chase_rules, state, index):
             s = source + (_KNIGHT_WAYS[n] if kind == _KNIGHT else _OTHER_WAYS[n])
             if _is_place(s, state, index) and attacks(state.board, source, s):
                 marked[index.cells[s]] = 1
-    for cell in range(mask.size if piece_kind(code) == _PAWN else 0):
+    for cell in range(mask.size if is_pawn else 0):
         if buffer[cell] and may_be_victim(code, index.places[cell], chase_rules):
             mask[cell] = 1
 

@@ -128,13 +128,8 @@ def attacks_anew(before, after, source, target, attacker, victim, squares, array
 @part
 def is_chased(before, after, source, target, victim, squares, arrays):
     """Return whether the move `source`-`target` lets any piece attack the victim anew."""
-    pieces, square = arrays.men.pieces, squares[victim]
     for attacker in range(squares.size):
-        if (
-            piece_side(pieces[attacker]) != piece_side(pieces[victim])
-            and attacks(after, squares[attacker], square)
-            and attacks_anew(before, after, source, target, attacker, victim, squares, arrays)
-        ):
+        if attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
             return True
     return False
 
@@ -402,7 +397,8 @@ def keep_answered(
     of_chasers = found.chasers[:, NUMBER] // SQUARES
     moves, bits = found.binding, np.zeros(2 * index.slots // 8 + 1, np.uint8)
     for some in cut(of_chasers):
-        np.bitwise_or.at(bits, some() >> 3, bit_of(some()))
+        nodes = some()
+        np.bitwise_or.at(bits, nodes >> 3, bit_of(nodes))
     with compile_lock():
         answer(np.empty((0, BINDING_COLUMNS), np.int64))
     while True:
