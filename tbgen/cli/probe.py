@@ -97,7 +97,8 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
     option = "" if answer["minor_chases"] is not False else " without minor chases"
     rules = f"rules {answer['rules']}{option}, " if answer["rules"] else ""
     click.echo(f"{answer['material']}, {rules}{_METRIC_NAMES[answer['metric']]}")
-    click.echo(f"\n{answer['side'].title()} to move: {answer['outcome']}. {answer['reason']}.")
+    reason = "" if answer["reason"] == answer["outcome"] else f" {answer['reason']}."
+    click.echo(f"\n{answer['side'].title()} to move: {answer['outcome']}.{reason}")
     if not answer["moves"]:
         return
     click.echo("\n  move      outcome  value  order  why")
