@@ -1,11 +1,11 @@
-"""Write docs/classical.md: classical endgames, and records, from the tables that are there.
+"""Write docs/classical.md, and the page in Chinese: classical endgames and records, from tables.
 
     python scripts/docs/classical.py DIRECTORY    read the tables there, then write
-    python scripts/docs/classical.py              write the page anew from docs/classical.csv
+    python scripts/docs/classical.py              write the pages anew from docs/classical.csv
 
 Taken are all tables under wxf of all orders, with minor chases. The figures are those that the
 files state (`tbgen stats`), so that a thousand tables take seconds. docs/classical-books.csv has
-what books say. `tests/docs/test_classical.py` compares the page with both files, and rows with
+what books say. `tests/docs/test_classical.py` compares the pages with both files, and rows with
 tables that it builds.
 """
 
@@ -30,7 +30,6 @@ from tbgen.finding.handbook import SURE, outcome_class  # noqa: E402
 from tbgen.indexing import Material, Side  # noqa: E402
 from tbgen.tables import TableStatistics  # noqa: E402
 
-PAGE = ROOT / "docs" / "classical.md"
 FIGURES = ROOT / "docs" / "classical.csv"
 BOOKS = ROOT / "docs" / "classical-books.csv"
 
@@ -41,6 +40,116 @@ LEAST = 0.005
 
 RECORDS = 4
 """Rows of a list of records."""
+
+
+class Words(NamedTuple):
+    """The words of one language: the page with places for figures, and the heads of its tables.
+
+    `outcomes` and `verdicts` name those of Red and those of books.
+    """
+
+    file: Path
+    text: str
+    missing: str
+    one_attacker: str
+    classical: tuple[str, ...]
+    longest: tuple[str, ...]
+    orders: tuple[str, ...]
+    outcomes: dict[str, str]
+    verdicts: dict[str, str]
+    comma: str
+    nowhere: str
+
+
+ENGLISH = Words(
+    file=ROOT / "docs" / "classical.md",
+    text="""# Classical endgames
+
+For players and authors: verdicts of books ([classical-books.csv](classical-books.csv)) beside the
+results of {tables} tables of at most {men} men under `wxf` ([classical.csv](classical.csv)), then
+records. Written by `python scripts/docs/classical.py DIRECTORY`.
+
+Red is the side named first. Shares are of all legal positions, those in which a piece can be taken
+at once included: *won* and *drawn* stand for more than {decided:.0%}. *Longest* counts plies to
+mate (dtm) or to conversion (dtc). *By repetition* is the share that a perpetual check or chase
+decides.
+
+## What books say
+
+{classical}
+{missing}
+
+Less than half of the positions, with Red to move, are what books say in: {disagreements}.
+*Divided*: one book draws the endgame, another wins it (Wu & Beal 2002).
+
+## One attacker
+
+{one_attacker}
+
+## The longest wins
+
+{longest}
+## The highest orders
+
+{orders}""",
+    missing="Of the {of} endgames these are not built yet: {absent}.",
+    one_attacker="""There are {wanted} endgames of one attacker, and tables of {there} of them. With
+the attacker's side to move {won} are won, {drawn} drawn, and {others} neither.""",
+    classical=("material", "name", "books", "Red to move", "Black to move", "longest",
+               "by repetition"),
+    longest=("material", "plies", "metric", "position"),
+    orders=("material", "orders", "by repetition", "a position of the last order"),
+    outcomes={"won": "won", "drawn": "drawn", "lost": "lost"},
+    verdicts={"win": "win", "draw": "draw", "divided": "divided"},
+    comma=", ",
+    nowhere="none",
+)  # fmt: skip
+
+CHINESE = Words(
+    file=ROOT / "docs" / "zh" / "classical.md",
+    text="""# 实用残局：书上怎么说，残局表怎么说
+
+写给棋手和作者：书上的结论（[classical-books.csv](../classical-books.csv)），和 {tables} \
+张残局表的结果。残局表至多 {men} 个子，规则是 `wxf`（[classical.csv](../classical.csv)）。\
+本页由 `python scripts/docs/classical.py DIRECTORY` 写成。
+
+子力写在前面的一方是红方。百分数是占全部合法局面的比例，包括马上能吃子的局面；\
+只写*胜*、*和*，表示超过 {decided:.0%}。*最长*是到将死（dtm）或到吃子转换（dtc）的步数，\
+红黑各走一次算两步。*由循环规则决定*是因长将或长捉而分胜负的局面所占的比例。
+
+## 书上怎么说
+
+{classical}
+{missing}
+
+红先时，符合书上结论的局面不到一半的有：{disagreements}。\
+*不一*：一本书说和，另一本书说胜（Wu & Beal 2002）。
+
+## 只有一个进攻子
+
+只有一个进攻子（车、马、炮或兵）的残局{one_attacker}
+
+## 最长的胜法
+
+{longest}
+## 最高的阶
+
+阶的意思见[循环规则改变了什么](repetition.md)。
+
+{orders}""",
+    missing="{of} 个残局里还没有算的：{absent}。",
+    one_attacker="""共有 {wanted} 个，这里算了 {there} 个。进攻的一方先走时，\
+胜 {won} 个，和 {drawn} 个，其余 {others} 个要看局面。""",
+    classical=("子力", "名称", "书上", "红先", "黑先", "最长", "由循环规则决定"),
+    longest=("子力", "步数", "计法", "局面"),
+    orders=("子力", "阶数", "由循环规则决定", "最后一阶的一个局面"),
+    outcomes={"won": "胜", "drawn": "和", "lost": "负"},
+    verdicts={"win": "胜", "draw": "和", "divided": "不一"},
+    comma="、",
+    nowhere="无",
+)  # fmt: skip
+
+PAGES = (ENGLISH, CHINESE)
 
 
 class Endgame(NamedTuple):
@@ -109,13 +218,14 @@ def endgames(directory: Path) -> list[Endgame]:
         return [endgame(tables.stats(material)) for material in materials]
 
 
-def outcome(legal: int, wins: int, draws: int) -> str:
+def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
     """Red's outcome: won, drawn, or the shares."""
     kind = outcome_class(legal, wins, draws)
     if kind != "open":
-        return kind
+        return words.outcomes[kind]
     shares = {"won": wins / legal, "drawn": draws / legal, "lost": 1 - (wins + draws) / legal}
-    return ", ".join(f"{said} {part:.0%}" for said, part in shares.items() if part >= LEAST)
+    said = [f"{words.outcomes[name]} {part:.0%}" for name, part in shares.items() if part >= LEAST]
+    return words.comma.join(said)
 
 
 def differs(book: Book, found: Endgame) -> bool:
@@ -129,114 +239,77 @@ def share(part: float) -> str:
     return f"{part:.2%}" if part else ""
 
 
-def classical(books: Sequence[Book], known: dict[str, Endgame]) -> str:
+def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
     """The table of classical endgames that are there."""
     rows = []
     for book in books:
         if (found := known.get(book.material)) is None:
             continue
         rows.append([
-            found.material, book.name, book.verdict,
-            outcome(found.red_legal, found.red_wins, found.red_draws),
-            outcome(found.black_legal, found.black_lost, found.black_draws),
+            found.material, book.name, words.verdicts[book.verdict],
+            outcome(words, found.red_legal, found.red_wins, found.red_draws),
+            outcome(words, found.black_legal, found.black_lost, found.black_draws),
             f"{found.distance} ({found.metric})" if found.longest else "",
+            share(found.by_rules),
         ])  # fmt: skip
-    head = ["material", "name", "books", "Red to move", "Black to move", "longest"]
-    return table(head, rows)
+    return table(words.classical, rows)
 
 
-def disagreements(books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """The endgames in which tables and books differ, with the source of the verdict."""
-    return ", ".join(
-        f"{book.material} ({book.source})" for book in books
-        if (found := known.get(book.material)) is not None
-        and (book.verdict == "divided" or differs(book, found))
-    ) or "nowhere"  # fmt: skip
+def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
+    """The endgames in which tables and books differ."""
+    return words.comma.join(
+        book.material for book in books
+        if (found := known.get(book.material)) is not None and differs(book, found)
+    ) or words.nowhere  # fmt: skip
 
 
-def one_attacker(known: dict[str, Endgame]) -> str:
+def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
     """The sum over all endgames of one attacker."""
     wanted = [m.name for m in materials_of([], attackers=1)]
     there = [known[name] for name in wanted if name in known]
-    said = Counter(outcome(row.red_legal, row.red_wins, row.red_draws) for row in there)
-    others = len(there) - said["won"] - said["drawn"]
-    return (
-        f"There are {len(wanted)} endgames of one attacker, and tables of {len(there)} of "
-        f"them. With\nthe attacker's side to move {said['won']} are won, {said['drawn']} drawn, "
-        f"and {others}\nneither."
-    )
+    kinds = Counter(outcome_class(row.red_legal, row.red_wins, row.red_draws) for row in there)
+    return words.one_attacker.format(
+        wanted=len(wanted), there=len(there), won=kinds["won"], drawn=kinds["drawn"],
+        others=len(there) - kinds["won"] - kinds["drawn"],
+    )  # fmt: skip
 
 
-def records(rows: Sequence[Endgame]) -> dict[str, str]:
+def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
     """The longest wins and the highest orders."""
     by_distance = sorted(rows, key=lambda row: (-row.distance, row.material))[:RECORDS]
     by_order = sorted(rows, key=lambda row: (-row.orders, row.material))[:RECORDS]
     return {
-        "longest": table(
-            ["material", "plies", "metric", "position"],
-            [
-                [r.material, r.distance, r.metric, f"`{r.longest}`"]
-                for r in by_distance if r.longest
-            ],
-        ),
-        "orders": table(
-            ["material", "orders", "by repetition", "a position of the last order"],
-            [
-                [r.material, r.orders, share(r.by_rules), f"`{r.hardest}`"]
-                for r in by_order if r.orders
-            ],
-        ),
+        "longest": table(words.longest, [
+            [r.material, r.distance, r.metric, f"`{r.longest}`"] for r in by_distance if r.longest
+        ]),
+        "orders": table(words.orders, [
+            [r.material, r.orders, share(r.by_rules), f"`{r.hardest}`"]
+            for r in by_order if r.orders
+        ]),
     }  # fmt: skip
 
 
-TEXT = """# Classical endgames
-
-For players and authors: verdicts of books ([classical-books.csv](classical-books.csv)) beside the
-results of {tables} tables of at most {men} men under `wxf` ([classical.csv](classical.csv)), then
-records. Written by `python scripts/docs/classical.py DIRECTORY`.
-
-Red is the side named first. Shares are of all legal positions: *won* and *drawn* stand for more
-than {decided:.0%}. *Longest* counts plies to mate (dtm) or to conversion (dtc). *By repetition* is
-the share that a perpetual check or chase decides.
-
-## What books say
-
-{classical}
-{missing}
-
-Less than half of the positions, with Red to move, are what books say in: {disagreements}.
-
-## One attacker
-
-{one_attacker}
-
-## The longest wins
-
-{longest}
-## The highest orders
-
-{orders}"""
-
-
-def page() -> str:
-    """The page, from the CSV files."""
+def page(words: Words) -> str:
+    """The page in a language, from the CSV files."""
     rows, books = read(Endgame, FIGURES), read(Book, BOOKS)
     known = {row.material: row for row in rows}
     absent = [book.material for book in books if book.material not in known]
-    return TEXT.format(
+    return words.text.format(
         tables=len(rows),
         men=max(Material.parse(row.material).men for row in rows),
         decided=SURE,
-        classical=classical(books, known),
-        missing=f"Of the {len(books)} endgames {len(absent)} are not built yet." if absent else "",
-        disagreements=disagreements(books, known),
-        one_attacker=one_attacker(known),
-        **records(rows),
+        classical=classical(words, books, known),
+        missing=words.missing.format(of=len(books), absent=words.comma.join(absent))
+        if absent
+        else "",
+        disagreements=disagreements(words, books, known),
+        one_attacker=one_attacker(words, known),
+        **records(words, rows),
     )
 
 
 def main() -> None:
-    """Write the page, and the figures if a directory is named."""
+    """Write the pages, and the figures if a directory is named."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -244,7 +317,8 @@ def main() -> None:
     directory = parser.parse_args().directory
     if directory is not None:
         write(Endgame, endgames(directory), FIGURES)
-    PAGE.write_text(page(), "utf-8")
+    for words in PAGES:
+        words.file.write_text(page(words), "utf-8")
 
 
 if __name__ == "__main__":

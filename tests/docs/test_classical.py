@@ -1,8 +1,10 @@
-"""docs/classical.md says what its CSV files say, and those what tables say."""
+"""docs/classical.md, in both languages, says what its CSV files say, and those what tables say."""
 
 from __future__ import annotations
 
 import sys
+
+import pytest
 
 from tbgen.indexing import Material
 from tests.kits.built import built
@@ -11,12 +13,13 @@ from tests.kits.paths import ROOT
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 
 import classical
-from classical import BOOKS, FIGURES, Book, Endgame, read
+from classical import BOOKS, ENGLISH, FIGURES, PAGES, Book, Endgame, Words, read
 
 
-def test_the_page_is_the_csv() -> None:
+@pytest.mark.parametrize("words", PAGES, ids=lambda words: words.file.parent.name)
+def test_the_page_is_the_csv(words: Words) -> None:
     """Otherwise run `python scripts/docs/classical.py`."""
-    assert classical.PAGE.read_text("utf-8") == classical.page()
+    assert words.file.read_text("utf-8") == classical.page(words)
 
 
 def test_the_csv_is_what_tables_say() -> None:
@@ -36,4 +39,4 @@ def test_a_verdict_differs_where_less_than_half_is_so() -> None:
     row = Endgame("KRK", "dtm", 100, 49, 51, 0, 100, 0, 100, 0, 0, "", 0, "")
     assert classical.differs(book, row)
     assert not classical.differs(book._replace(verdict="draw"), row)
-    assert classical.outcome(100, 49, 50) == "won 49%, drawn 50%, lost 1%"
+    assert classical.outcome(ENGLISH, 100, 49, 50) == "won 49%, drawn 50%, lost 1%"
