@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ RULES = "wxf"
 LEAST = 0.005
 """Smaller shares are left out."""
 
-RECORDS = 4
+RECORDS = 10
 """Rows of a list of records."""
 
 
@@ -55,6 +55,7 @@ class Words(NamedTuple):
     classical: tuple[str, ...]
     longest: tuple[str, ...]
     orders: tuple[str, ...]
+    shares: tuple[str, ...]
     outcomes: dict[str, str]
     verdicts: dict[str, str]
     comma: str
@@ -91,14 +92,18 @@ Less than half of the positions, with Red to move, are what books say in: {disag
 {longest}
 ## The highest orders
 
-{orders}""",
+{orders}
+## The most decided by repetition
+
+{shares}""",
     missing="Of the {of} endgames these are not built yet: {absent}.",
     one_attacker="""There are {wanted} endgames of one attacker, and tables of {there} of them. With
 the attacker's side to move {won} are won, {drawn} drawn, and {others} neither.""",
     classical=("material", "name", "books", "Red to move", "Black to move", "longest",
                "by repetition"),
     longest=("material", "plies", "metric", "position"),
-    orders=("material", "orders", "by repetition", "a position of the last order"),
+    orders=("material", "orders", "a position of the last order"),
+    shares=("material", "by repetition", "orders"),
     outcomes={"won": "won", "drawn": "drawn", "lost": "lost"},
     verdicts={"win": "win", "draw": "draw", "divided": "divided"},
     comma=", ",
@@ -136,13 +141,17 @@ CHINESE = Words(
 
 阶的意思见[循环规则改变了什么](repetition.md)。
 
-{orders}""",
+{orders}
+## 由循环规则决定得最多的
+
+{shares}""",
     missing="{of} 个残局里还没有算的：{absent}。",
     one_attacker="""共有 {wanted} 个，这里算了 {there} 个。进攻的一方先走时，\
 胜 {won} 个，和 {drawn} 个，其余 {others} 个要看局面。""",
     classical=("子力", "名称", "书上", "红先", "黑先", "最长", "由循环规则决定"),
     longest=("子力", "步数", "计法", "局面"),
-    orders=("子力", "阶数", "由循环规则决定", "最后一阶的一个局面"),
+    orders=("子力", "阶数", "最后一阶的一个局面"),
+    shares=("子力", "由循环规则决定", "阶数"),
     outcomes={"won": "胜", "drawn": "和", "lost": "负"},
     verdicts={"win": "胜", "draw": "和", "divided": "不一"},
     comma="、",
@@ -275,18 +284,22 @@ def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
 
 
 def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
-    """The longest wins and the highest orders."""
-    by_distance = sorted(rows, key=lambda row: (-row.distance, row.material))[:RECORDS]
-    by_order = sorted(rows, key=lambda row: (-row.orders, row.material))[:RECORDS]
+    """The longest wins, the highest orders, and the most that repetition decides."""
+
+    def first(key: Callable[[Endgame], float]) -> list[Endgame]:
+        return sorted(rows, key=lambda row: (-key(row), row.material))[:RECORDS]
+
+    longest = [[r.material, r.distance, r.metric, f"`{r.longest}`"]
+               for r in first(lambda row: row.distance) if r.longest]  # fmt: skip
+    orders = [[r.material, r.orders, f"`{r.hardest}`"]
+              for r in first(lambda row: row.orders) if r.orders]  # fmt: skip
+    shares = [[r.material, share(r.by_rules), r.orders]
+              for r in first(lambda row: row.by_rules) if r.by_rules]  # fmt: skip
     return {
-        "longest": table(words.longest, [
-            [r.material, r.distance, r.metric, f"`{r.longest}`"] for r in by_distance if r.longest
-        ]),
-        "orders": table(words.orders, [
-            [r.material, r.orders, share(r.by_rules), f"`{r.hardest}`"]
-            for r in by_order if r.orders
-        ]),
-    }  # fmt: skip
+        "longest": table(words.longest, longest),
+        "orders": table(words.orders, orders),
+        "shares": table(words.shares, shares),
+    }
 
 
 def page(words: Words) -> str:
