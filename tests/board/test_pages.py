@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,7 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Metric
 from tests.kits.boardkit import demo
 from tests.kits.languages import SIMPLIFIED, misfits, shown
-from tests.kits.paths import ROOT
+from tests.kits.paths import DOCS, ROOT
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """Black must check for ever."""
@@ -182,12 +183,25 @@ def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
     assert found("") == "/"
 
 
-@pytest.mark.parametrize("name", ["KRNKR", "KNPKAABB", "KRRKA", "KCPABKAB", "KPPPKAABB", "KRK"])
+@pytest.mark.parametrize(
+    "name",
+    ["KRNKR", "KNPKAABB", "KRRKA", "KCPABKAB", "KPPPKAABB", "KRK", "KRAABKABB", "KNABBKNAAB"],
+)
 def test_names_of_endgames_are_read_again(name: str) -> None:
     material = Material.parse(name)
     for language in LANGUAGES:
         assert read_material(material_name(material, language)) == material
     assert read_material(name.lower()) == material
+
+
+def test_names_that_books_use_are_read() -> None:
+    with (DOCS / "classical-books.csv").open(encoding="utf-8", newline="") as file:
+        books = list(csv.DictReader(file))
+    assert [(str(read_material(row["name"])), row["name"]) for row in books] == [
+        (row["material"], row["name"]) for row in books
+    ]
+    assert str(read_material("單馬例勝單缺仕")) == "KNKABB"
+    assert read_material("马兵单缺象") is None
 
 
 GAMES = (

@@ -2,7 +2,8 @@
 
 KNPKAABB        knight and pawn against two advisors and two elephants     马兵对士象全
 R, e4           the rook on e4                                             五路车
-material text   KRNKR, krn-kr, 车马对车, rook and knight against rook ...   ->  Material
+material text   KRNKR, krn-kr, 车马对车, 单车难胜士象全, rook and knight against rook ...
+                                                                           ->  Material
 """
 
 from __future__ import annotations
@@ -30,7 +31,13 @@ _WORDS = {
     "chariot": "R", "horse": "N", "guard": "A", "minister": "B", "bishop": "B", "soldier": "P",
 }  # fmt: skip
 _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
-_COUNTS = {"单": 1, "單": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
+_COUNTS = {"单": 1, "孤": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
+
+_DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
+"""Chinese names of defenders, by the numbers of advisors and elephants."""
+
+_AGAINST = re.compile("[必难難巧例]?[胜勝和]|[对對]")
+"""Words between two armies: `对`, or a book's verdict, as in 单车难胜士象全."""
 
 
 def piece_name(code: int, language: str) -> str:
@@ -68,16 +75,17 @@ def army_name(army: Army, side: Side, language: str) -> str:
         if len(words) > 1:
             words = [", ".join(words[:-1]) + " and " + words[-1]]
         return words[0] if words else "bare king"
+    defenders = _DEFENDERS.get((army.count(PieceType.ADVISOR), army.count(PieceType.ELEPHANT)), "")
     found = ""
-    full = army.count(PieceType.ADVISOR) == 2 and army.count(PieceType.ELEPHANT) == 2
     for kind, count in counts:
-        name = character(side, kind)
-        if full and kind in (PieceType.ADVISOR, PieceType.ELEPHANT):
-            found += f"{name}全" if kind == PieceType.ELEPHANT else name
+        if defenders and kind not in _ATTACKERS_FIRST:
             continue
-        found += {1: "", 2: "双"}.get(count, _DIGITS[count - 1]) + name
+        found += {1: "", 2: "双"}.get(count, _DIGITS[count - 1]) + character(side, kind)
         if count == 1 and len(counts) == 1 and kind not in _ATTACKERS_FIRST:
             found = f"单{found}"
+    for kind in (PieceType.ADVISOR, PieceType.ELEPHANT):
+        defenders = defenders.replace(character(Side.BLACK, kind), character(side, kind))
+    found += defenders
     return localise(language, "", found or f"单{character(side, PieceType.KING)}")
 
 
@@ -93,11 +101,11 @@ def read_material(words: str) -> Material | None:
     """The material that a text names in any spelling; None if it names none.
 
     `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`, `馬兵對士象全`,
-    `rook and knight against rook`, `two pawns v bare king`.
+    `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
     """
     plain = words.strip()
     if re.search(r"[一-鿿]", plain):
-        halves = re.split(r"[对對]", plain)
+        halves = _AGAINST.split(plain)
         spelt = [_letters(half) for half in halves]
         if len(spelt) != 2 or None in spelt:
             return None
@@ -131,9 +139,10 @@ def _army(words: str) -> str | None:
 def _letters(words: str) -> str | None:
     """The letters of one army in Chinese, its king left out."""
     found = ""
-    for full in ("士象全", "仕相全"):
-        words = words.replace(full, "双士双象")
-    for match in re.finditer(r"([单單双雙两兩二三四五]?)(.)", words.strip()):
+    words = words.strip().translate(str.maketrans("仕相單", "士象单"))
+    for (advisors, elephants), name in _DEFENDERS.items():
+        words = words.replace(name, "士" * advisors + "象" * elephants)
+    for match in re.finditer(r"([单孤双雙两兩二三四五]?)(.)", words):
         letter = _READ.get(match[2])
         if letter is None:
             return None
