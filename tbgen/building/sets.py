@@ -1,6 +1,6 @@
 """Sets of materials, as a command line names them: which materials are meant.
 
-    KRNKR               the material itself, in any spelling
+    KRNKR               the material itself, in any spelling: `tbgen.notation.materials`
     'KR*KN*'            a pattern: every material whose name matches, from either side
     table1, practical   a named set, `NAMED`
     @FILE               what a file lists, in any of these ways
@@ -27,6 +27,7 @@ from pathlib import Path
 from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.material import ALIASES, MAX_COUNT, Army, Material
 from tbgen.indexing.squares import PieceType
+from tbgen.notation.materials import parse_material
 
 PATTERN_MEN = 6
 """The men that a pattern reaches to where nothing else is asked for."""
@@ -152,7 +153,7 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
     if any(sign in word for sign in _WILD):
         within = bounds if bounds or present is not None else Bounds(men=PATTERN_MEN)
         return _matching(word, within, present)
-    return (Material.parse(word),)
+    return (parse_material(word),)
 
 
 def _named(meant: Path | Bounds, bounds: Bounds, present: _Present) -> Iterable[Material]:

@@ -12,7 +12,7 @@ import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.indexing import Material
+from tbgen.notation import parse_material
 
 # Numba, through the rows, and the tables are loaded when a table is dumped.
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def dump(
     if out is not None and (out.is_dir() or not out.absolute().parent.is_dir()):
         what = "a directory" if out.is_dir() else "in a directory that is missing"
         raise click.BadParameter(f"{out} is {what}; name a file", param_hint="'--out'")
-    wanted = Material.parse(material)
+    wanted = parse_material(material)
     # Legality is compiled: numba is loaded here only.
     from tbgen.probing import columns
     from tbgen.probing import dump as dumping

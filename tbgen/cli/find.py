@@ -14,6 +14,7 @@ from tbgen.cli.command import Command
 from tbgen.cli.streams import json_text
 from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material, Position, Side
+from tbgen.notation import parse_material
 
 # Numba, and the tables, are loaded when a table is searched.
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def find(
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
-    wanted = Material.parse(material)
+    wanted = parse_material(material)
     from tbgen.finding.search import find as search
 
     with selection.open() as opened:

@@ -10,8 +10,8 @@ from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables
-from tbgen.indexing import Material
 from tbgen.indexing.systems import usable_cores
+from tbgen.notation import parse_material
 from tbgen.tables import read_build_record
 from tbgen.tables.proofs import Proofs, ProofStatus, in_directory
 
@@ -45,7 +45,7 @@ def stats(
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
-    wanted = Material.parse(material)
+    wanted = parse_material(material)
     require_tables([wanted])
     with selection.open() as opened:
         file = opened.table(wanted)

@@ -1,9 +1,11 @@
-"""Positions and moves as text, in the notations that people and programs write.
+"""Positions, moves and materials as text, in the notations that people and programs write.
 
     text  ->  parse_position  ->  Position  ->  format_position  ->  fen | pai | six | board
     text  ->  parse_move      ->  Move      ->  format_move      ->  iccs | fairy | wxf | zh
+    text  ->  parse_material  ->  Material
 
     positions   FEN, Pai's string, the six integers, boards of ten lines
+    materials   letters, English and Chinese names of endgames
     moves       which notation a text is in; ICCS and Fairy-Stockfish's
     wxf, chinese    the notations that name pieces by their file
     naming      what those two share: which of several pieces of a kind is meant
@@ -12,6 +14,7 @@ docs/notations.md describes each notation with examples. Nothing here knows valu
 nothing imports numba or numpy; the words in which a value is explained are in `tbgen.answers`.
 """
 
+from tbgen.notation.materials import parse_material, read_material
 from tbgen.notation.moves import MOVE_NOTATIONS, format_move, parse_move
 from tbgen.notation.positions import (
     POSITION_STYLES,
@@ -27,7 +30,9 @@ __all__ = [
     "PositionText",
     "format_move",
     "format_position",
+    "parse_material",
     "parse_move",
     "parse_position",
+    "read_material",
     "read_position",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,17 +17,18 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.language.i18n import LANGUAGES, TEXTS, read_csv, traditional
-from tbgen.board.language.names import material_name, read_material
+from tbgen.board.language.names import material_name
 from tbgen.board.web import pages
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.server import create_app
 from tbgen.board.web.state import View
 from tbgen.indexing import Material, Position
+from tbgen.notation.materials import read_material
 from tbgen.rules import legal_moves
 from tbgen.tables import Metric
 from tests.kits.boardkit import demo
 from tests.kits.languages import SIMPLIFIED, misfits, shown
-from tests.kits.paths import DOCS, ROOT
+from tests.kits.paths import ROOT
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """Black must check for ever."""
@@ -192,16 +192,6 @@ def test_names_of_endgames_are_read_again(name: str) -> None:
     for language in LANGUAGES:
         assert read_material(material_name(material, language)) == material
     assert read_material(name.lower()) == material
-
-
-def test_names_that_books_use_are_read() -> None:
-    with (DOCS / "classical-books.csv").open(encoding="utf-8", newline="") as file:
-        books = list(csv.DictReader(file))
-    assert [(str(read_material(row["name"])), row["name"]) for row in books] == [
-        (row["material"], row["name"]) for row in books
-    ]
-    assert str(read_material("單馬例勝單缺仕")) == "KNKABB"
-    assert read_material("马兵单缺象") is None
 
 
 GAMES = (

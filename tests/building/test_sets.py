@@ -36,6 +36,13 @@ def spelled(men: int) -> set[str]:
     return found
 
 
+def test_a_material_may_be_named_in_words() -> None:
+    assert names("rook against knight", "车对马", "KNKR") == ["KRKN"]
+    planned = CliRunner().invoke(main, ["plan", "单车必胜单马", "--tables", "nowhere"])
+    assert planned.exit_code == 0
+    assert "KRKN " in planned.stdout
+
+
 @pytest.mark.parametrize("men", [3, 4, 5])
 def test_all_materials_of_so_many_men(men: int) -> None:
     listed = names(men=men)

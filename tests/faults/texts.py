@@ -26,7 +26,6 @@ from functools import partial
 from click.testing import CliRunner
 
 from tbgen.board.knowledge.games import follows_position, read_game
-from tbgen.board.language.names import read_material
 from tbgen.board.web.editor import read_sketch
 from tbgen.board.web.state import preferred_language, read_view
 from tbgen.building.sets import materials_of
@@ -36,7 +35,7 @@ from tbgen.engine.uci import Uci
 from tbgen.finding.query import read_query
 from tbgen.indexing import InputError, Material, Position
 from tbgen.indexing.squares import parse_square
-from tbgen.notation import MOVE_NOTATIONS, format_position, parse_move, read_position
+from tbgen.notation import MOVE_NOTATIONS, format_position, parse_move, read_material, read_position
 from tbgen.publishing.index import read_index
 from tbgen.referee.diagram import Diagram
 from tbgen.tables import TableName

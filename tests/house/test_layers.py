@@ -29,7 +29,7 @@ LAYERS: dict[str, set[str]] = {
     "answers": {"indexing", "notation", "play", "referee", "rules", "tables"},
     "scheduling": {"indexing"},
     "publishing": {"indexing", "tables"},
-    "building": {"indexing", "retrograde", "rows", "scheduling", "tables"},
+    "building": {"indexing", "notation", "retrograde", "rows", "scheduling", "tables"},
     "finding": {
         "answers", "compiling", "indexing", "play", "probing", "rules", "tables",
     },

@@ -28,7 +28,6 @@ from tbgen.board.drawing.flipbook import flipbook
 from tbgen.board.knowledge.library import MAX_LINE, Library, Study
 from tbgen.board.knowledge.pgn import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
-from tbgen.board.language.names import read_material
 from tbgen.board.language.words import explain_line, explain_move, explain_position
 from tbgen.board.web.embed import told
 from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
@@ -38,7 +37,7 @@ from tbgen.finding.query import LARGEST, read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
-from tbgen.notation import format_move, parse_position
+from tbgen.notation import format_move, parse_position, read_material
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName

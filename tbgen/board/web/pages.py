@@ -21,7 +21,6 @@ from tbgen.board.knowledge.games import GameText, follows_position, read_game
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle
 from tbgen.board.knowledge.workshop import closure_size
-from tbgen.board.language.names import read_material
 from tbgen.board.web.composer import search_page
 from tbgen.board.web.construction import build_page, missing_page
 from tbgen.board.web.editor import editor_page, read_sketch
@@ -38,7 +37,7 @@ from tbgen.board.web.state import MAX_POSITION_TEXT, SETTINGS, View, read_view
 from tbgen.board.web.workspace import reading_page
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
-from tbgen.notation import read_position
+from tbgen.notation import parse_material, read_material, read_position
 from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, Outcome
 
@@ -102,7 +101,7 @@ class Pages:
         """A table, or positions of it; other spellings of its name lead to it."""
         view = self._settings_only(request)
         asked = request.path_params["material"]
-        material = read_material(asked) or Material.parse(asked)
+        material = parse_material(asked)
         if asked != material.name:
             return _moved(with_settings(f"/endgames/{material}", view))
         if "plies" in request.query_params:
