@@ -15,6 +15,8 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -31,6 +33,7 @@ from tbgen.indexing.threads import thread_pool
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
+    MAX_PALETTE,
     Codes,
     Encode,
     encode_filled,
@@ -48,7 +51,7 @@ Source = Callable[[int, int, int], Codes]
 0) or Black to move (1); uint8, uint16 or uint32 as the table's codes, or their numbers in a
 palette; 0 where a slot holds no position. Called from the thread that writes, for runs of whole
 leads, one side after the other: those of the sample first, then all in the order of the
-arrangement."""
+arrangement. Black may come first."""
 
 Progress = Callable[[int, int], None]
 """`progress(done, total)`, in blocks, from the thread that writes."""
@@ -174,8 +177,9 @@ def write_table(
     read = _CheckedSource(dtypes, source)
     with replacing(path) as file:
         job = _Job(
-            spec, layout, arrangements, packing, read, encoders, statistics, threads, progress
-        )
+            spec, layout, arrangements, packing, read, encoders, statistics, threads, progress,
+            path.parent if palettes and len(palettes[1].codes) > MAX_PALETTE else None,
+        )  # fmt: skip
         try:
             header = _write(file, job)
         except _BlockTooLargeError:
@@ -231,58 +235,72 @@ class _Job(Generic[Spec]):
     statistics: Callable[[], Metadata]
     threads: int
     progress: Progress | None
+    waiting_room: Path | None
+    """The folder where Black's blocks wait, packed before Red's: they are as a rule the first to be
+    too large, and what was packed before one is packed again. None where none can be."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side, whose blocks have been written; the fields are those of `Header`."""
+
+    arrangement: Arrangement
+    entries: list[tuple[int, int]]
+    digests: list[bytes]
+    constant: int
 
 
 def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
     """Blocks, block table and metadata; then the header, which tells where they are."""
     file.write(bytes(HEADER_BYTES))
-    table_offset = HEADER_BYTES
-    entries: list[list[tuple[int, int]]] = []
-    digests: list[list[bytes]] = []
-    constants = [0, 0]
-    arrangements: list[Arrangement] = []
-    for side in range(SIDES):
-        # One side is read for its sample, and then written, before the other is read.
-        arrangements.append(_arrangement(job, side))
-        block_map = BlockMap(job.layout, arrangements[side], job.packing.block_slots)
-        entries.append([])
-        digests.append([])
-        values: set[int | None] = set()
-        for block in _packed(job, block_map, side):
-            file.write(block.data)
-            table_offset += len(block.data)
-            entries[side].append(block.entry)
-            digests[side].append(block.digest)
-            values.add(block.constant)
-            if job.progress is not None:
-                done = side * block_map.blocks + len(digests[side])
-                job.progress(done, SIDES * block_map.blocks)
-        only = values.pop() if len(values) == 1 else None
-        if only is not None:
-            constants[side] = only
-            entries[side] = []
-            digests[side] = digests[side][:1]
+    if job.waiting_room is not None:
+        with tempfile.TemporaryFile(dir=job.waiting_room) as blocks:
+            black = _write_side(blocks, job, 1)
+            red = _write_side(file, job, 0)
+            blocks.seek(0)
+            shutil.copyfileobj(blocks, file)
+    else:
+        red, black = (_write_side(file, job, side) for side in range(SIDES))
+    entries = red.entries + black.entries
     facts = job.statistics().to_json()
     text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode("ascii")
     if len(text) > MAX_METADATA:
         raise ValueError(f"statistics of {len(text)} bytes, more than {MAX_METADATA}")
     metadata = Compressor(job.packing.compression).compress(text)
-    block_table = np.array(entries[0] + entries[1], "<u4").tobytes()
+    block_table = np.array(entries, "<u4").tobytes()
     header = Header(
         spec=job.spec,
         slots=job.spec.slots,
         block_slots=job.packing.block_slots,
-        arrangements=(arrangements[0], arrangements[1]),
-        blocks=(len(entries[0]), len(entries[1])),
-        constants=(constants[0], constants[1]),
-        table_offset=table_offset,
+        arrangements=(red.arrangement, black.arrangement),
+        blocks=(len(red.entries), len(black.entries)),
+        constants=(red.constant, black.constant),
+        table_offset=HEADER_BYTES + sum(size for size, _ in entries),
         metadata_length=len(metadata),
         metadata_checksum=zlib.crc32(metadata),
         digest=b"",
     )
-    header = replace(header, digest=header.content_digest(digests, text))
+    header = replace(header, digest=header.content_digest((red.digests, black.digests), text))
     complete_file(file, header, block_table, metadata)
     return header
+
+
+def _write_side(out: BinaryIO, job: _Job[Spec], side: int) -> _Side:
+    """The blocks of one side, which is read for its sample first."""
+    block_map = BlockMap(job.layout, _arrangement(job, side), job.packing.block_slots)
+    before = block_map.blocks if (side == 0) == (job.waiting_room is not None) else 0
+    entries, digests, values = [], [], set()
+    for block in _packed(job, block_map, side):
+        out.write(block.data)
+        entries.append(block.entry)
+        digests.append(block.digest)
+        values.add(block.constant)
+        if job.progress is not None:
+            job.progress(before + len(digests), SIDES * block_map.blocks)
+    only = values.pop() if len(values) == 1 else None
+    if only is not None:
+        return _Side(block_map.arrangement, [], digests[:1], only)
+    return _Side(block_map.arrangement, entries, digests, 0)
 
 
 def complete_file(
