@@ -15,11 +15,10 @@ from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.daily import comparable
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import Found, has_studies, search
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.web.gallery import small_boards
 from tbgen.board.web.http import Answer
-from tbgen.board.web.layout import hidden_fields, link, message, wide_page, with_settings
+from tbgen.board.web.layout import hidden_fields, link, wide_page, with_settings
 from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words, outcome_word
 from tbgen.finding.query import FIELDS, SORTS, read_query
@@ -46,26 +45,26 @@ def search_page(
     library: Library, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
     """The form, and the positions that are found; raises like `Tablebase.probe`."""
-    language, path = view.language, f"/search/{material}"
+    path = f"/search/{material}"
     asked = {name: query[name] for name in FIELDS if query.get(name)}
     seed = number_of(query.get("seed", ""), 0)
     library.tables.table(material)  # which must be there, whatever is asked
     results = ""
     if asked:
         results = _results(library, view, material, asked, seed)
-    heading = f"{text(language, 'find_title')}{text(language, 'colon')}"
-    heading += material_name(material, language)
+    heading = f"{view.text('find_title')}{view.text('colon')}"
+    heading += material_name(material, view.language)
     offered = set(PRESETS)
     if material not in comparable(library):
         offered.remove("differs")
     if not has_studies(library, material):
         offered.remove("study")
     presets = " ".join(
-        link(with_settings(path, view, preset), text(language, f"find_{key}"), "button small")
+        link(with_settings(path, view, preset), view.text(f"find_{key}"), "button small")
         for key, preset in PRESETS.items()
         if key in offered
     )
-    back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
+    back = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
     content = (
         f'<p class="presets">{presets}</p>'
         f"{_form(material, asked, view, offered)}{results}<p>{back}</p>"
@@ -77,36 +76,32 @@ def _results(
     library: Library, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> str:
     """The positions, and how much of the table they stand for."""
-    language = view.language
     found = search(library, material, read_query(asked), seed, sort=asked.get("sort"))
-    captions = [_caption(library, position, language) for position in found.positions]
+    captions = [_caption(library, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):
-        captions[number] += text(language, "find_length", n=length)
+        captions[number] += view.text("find_length", n=length)
     boards = small_boards(zip(found.positions, captions, strict=True), view)
     others = ""
     if found.share < 1:
         href = with_settings(f"/search/{material}", view, {**asked, "seed": str(seed + 1)})
-        others = f" {link(href, text(language, 'find_others'), 'button small')}"
+        others = f" {link(href, view.text('find_others'), 'button small')}"
     if found.positions:
         listed = {**asked, "seed": str(seed)}
         for name in ("csv", "pgn"):
             query = urlencode({**listed, "format": name})
             others += " " + link(f"/v1/tables/{material}/search?{query}", name.upper(),
                                  "button small", " download")  # fmt: skip
-    return f'<p class="found">{escape(_said(found, language))}{others}</p>{boards}'
+    return f'<p class="found">{escape(_said(found, view))}{others}</p>{boards}'
 
 
-def _said(found: Found, language: str) -> str:
+def _said(found: Found, view: View) -> str:
     """The number of positions shown, of how many, and whether that is a sample."""
     if not found.candidates:
-        return text(language, "find_none")
+        return view.text("find_none")
     if found.share == 1:
-        return text(
-            language, "find_all", n=len(found.positions), candidates=f"{found.candidates:,}"
-        )
+        return view.text("find_all", n=len(found.positions), candidates=f"{found.candidates:,}")
     share = f"{found.share:.1%}" if found.share >= 0.001 else "< 0.1%"
-    return text(
-        language,
+    return view.text(
         "find_sample",
         n=len(found.positions),
         share=share,
@@ -114,53 +109,52 @@ def _said(found: Found, language: str) -> str:
     )
 
 
-def _caption(library: Library, position: Position, language: str) -> str:
+def _caption(library: Library, position: Position, view: View) -> str:
     """Whose turn it is, and what that is worth."""
     result = library.tables.probe(position)
-    turn = text(language, "to_move", side=position.side)
-    said = f"{turn}{text(language, 'list_stop')}{text(language, outcome_word(result.outcome))}"
+    turn = view.text("to_move", side=position.side)
+    said = f"{turn}{view.text('list_stop')}{view.text(outcome_word(result.outcome))}"
     if result.outcome != Outcome.DRAW and result.plies:
-        said += text(language, "list_stop") + moves_in_words(result.plies, language)
-    return said + (text(language, "of_order", n=result.order) if result.order else "")
+        said += view.text("list_stop") + moves_in_words(result.plies, view)
+    return said + (view.text("of_order", n=result.order) if result.order else "")
 
 
 def _form(
     material: Material, asked: Mapping[str, str], view: View, offered: Collection[str]
 ) -> str:
     """All that can be asked; differences and studies where they are `offered`."""
-    language = view.language
-    sides = {side: text(language, side) for side in ("red", "black")}
-    outcomes = {name: text(language, name) for name in ("win", "draw", "loss")}
-    offences = {str(name): text(language, f"ply_{name}") for name in Offence}
+    sides = {side: view.text(side) for side in ("red", "black")}
+    outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}
+    offences = {str(name): view.text(f"ply_{name}") for name in Offence}
     fields = [
-        _choice("turn", text(language, "side"), sides, asked, language),
-        _choice("outcome", text(language, "result"), outcomes, asked, language),
-        _choice("decided", text(language, "find_decided"), offences, asked, language),
-        _field("order", text(language, "order"), asked, _NUMBER.replace("*", "*-?[0-9]*")),
-        _field("least", text(language, "find_least"), asked),
-        _field("most", text(language, "find_most"), asked),
-        _field("at", text(language, "find_at"), asked, _PIECES),
-        _tick("only", text(language, "find_only"), asked),
-        _tick("zugzwang", text(language, "find_zugzwang"), asked),
+        _choice("turn", view.text("side"), sides, asked, view),
+        _choice("outcome", view.text("result"), outcomes, asked, view),
+        _choice("decided", view.text("find_decided"), offences, asked, view),
+        _field("order", view.text("order"), asked, _NUMBER.replace("*", "*-?[0-9]*")),
+        _field("least", view.text("find_least"), asked),
+        _field("most", view.text("find_most"), asked),
+        _field("at", view.text("find_at"), asked, _PIECES),
+        _tick("only", view.text("find_only"), asked),
+        _tick("zugzwang", view.text("find_zugzwang"), asked),
         *(
-            _tick(name, text(language, f"find_{name}"), asked)
+            _tick(name, view.text(f"find_{name}"), asked)
             for name in ("differs", "study")
             if name in offered
         ),
-        _choice("sort", text(language, "find_sort"), _sorts(offered, language), asked, language),
+        _choice("sort", view.text("find_sort"), _sorts(offered, view), asked, view),
     ]
     return (
         f'<form class="search" action="/search/{material}" method="get">'
         f"{hidden_fields(view.settings())}{''.join(fields)}"
-        f'<button type="submit" class="button suggested">{message(language, "find_go")}'
+        f'<button type="submit" class="button suggested">{view.message("find_go")}'
         f"</button></form>"
     )
 
 
 def _choice(
-    name: str, label: str, options: Mapping[str, str], asked: Mapping[str, str], language: str
+    name: str, label: str, options: Mapping[str, str], asked: Mapping[str, str], view: View
 ) -> str:
-    entries = [("", text(language, "any")), *options.items()]
+    entries = [("", view.text("any")), *options.items()]
     listed = "".join(
         f'<option value="{value}"{" selected" if asked.get(name, "") == value else ""}>'
         f"{escape(said)}</option>"
@@ -169,13 +163,13 @@ def _choice(
     return f'<label><span>{escape(label)}</span><select name="{name}">{listed}</select></label>'
 
 
-def _sorts(offered: Collection[str], language: str) -> dict[str, str]:
+def _sorts(offered: Collection[str], view: View) -> dict[str, str]:
     """The orders of positions; with a minus the largest come first."""
     found = {}
     for sort in SORTS:
         name = sort.lstrip("-")
         if name != "length" or "study" in offered:
-            found[sort] = text(language, f"find_{name}_{'down' if sort[0] == '-' else 'up'}")
+            found[sort] = view.text(f"find_{name}_{'down' if sort[0] == '-' else 'up'}")
     return found
 
 

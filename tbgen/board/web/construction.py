@@ -38,7 +38,6 @@ from tbgen.board.web.layout import (
     copy_button,
     hidden_fields,
     link,
-    message,
     page,
     wide_page,
     with_settings,
@@ -209,16 +208,16 @@ def missing_card(library: Library, study: Study, view: View) -> str:
         name = material.name
         if material.men <= MOST_NAMED:
             name = f"{material_name(material, view.language)} ({name})"
-        said = text(view.language, "missing_never", name=name)
+        said = view.text("missing_never", name=name)
         return f'<section class="card missing"><p>{escape(said)}</p></section>'
-    note = f'<p class="under">{message(view.language, "missing_captures")}</p>'
+    note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(library, study.position.material, view, view.href(chosen=None), note)
 
 
 def missing_page(library: Library, view: View, material: Material) -> Answer:
     """The page of an endgame whose table is not here: what it takes, and how to get it."""
     address = partial(with_settings, f"/endgames/{material}")
-    title = text(view.language, "no_verdict")
+    title = view.text("no_verdict")
     name = material_name(material, view.language)
     card = _material_card(library, material, view, address(view))
     main = f'<div class="wide"><h1>{escape(name)} <code>{material}</code></h1>{card}</div>'
@@ -233,18 +232,17 @@ def _material_card(
     back : the address to come back to
     note : HTML below all that
     """
-    language = view.language
-    name = f"{material_name(material, language)} ({material})"
+    name = f"{material_name(material, view.language)} ({material})"
     needed = [node for node in material.closure() if node.needs_table]
     present = {entry.material for entry in library.available()}
     here = sum(node in present for node in needed)
     key = "missing_card" if len(needed) > 1 else "missing_card_one"
-    said = message(language, key, name=name, n=len(needed), here=here)
+    said = view.message(key, name=name, n=len(needed), here=here)
     going = goes_on(library)
     if going is not None and set(needed) & set(going.wanted):
         how = progress_card(library, view, back)
     else:
-        how = _failed(library, material, language) + _offer(
+        how = _failed(library, material, view) + _offer(
             library, [material], {"material": material.name}, view, back
         )
     return f'<section class="card missing"><p>{said}</p>{how}{note}</section>'
@@ -260,35 +258,33 @@ def starters(library: Library, view: View, back: str) -> str:
         return ""
     if goes_on(library) is not None:
         return f'<section class="card">{progress_card(library, view, back)}</section>'
-    language = view.language
     cards = []
     present = {entry.material for entry in library.available()}
     for key, materials in workshop.starters.items():
         if present.issuperset(materials):
             continue
-        heading = message(language, f"start_{key}")
+        heading = view.message(f"start_{key}")
         offer = _offer(library, materials, {"set": key}, view, back)
         cards.append(f'<section class="card"><h2>{heading}</h2>{offer}</section>')
-    failed = _failed(library, None, language)
+    failed = _failed(library, None, view)
     if not cards:
-        return f"{failed}<p>{message(language, 'start_done')}</p>"
-    return f"<p>{message(language, 'starters')}</p>{failed}{''.join(cards)}"
+        return f"{failed}<p>{view.message('start_done')}</p>"
+    return f"<p>{view.message('starters')}</p>{failed}{''.join(cards)}"
 
 
 def progress_card(library: Library, view: View, back: str) -> str:
     """The progress of the build; the script keeps it up to date and loads the page at its end."""
     progress = goes_on(library)
     assert progress is not None, "there is a build to tell of"
-    language = view.language
     stop = ""
     if library.workshop is not None and library.workshop.limits is not None:
-        stop = _form("/build/cancel", {}, text(language, "build_cancel"), back)
-    again = link(back, text(language, "build_look"), "button small")
+        stop = _form("/build/cancel", {}, view.text("build_cancel"), back)
+    again = link(back, view.text("build_look"), "button small")
     return (
-        f'<div class="building" data-events="/build/events?lang={language}">'
+        f'<div class="building" data-events="/build/events?lang={view.language}">'
         f'<progress max="1" value="{progress.share:.3f}" '
-        f'aria-label="{message(language, "build_goes")}"></progress>'
-        f'<p class="said" role="status">{escape(progress_in_words(progress, language))}</p>'
+        f'aria-label="{view.message("build_goes")}"></progress>'
+        f'<p class="said" role="status">{escape(progress_in_words(progress, view.language))}</p>'
         f"{stop}<noscript>{again}</noscript></div>"
     )
 
@@ -313,7 +309,7 @@ def building(library: Library) -> str:
 
 def build_page(library: Library, view: View) -> Answer:
     """The page of the build and of the starter sets."""
-    title = text(view.language, "build_title")
+    title = view.text("build_title")
     parts = starters(library, view, with_settings("/build", view))
     return wide_page(view, title, parts, "/build")
 
@@ -324,7 +320,7 @@ def goes_on(library: Library) -> Progress | None:
     return progress if progress is not None and progress.goes_on else None
 
 
-def _failed(library: Library, material: Material | None, language: str) -> str:
+def _failed(library: Library, material: Material | None, view: View) -> str:
     """The reason why the last build has no result, where it was of this material or of any."""
     progress = library.workshop.progress() if library.workshop is not None else None
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
@@ -332,7 +328,7 @@ def _failed(library: Library, material: Material | None, language: str) -> str:
     if material is not None and material not in progress.wanted:
         return ""
     problem = f" <code>{escape(progress.problem)}</code>" if progress.problem else ""
-    said = message(language, f"build_{progress.stage}")
+    said = view.message(f"build_{progress.stage}")
     return f'<p class="notice problem">{said}{problem}</p>'
 
 
@@ -340,30 +336,28 @@ def _offer(
     library: Library, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
     """The cost of some materials, and the button that builds them or the command to copy."""
-    language, workshop = view.language, library.workshop
+    workshop = library.workshop
     cost = library.cost(materials)
-    takes = f"<p>{escape(_takes(cost, language))}</p>" if cost is not None else ""
+    takes = f"<p>{escape(_takes(cost, view))}</p>" if cost is not None else ""
     here = is_loopback(urlsplit(view.origin).netloc)
     if here and workshop is not None and cost is not None and may_build(workshop, cost):
-        return takes + _form("/build", asked, text(language, "build_it"), back, "suggested")
+        return takes + _form("/build", asked, view.text("build_it"), back, "suggested")
     beyond = ""
     if workshop is not None and workshop.limits is not None:
-        beyond = f"<p>{message(language, 'build_beyond')}</p>"
+        beyond = f"<p>{view.message('build_beyond')}</p>"
     names = " ".join(material.name for material in materials)
     command = MissingTableError(names, library.tables.rule_set).command
     shell = f"{command}{library.tables_option if here else ''}"
     return (
-        f"{takes}{beyond}<p>{message(language, 'missing_how')}</p>"
-        f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, language)}</p>'
+        f"{takes}{beyond}<p>{view.message('missing_how')}</p>"
+        f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, view)}</p>'
     )
 
 
-def _takes(cost: Cost, language: str) -> str:
-    return text(
-        language, "missing_cost",
-        time=time_in_words(max(1.0, cost.seconds), language),
-        memory=size(cost.memory_bytes), disk=size(cost.disk_bytes),
-    )  # fmt: skip
+def _takes(cost: Cost, view: View) -> str:
+    time = time_in_words(max(1.0, cost.seconds), view.language)
+    memory, disk = size(cost.memory_bytes), size(cost.disk_bytes)
+    return view.text("missing_cost", time=time, memory=memory, disk=disk)
 
 
 def _form(path: str, fields: dict[str, str], label: str, back: str, css: str = "") -> str:

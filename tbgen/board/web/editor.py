@@ -20,10 +20,9 @@ from tbgen.board.drawing.diagram import Marks, Point, draw
 from tbgen.board.drawing.pieces import piece_id
 from tbgen.board.knowledge.library import Library
 from tbgen.board.language.complaints import complain
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name, point_name
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import details, hidden_fields, link, message, page
+from tbgen.board.web.layout import details, hidden_fields, link, page
 from tbgen.board.web.state import View, position_text
 from tbgen.board.web.verdict import headline
 from tbgen.indexing import Position, Side
@@ -157,18 +156,18 @@ def editor_page(
 
     `chosen` is the palette's piece (a FEN letter, or `ERASER`) for readers without scripts.
     """
-    language, sketch = view.language, reading.sketch
+    sketch = reading.sketch
     letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
     links = _placing(view, sketch, letter)
     marks = Marks(links=links, targets=dict.fromkeys(links, Point("", "")), bad=reading.bad)
     main = (
         f'<section class="verdict">{_verdict(library, view, reading)}</section>'
         f'<section class="stage">{draw(sketch, view.look, marks)}{_changes(view, sketch)}</section>'
-        f'<section class="side"><h2 id="moves">{message(language, "edit")}</h2>'
+        f'<section class="side"><h2 id="moves">{view.message("edit")}</h2>'
         f"{_palette(view, sketch, letter)}{_form(view, reading)}</section>"
     )
     data = {"mode": "edit", "fen": sketch.address, "edit": _href(view, "@")}
-    title = text(language, "edit")
+    title = view.text("edit")
     whole = page(
         view, title, main, lambda other: _href(other, sketch.address), data, css="workspace"
     )
@@ -225,15 +224,15 @@ def _read_rank(row: str, rank: int, board: bytearray) -> PositionError | None:
 
 def _verdict(library: Library, view: View, reading: Reading) -> str:
     """Return whether the position is possible: what it is worth, or what is wrong."""
-    language, sketch = view.language, reading.sketch
+    sketch = reading.sketch
     if reading.problem is not None:
-        what, hint = complain(reading.problem.message, reading.problem.hint, language)
-        heading, faults = text(language, "not_understood"), [what]
+        what, hint = complain(reading.problem.message, reading.problem.hint, view.language)
+        heading, faults = view.text("not_understood"), [what]
         if hint:
             faults.append(hint)
     else:
-        heading = text(language, "impossible")
-        faults = [_fault(language, key, fields) for key, fields in sketch.faults()]
+        heading = view.text("impossible")
+        faults = [_fault(view, key, fields) for key, fields in sketch.faults()]
     if faults:
         items = "".join(f"<li>{escape(fault)}</li>" for fault in faults)
         return (
@@ -244,8 +243,8 @@ def _verdict(library: Library, view: View, reading: Reading) -> str:
     shown = view.at(position)
     study = library.probe(position)
     links = (
-        link(shown.href(mode="read"), text(language, "study"), "button suggested"),
-        link(shown.href(mode="play", human=position.side), text(language, "play"), "button"),
+        link(shown.href(mode="read"), view.text("study"), "button suggested"),
+        link(shown.href(mode="play", human=position.side), view.text("play"), "button"),
     )
     return (
         f'<div class="fine">{headline(study, replace(shown, mode="read"), None)}'
@@ -253,11 +252,11 @@ def _verdict(library: Library, view: View, reading: Reading) -> str:
     )
 
 
-def _fault(language: str, key: str, fields: dict[str, Any]) -> str:
+def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
     """A fault in words; sides, pieces and points are named in the language."""
     names = {"piece": piece_name, "square": point_name}
-    named = {name: names[name](fields[name], language) for name in names if name in fields}
-    return text(language, key, **(fields | named))
+    named = {name: names[name](fields[name], view.language) for name in names if name in fields}
+    return view.text(key, **(fields | named))
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
@@ -279,12 +278,12 @@ def _code(letter: str) -> int:
 
 def _palette(view: View, sketch: Sketch, chosen: str) -> str:
     """The fourteen pieces and the eraser: links, which the script makes draggable."""
-    language, found = view.language, []
+    found = []
     for letter in (*LETTERS, *LETTERS.lower(), ERASER):
         if letter == ERASER:
-            name, picture = text(language, "eraser"), '<text y="14">×</text>'
+            name, picture = view.text("eraser"), '<text y="14">×</text>'
         else:
-            name = piece_name(_code(letter), language)
+            name = piece_name(_code(letter), view.language)
             picture = f'<use href="#{piece_id(_code(letter))}"/>'
         found.append(
             f'<a class="piece" role="button" draggable="false" data-piece="{letter}" '
@@ -293,36 +292,35 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
             f'href="{escape(_href(view, sketch.address, letter))}">'
             f'<svg viewBox="-52 -52 106 106" aria-hidden="true">{picture}</svg></a>'
         )
-    note = message(language, "palette")
+    note = view.message("palette")
     return f'<div class="palette">{"".join(found)}</div><p class="under">{note}</p>'
 
 
 def _changes(view: View, sketch: Sketch) -> str:
     """Links to the same arrangement, changed."""
-    language = view.language
     kings = bytearray(SQUARES)
     kings[4], kings[84] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
     other = Sketch(sketch.board, sketch.side.other)
-    side = f"{text(language, 'side')}{text(language, 'colon')}"
-    side += text(language, sketch.side.name.lower())
+    side = f"{view.text('side')}{view.text('colon')}"
+    side += view.text(sketch.side.name.lower())
     entries = [
         (side, other, "side"),
-        (text(language, "mirror"), sketch.moved(mirror=True), "mirror"),
-        (text(language, "swap"), sketch.moved(swap=True), "swap"),
-        (text(language, "clear"), Sketch(bytes(kings), Side.RED), "clear"),
+        (view.text("mirror"), sketch.moved(mirror=True), "mirror"),
+        (view.text("swap"), sketch.moved(swap=True), "swap"),
+        (view.text("clear"), Sketch(bytes(kings), Side.RED), "clear"),
     ]
     links = [
         link(_href(view, changed.address), label, f"button {css}")
         for label, changed, css in entries
     ]
     turned = replace(view, flip=not view.flip)
-    links.append(link(_href(turned, sketch.address), text(language, "flip"), "button flip"))
+    links.append(link(_href(turned, sketch.address), view.text("flip"), "button flip"))
     return f'<div class="controls">{"".join(links)}</div>'
 
 
 def _form(view: View, reading: Reading) -> str:
     """A field for the position as text; works without scripts."""
-    language, sketch = view.language, reading.sketch
+    sketch = reading.sketch
     hidden = hidden_fields({"mode": "edit", "was": sketch.address} | view.settings())
     typed = reading.typed or " ".join(sketch.fen.split()[:2])
     pai = ""
@@ -331,10 +329,10 @@ def _form(view: View, reading: Reading) -> str:
         pai = details("Pai", code)
     return (
         f'<form class="text" action="/" method="get">{hidden}'
-        f"<label>{message(language, 'paste')}"
+        f"<label>{view.message('paste')}"
         f'<textarea name="fen" rows="3" maxlength="400" spellcheck="false">{escape(typed)}'
         f"</textarea></label>"
-        f'<button type="submit">{message(language, "set")}</button></form>{pai}'
+        f'<button type="submit">{view.message("set")}</button></form>{pai}'
     )
 
 

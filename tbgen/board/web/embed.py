@@ -16,7 +16,6 @@ from tbgen.board.drawing.diagram import Marks, draw
 from tbgen.board.drawing.raster import can_rasterise
 from tbgen.board.drawing.story import MOST_PLIES, Frame, frame_of, frames_of_line, rounds
 from tbgen.board.knowledge.library import Library, Study
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.language.words import explain_position
 from tbgen.board.web.assets import address
@@ -45,7 +44,7 @@ def embed_page(library: Library, view: View) -> Answer:
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     title, said = _title(view), _said(library, study, view)
     href = view.href(chosen=None, where=None)
-    more = link(href, text(view.language, "embed_open"), "", ' target="_blank" rel="noopener"')
+    more = link(href, view.text("embed_open"), "", ' target="_blank" rel="noopener"')
     whole = (
         f'<!doctype html><html lang="{view.language}"{theme}><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -65,7 +64,7 @@ def card(library: Library, study: Study, view: View) -> str:
     picture = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
     tags = {
         "og:type": "website",
-        "og:site_name": text(view.language, "title"),
+        "og:site_name": view.text("title"),
         "og:title": _title(view),
         "og:description": _said(library, study, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
@@ -92,16 +91,16 @@ def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
 
 def _title(view: View) -> str:
     material = view.position.material
-    turn = text(view.language, "to_move", side=view.position.side)
+    turn = view.text("to_move", side=view.position.side)
     name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
-    return f"{name}{text(view.language, 'list_stop')}{turn}"
+    return f"{name}{view.text('list_stop')}{turn}"
 
 
 def _said(library: Library, study: Study, view: View) -> str:
     """The outcome, and why; of a game or a puzzle, what is to be done."""
     if view.mode == "play":
-        return text(view.language, f"puzzle_{view.task}" if view.task else "shared_game")
+        return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if study.result is None:
-        return text(view.language, "no_verdict")
+        return view.text("no_verdict")
     mechanism = library.mechanism(study)
     return explain_position(study.position, study.result, view.language, mechanism)

@@ -18,7 +18,6 @@ from tbgen.answers.units import size as readable
 from tbgen.board.drawing.figures import histogram, orders_of, share_bar
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.workshop import closure_size
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import army_name, material_name, piece_name
 from tbgen.board.language.words import explain_distance, proof_in_words, result_name, time_in_words
 from tbgen.board.web.construction import starters
@@ -28,7 +27,6 @@ from tbgen.board.web.layout import (
     class_badge,
     details,
     link,
-    message,
     page,
     table,
     wide_page,
@@ -61,19 +59,18 @@ def endgame_type(army: Army) -> str:
 
 def list_page(library: Library, view: View) -> Answer:
     """All endgames, by the kind of piece that attacks."""
-    language = view.language
-    key = "list", tuple(view.settings().items()), language
+    key = "list", tuple(view.settings().items()), view.language
     overview, sections = library.recall(key, lambda: _overview(library, view))
     empty = ""
     if not sections:
-        none = f'<p class="notice">{message(language, "no_tables")}</p>'
+        none = f'<p class="notice">{view.message("no_tables")}</p>'
         empty = starters(library, view, with_settings("/endgames", view)) or none
-    build = link(with_settings("/build", view), text(language, "build_title"))
+    build = link(with_settings("/build", view), view.text("build_title"))
     content = (
-        f"{empty}{overview}{_filters(language)}{sections}"
-        f'<p>{message(language, "class_note")}</p><p class="to-build">{build}</p>'
+        f"{empty}{overview}{_filters(view)}{sections}"
+        f'<p>{view.message("class_note")}</p><p class="to-build">{build}</p>'
     )
-    return wide_page(view, text(language, "endgames"), content, "/endgames")
+    return wide_page(view, view.text("endgames"), content, "/endgames")
 
 
 def material_page(library: Library, view: View, material: Material) -> Answer:
@@ -81,27 +78,26 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
     if not material.needs_table:
         raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
     figures, file = library.statistics(material)
-    language = view.language
     name = material.name
     pictures = "".join(_picture(figures, order, view) for order in orders_of(figures))
     distances = ""
     if pictures:
-        note = f"<p>{message(language, 'histogram_note')}</p>"
-        distances = f"<h2>{message(language, 'histogram')}</h2>{note}"
+        note = f"<p>{view.message('histogram_note')}</p>"
+        distances = f"<h2>{view.message('histogram')}</h2>{note}"
         distances += f'<div class="histograms">{pictures}</div>'
-    words = escape(material_name(material, language))
+    words = escape(material_name(material, view.language))
     main = (
         f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
         f"{_facts(library, view, figures, file)}{_puzzle(figures, view)}"
-        f"<h2>{message(language, 'results')}</h2>{_results(view, figures)}"
+        f"<h2>{view.message('results')}</h2>{_results(view, figures)}"
         f"{rules_boards(library, material, figures, view)}"
         f"{longest_boards(library, figures, view)}{distances}"
-        f"<h2>{message(language, 'depends')}</h2>{_captures(library, view, material)}"
+        f"<h2>{view.message('depends')}</h2>{_captures(library, view, material)}"
         f"{_graph(library, view, material)}"
-        f'<p class="links">{message(language, "download")}{text(language, "colon")}'
+        f'<p class="links">{view.message("download")}{view.text("colon")}'
         f"{link(f'/v1/tables/{name}', f'{name}.json')} "
-        f"{link(f'/v1/tables/{name}/histogram', text(language, 'histogram'))} "
-        f"{link(f'/v1/tables/{name}/graph', text(language, 'graph'))} "
+        f"{link(f'/v1/tables/{name}/histogram', view.text('histogram'))} "
+        f"{link(f'/v1/tables/{name}/graph', view.text('graph'))} "
         f"{link(f'/v1/graph/{name}.dot', 'DOT')}</p></div>"
     )
     return Answer(page(view, name, main, partial(with_settings, f"/endgames/{name}")), HTML)
@@ -112,7 +108,6 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
 
 def _overview(library: Library, view: View) -> tuple[str, str]:
     """The matrix, and the lists by the kind of piece that attacks; empty without tables."""
-    language = view.language
     groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
     cells = {}
     for name in library.available():
@@ -130,32 +125,30 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
     columns = (
         "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
     )  # fmt: skip
-    head = [text(language, key) for key in columns]
+    head = [view.text(key) for key in columns]
     sections = [
-        f"<section><details open><summary><h2>{message(language, f'type_{name}')}</h2> "
+        f"<section><details open><summary><h2>{view.message(f'type_{name}')}</h2> "
         f"<small>{len(rows)}</small></summary>{table(head, rows, 'endgames')}</details></section>"
         for name, rows in groups.items()
         if rows
     ]
     overview = ""
     if len(cells) > 1:
-        book = link(with_settings("/handbook", view), text(language, "handbook"), "button")
+        book = link(with_settings("/handbook", view), view.text("handbook"), "button")
         shown = f"{matrix(cells, view)}<p>{book}</p>"
-        overview = details(text(language, "matrix"), shown, "panel", is_open=True)
+        overview = details(view.text("matrix"), shown, "panel", is_open=True)
     return overview, "".join(sections)
 
 
-def _filters(language: str) -> str:
+def _filters(view: View) -> str:
     """Filters of the list, where scripts run: a text, an outcome, the state of proof."""
-    box = message(language, "filter")
+    box = view.message("filter")
     classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
     proofs = [(f".proof.{_css(state)}", f"proof_short_{_css(state)}") for state in ProofState]
     choices = "".join(
-        f'<select class="filter" aria-label="{message(language, name)}">'
-        f'<option value="">{message(language, f"any_{name}")}</option>'
-        + "".join(
-            f'<option value="{value}">{message(language, key)}</option>' for value, key in options
-        )
+        f'<select class="filter" aria-label="{view.message(name)}">'
+        f'<option value="">{view.message(f"any_{name}")}</option>'
+        + "".join(f'<option value="{value}">{view.message(key)}</option>' for value, key in options)
         + "</select> "
         for name, options in (("class", classes), ("proof", proofs))
     )
@@ -171,50 +164,46 @@ def _css(state: ProofState) -> str:
 
 
 def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatus) -> list[str]:
-    language = view.language
     state = _css(proof.state)
     kind = class_of(figures.red_to_move)
     href = with_settings(f"/endgames/{figures.material}", view)
     material = Material.parse(figures.material)
     return [
-        f"{link(href, material_name(material, language))} <code>{figures.material}</code>",
+        f"{link(href, material_name(material, view.language))} <code>{figures.material}</code>",
         str(material.men),
-        class_badge(kind, language),
+        class_badge(kind, view),
         share_bar(figures.red_to_move),
-        f"{figures.max_distance} {message(language, 'plies')}",
+        f"{figures.max_distance} {view.message('plies')}",
         f"{figures.rule_decided_rate:.1%}",
-        f'<span class="proof {state}" title="{escape(proof_in_words(proof, language))}">'
-        f"{message(language, f'proof_short_{state}')}</span>",
+        f'<span class="proof {state}" title="{escape(proof_in_words(proof, view.language))}">'
+        f"{view.message(f'proof_short_{state}')}</span>",
         readable(size),
     ]
 
 
 def _facts(library: Library, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
     """Everything that is one number."""
-    language = view.language
     kind = class_of(figures.red_to_move)
-    seconds, time = file["build_seconds"], text(language, "unknown_time")
+    seconds, time = file["build_seconds"], view.text("unknown_time")
     if seconds is not None:
-        time = time_in_words(float(str(seconds)), language)
+        time = time_in_words(float(str(seconds)), view.language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
     if figures.max_rule_distance is not None:
-        farthest = explain_distance(figures.max_rule_distance, language)
-        rule += f"{text(language, 'list_stop')}{text(language, 'longest')} {farthest}"
-    longest = [("longest", explain_distance(figures.max_distance, language))]
+        farthest = explain_distance(figures.max_rule_distance, view.language)
+        rule += f"{view.text('list_stop')}{view.text('longest')} {farthest}"
+    longest = [("longest", explain_distance(figures.max_distance, view.language))]
     rows = [
-        ("class", text(language, f"class_{kind}")),
-        ("rules", text(language, f"rules_{library.tables.rule_set.unlimited}")),
-        ("metric", text(language, figures.metric)),
+        ("class", view.text(f"class_{kind}")),
+        ("rules", view.text(f"rules_{library.tables.rule_set.unlimited}")),
+        ("metric", view.text(figures.metric)),
         ("legal", f"{figures.legal:,}"),
         *(longest if orders_of(figures) else []),
         ("rule_decided", rule),
         ("size", readable(int(str(file["bytes_on_disk"])))),
         ("build_time", time),
-        ("proof", proof_in_words(library.proof(Material.parse(figures.material)), language)),
+        ("proof", proof_in_words(library.proof(Material.parse(figures.material)), view.language)),
     ]
-    items = "".join(
-        f"<dt>{message(language, key)}</dt><dd>{escape(value)}</dd>" for key, value in rows
-    )
+    items = "".join(f"<dt>{view.message(key)}</dt><dd>{escape(value)}</dd>" for key, value in rows)
     return f'<dl class="facts">{items}</dl>'
 
 
@@ -223,32 +212,32 @@ def _puzzle(figures: TableStatistics, view: View) -> str:
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
     puzzle, search = (
-        link(with_settings(f"/{kind}/{figures.material}", view), text(view.language, key), "button")
+        link(with_settings(f"/{kind}/{figures.material}", view), view.text(key), "button")
         for kind, key in (("puzzle", "puzzle"), ("search", "find_title"))
     )
     draw = with_settings(f"/puzzle/{figures.material}", view, {"task": "draw"})
-    hold = link(draw, text(view.language, "puzzle_draws"), "button")
+    hold = link(draw, view.text("puzzle_draws"), "button")
     return f'<p class="controls">{puzzle} {hold} {search}</p>'
 
 
 def _results(view: View, figures: TableStatistics) -> str:
     """Wins of Red, draws and wins of Black, for either side to move."""
-    rows, language = [], view.language
+    rows = []
     for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
-        turn = text(language, "to_move", side=text(language, side))
+        turn = view.text("to_move", side=view.text(side))
         numbers = [counts.wins, counts.draws, counts.losses]
         if side == "black":
             numbers.reverse()
         bar = share_bar(counts, first="win" if side == "red" else "loss")
         rows.append([escape(turn), bar, *(f"{number:,}" for number in numbers)])
-    names = [result_name(winner, language) for winner in (Side.RED, None, Side.BLACK)]
-    head = [text(language, "turn_column"), text(language, "shares"), *names]
+    names = [result_name(winner, view.language) for winner in (Side.RED, None, Side.BLACK)]
+    head = [view.text("turn_column"), view.text("shares"), *names]
     return table(head, rows, "results")
 
 
 def _picture(figures: TableStatistics, order: int, view: View) -> str:
     """The histogram of an order, with its name."""
-    name = text(view.language, "order_n", n=order)
+    name = view.text("order_n", n=order)
     picture = histogram(
         figures,
         order,
@@ -260,19 +249,18 @@ def _picture(figures: TableStatistics, order: int, view: View) -> str:
 
 def _captures(library: Library, view: View, material: Material) -> str:
     """Materials that each capture leads to, and whether their tables are here."""
-    language = view.language
     present = {name.material for name in library.available()}
     items = []
     for taken, child in library.children(material):
-        name = material_name(child, language)
+        name = material_name(child, view.language)
         if not child.needs_table:
-            target, note = escape(name), text(language, "no_table_needed")
+            target, note = escape(name), view.text("no_table_needed")
         elif child in present:
             target, note = link(with_settings(f"/endgames/{child}", view), name), ""
         else:
-            target, note = escape(name), text(language, "table_missing")
-        piece = message(language, "taking", piece=_taken(taken, language))
-        colon = text(language, "colon")
+            target, note = escape(name), view.text("table_missing")
+        piece = view.message("taking", piece=_taken(taken, view))
+        colon = view.text("colon")
         items.append(f"<li>{piece}{colon}{target} <small>{escape(note)}</small></li>")
     return f'<ul class="captures">{"".join(items)}</ul>'
 
@@ -310,15 +298,15 @@ def _graph(library: Library, view: View, material: Material) -> str:
     height = 70 * len(rows) + 10
     return (
         f'<svg class="graph" viewBox="0 0 {width} {height}" style="max-width:{width}px" '
-        f'role="group" aria-label="{message(view.language, "graph")}">'
+        f'role="group" aria-label="{view.message("graph")}">'
         f"{''.join(lines)}{''.join(boxes)}</svg>"
     )
 
 
-def _taken(letter: str, language: str) -> str:
+def _taken(letter: str, view: View) -> str:
     """The name of a piece that is taken, by its FEN letter."""
     side = Side.RED if letter.isupper() else Side.BLACK
-    return piece_name(piece_code(side, LETTERS.index(letter.upper())), language)
+    return piece_name(piece_code(side, LETTERS.index(letter.upper())), view.language)
 
 
 @dataclass(frozen=True)
@@ -331,10 +319,9 @@ class Cell:
 
 def matrix(cells: Mapping[Material, Cell], view: View) -> str:
     """The table; the armies with the most pieces last."""
-    language = view.language
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
-    head = "".join(f'<th scope="col">{_name(army, Side.BLACK, language)}</th>' for army in columns)
+    head = "".join(f'<th scope="col">{_name(army, Side.BLACK, view)}</th>' for army in columns)
     body = []
     for first in rows:
         found = {material.second: material for material in cells if material.first == first}
@@ -343,11 +330,11 @@ def matrix(cells: Mapping[Material, Cell], view: View) -> str:
             for second in columns
         )
         chapter = escape(with_settings(f"/handbook/{first.name}", view))
-        name = f'<a href="{chapter}">{_name(first, Side.RED, language)}</a>'
+        name = f'<a href="{chapter}">{_name(first, Side.RED, view)}</a>'
         body.append(f'<tr><th scope="row">{name}</th>{entries}</tr>')
-    legend = " ".join(class_badge(kind, language) for kind in ("won", "open", "drawn"))
-    note = message(language, "matrix_note")
-    corner = message(language, "matrix_corner")
+    legend = " ".join(class_badge(kind, view) for kind in ("won", "open", "drawn"))
+    note = view.message("matrix_note")
+    corner = view.message("matrix_corner")
     return (
         f'<p>{note} {legend}</p><div class="scroll" tabindex="0"><table class="matrix"><thead>'
         f'<tr><th scope="col">{corner}</th>{head}</tr></thead>'
@@ -356,11 +343,10 @@ def matrix(cells: Mapping[Material, Cell], view: View) -> str:
 
 
 def _cell(material: Material, cell: Cell, view: View) -> str:
-    language = view.language
-    kind = text(language, f"class_{cell.kind}")
-    plies = f"{cell.longest} {text(language, 'plies')}"
-    stop = text(language, "list_stop")
-    name = f"{material_name(material, language)}{text(language, 'colon')}{kind}{stop}{plies}"
+    kind = view.text(f"class_{cell.kind}")
+    plies = f"{cell.longest} {view.text('plies')}"
+    stop = view.text("list_stop")
+    name = f"{material_name(material, view.language)}{view.text('colon')}{kind}{stop}{plies}"
     href = escape(with_settings(f"/endgames/{material}", view))
     return (
         f'<td class="{cell.kind}"><a href="{href}" title="{escape(name)}" '
@@ -368,10 +354,10 @@ def _cell(material: Material, cell: Cell, view: View) -> str:
     )
 
 
-def _name(army: Army, side: Side, language: str) -> str:
+def _name(army: Army, side: Side, view: View) -> str:
     """Letters, with the words to be pointed at; the words themselves where they are short."""
-    words = army_name(army, side, language)
-    if language != "en":
+    words = army_name(army, side, view.language)
+    if view.language != "en":
         return escape(words)
     return f'<span title="{escape(words)}">{army.name}</span>'
 

@@ -21,11 +21,10 @@ from tbgen.board.drawing.diagram import Arrow, Marks, draw, names_of_pieces, thu
 from tbgen.board.drawing.story import Frame, captions_of, frame_of, frames_of_line, loser_of
 from tbgen.board.knowledge.insight import Rung, ladder
 from tbgen.board.knowledge.library import Library
-from tbgen.board.language.i18n import text
 from tbgen.board.language.words import explain_judgement, explain_line
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import link, message, page, screen_button
+from tbgen.board.web.layout import link, page, screen_button
 from tbgen.board.web.panels import pairs, share_panel
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import headline, moves_in_words
@@ -57,8 +56,7 @@ def film_page(library: Library, view: View) -> Answer:
     view, plays = replace(view, plays=False), view.plays
     study = library.probe(view.position)
     line = library.line(view.position)
-    language = view.language
-    reel = _of_line(line, language)
+    reel = _of_line(line, view)
     if view.ladder and line.loop_start is not None:
         reel = _of_ladder(library, view)
     shots = reel.shots
@@ -71,16 +69,16 @@ def film_page(library: Library, view: View) -> Answer:
         arrows=shown.arrows if shown else (),
         checked=king if in_check(position) else None,
     )
-    end = explain_line(line, language)
+    end = explain_line(line, view.language)
     if line.verdict is not None and line.verdict.conducts:
-        end = explain_judgement(line.verdict, line.result.rules or Rules.WXF, language)
+        end = explain_judgement(line.verdict, line.result.rules or Rules.WXF, view.language)
     mechanism = mechanism_of(line)
     main = (
         f'<section class="verdict">{headline(study, view, mechanism)}</section>'
         f'<section class="stage">{draw(position, view.look, marks)}'
         f'<p class="caption"></p>{_controls(view, reel, ply)}</section>'
         f'<section class="side">{_record(view, reel, ply)}'
-        f'<h2>{message(language, "ends")}</h2><p class="end">{escape(end)}</p>'
+        f'<h2>{view.message("ends")}</h2><p class="end">{escape(end)}</p>'
         f"{ladder_panel(library, view, line)}{share_panel(view)}</section>"
     )
     film = [
@@ -101,22 +99,22 @@ def film_page(library: Library, view: View) -> Answer:
         "start": "_".join(view.position.fen.split()[:2]),
         "at": str(ply),
         "play": "1" if plays else "",
-        "names": names_of_pieces(language),
-        "round": text(language, "round", n="@"),
+        "names": names_of_pieces(view.language),
+        "round": view.text("round", n="@"),
         "flip": view.href(flip=not view.flip),
     }
-    title = f"{text(language, reel.name)}{text(language, 'colon')}{view.position.material.name}"
+    title = f"{view.text(reel.name)}{view.text('colon')}{view.position.material.name}"
     head = card(library, study, view)
     return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
 
 
-def _of_line(line: Mainline, language: str) -> Reel:
+def _of_line(line: Mainline, view: View) -> Reel:
     """Best play, and its loop."""
     shots = frames_of_line(line)
     before = len(shots) if line.loop_start is None else line.loop_start
     captions = [
-        *captions_of(shots[:before], None, language),
-        *captions_of(shots[before:], loser_of(line), language),
+        *captions_of(shots[:before], None, view.language),
+        *captions_of(shots[before:], loser_of(line), view.language),
     ]
     return Reel(shots, captions, line.loop_start, "line")
 
@@ -130,7 +128,7 @@ def _of_ladder(library: Library, view: View) -> Reel:
 
 def _controls(view: View, reel: Reel, ply: int) -> str:
     """Steps along the line: links for readers without scripts, buttons of the film for others."""
-    language, last = view.language, len(reel.shots)
+    last = len(reel.shots)
     steps = [
         ("first", "«", 0),
         ("back", "‹", max(0, ply - 1)),
@@ -139,31 +137,31 @@ def _controls(view: View, reel: Reel, ply: int) -> str:
     ]
     found = [
         link(view.href(ply=to), sign, f"button step {key}",
-             f' data-step="{key}" aria-label="{message(language, key)}"')
+             f' data-step="{key}" aria-label="{view.message(key)}"')
         for key, sign, to in steps
     ]  # fmt: skip
-    play, pause = message(language, "play_film"), message(language, "pause")
+    play, pause = view.message("play_film"), view.message("pause")
     found.insert(2, (
         f'<button type="button" class="play-line" hidden data-play="{play}" '
         f'data-stop="{pause}">{play}</button>'
     ))  # fmt: skip
     if reel.loop_start is not None:
         href = view.href(ply=reel.loop_start)
-        label = text(language, "to_loop")
+        label = view.text("to_loop")
         found.append(link(href, label, "button step loop", ' data-step="loop"'))
-    speed = message(language, "faster")
+    speed = view.message("faster")
     found.append(
         f'<label class="speed" hidden>{speed} <input type="range" min="200" max="1600" value="700" '
         f'step="100"></label>'
     )
-    found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
-    found.append(screen_button(language))
+    found.append(link(view.href(flip=not view.flip), view.text("flip"), "button flip"))
+    found.append(screen_button(view))
     return f'<div class="controls">{"".join(found)}</div>'
 
 
 def _record(view: View, reel: Reel, ply: int) -> str:
     """The moves in pairs, the loop marked, each a link to the board after it."""
-    language, position = view.language, view.position
+    position = view.position
     items = []
     for number, shot in enumerate(reel.shots):
         label = format_move(position, shot.move, view.notation)
@@ -175,10 +173,10 @@ def _record(view: View, reel: Reel, ply: int) -> str:
         )  # fmt: skip
         sign = ""
         if shot.label in ("check", "chase"):
-            sign = f' <i class="{shot.label}">{message(language, f"ply_{shot.label}")}</i>'
+            sign = f' <i class="{shot.label}">{view.message(f"ply_{shot.label}")}</i>'
         href = view.href(ply=number + 1)
         items.append(link(href, label, css, f' data-frame="{number + 1}"') + sign)
-    heading = f"{text(language, reel.name)} ({len(items)} {text(language, 'plies')})"
+    heading = f"{view.text(reel.name)} ({len(items)} {view.text('plies')})"
     shifted = replace(view, start=view.position, moves=())
     return (
         f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
@@ -192,26 +190,26 @@ def ladder_panel(library: Library, view: View, line: Mainline) -> str:
     rungs = ladder(library, view.position)
     if not rungs:
         return ""
-    language, side = view.language, view.position.side
+    side = view.position.side
     loser = side if line.result.outcome == Outcome.LOSS else side.other
-    name = text(language, "ladder", side=loser)
+    name = view.text("ladder", side=loser)
     href = view.href(ladder=True, plays=True, ply=0)
-    whole = link(href, text(language, "ladder_play"), "button suggested")
+    whole = link(href, view.text("ladder_play"), "button suggested")
     items = "".join(_rung(view, rung) for rung in rungs)
     return f'<h2>{escape(name)}</h2><p>{whole}</p><ol class="ladder">{items}</ol>'
 
 
 def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
     """Each ply of the ladder with its caption: all loops once round, then on to mate."""
-    language, position, made = view.language, view.position, 0
+    position, made = view.position, 0
     order = None
     for rung in ladder(library, view.position):
         for move in rung.moves[made:]:
             shot = frame_of(move, position.after(*move))
-            caption = captions_of([shot], None, language)[0]
+            caption = captions_of([shot], None, view.language)[0]
             if order is not None:  # the way out of the loop before
-                caption = text(language, "ladder_out" if rung.order else "ladder_last",
-                               n=rung.order or moves_in_words(rung.plies, language))  # fmt: skip
+                caption = view.text("ladder_out" if rung.order else "ladder_last",
+                               n=rung.order or moves_in_words(rung.plies, view))  # fmt: skip
                 order = None
             yield shot, caption
             position = shot.after
@@ -220,25 +218,24 @@ def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
         shots = frames_of_line(line)
         # The loop once round, from the position of the rung until that comes again.
         shots = [*shots[rung.turn :], *shots[line.loop_start or 0 : rung.turn]]
-        yield from zip(shots, captions_of(shots, loser_of(line), language), strict=True)
+        yield from zip(shots, captions_of(shots, loser_of(line), view.language), strict=True)
 
 
 def _rung(view: View, rung: Rung) -> str:
     """One step: a small board with arrows, staying and what answers it, and leaving."""
-    language = view.language
     reached = replace(view, mode="read", ply=0, ladder=False)
     for move in rung.moves:
         reached = reached.after(move)
     arrows: list[Arrow] = []
     if rung.loop is None:
-        mated = text(language, "rung_last", n=moves_in_words(rung.plies, language))
+        mated = view.text("rung_last", n=moves_in_words(rung.plies, view))
         said, watch = mated[:1].upper() + mated[1:], ""
     else:
         parts, arrows = _choices(view, rung, rung.loop)
-        said = text(language, "choice_stop").join(parts)
+        said = view.text("choice_stop").join(parts)
         href = replace(view.at(rung.position), mode="line", plays=True).href()
-        name = text(language, "why_line")
-        spoken = escape(f"{name}{text(language, 'colon')}{said}")
+        name = view.text("why_line")
+        spoken = escape(f"{name}{view.text('colon')}{said}")
         watch = " " + link(href, name, "button small", f' aria-label="{spoken}"')
     board = thumbnail(rung.position, view.look, arrows)
     return (
@@ -249,26 +246,26 @@ def _rung(view: View, rung: Rung) -> str:
 
 def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
     """Choices of the loser of a loop, in words and arrows: to stay and be answered, or to leave."""
-    language, parts = view.language, []
+    parts = []
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
     chases = frame_of(kept.choice.move, kept.choice.after).label != "check"
     arrows = [_arrow(kept.choice.move, "chase" if chases else "check")]
     names = [_name(view, rung.position, move.move) for move in rung.keeps]
-    stop = text(language, "list_stop")
+    stop = view.text("list_stop")
     reply = _name(view, answer.position, answer.choice.move)
-    parts.append(text(language, "rung_keep", n=rung.order, moves=stop.join(names)))
-    parts.append(text(language, "rung_answer", side=answer.position.side, move=reply))
+    parts.append(view.text("rung_keep", n=rung.order, moves=stop.join(names)))
+    parts.append(view.text("rung_answer", side=answer.position.side, move=reply))
     leaves = rung.leaves
     if leaves is None:
-        return [*parts, text(language, "rung_none")], arrows
+        return [*parts, view.text("rung_none")], arrows
     arrows.append(_arrow(leaves.move, "best"))
     name = _name(view, rung.position, leaves.move)
     if leaves.order:
-        parts.append(text(language, "rung_leave", move=name, n=leaves.order))
+        parts.append(view.text("rung_leave", move=name, n=leaves.order))
     else:
         plies = leaves.worth.plies if leaves.worth else 0
-        n = moves_in_words(plies, language)
-        parts.append(text(language, "rung_mate", move=name, n=n))
+        n = moves_in_words(plies, view)
+        parts.append(view.text("rung_mate", move=name, n=n))
     return parts, arrows
 
 

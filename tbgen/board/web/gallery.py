@@ -20,11 +20,10 @@ from tbgen.board.drawing.diagram import thumbnail
 from tbgen.board.knowledge.daily import puzzle_of_the_day, rules_of_the_day, today
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.language.words import result_name
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import link, message, wide_page, with_settings
+from tbgen.board.web.layout import link, wide_page, with_settings
 from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.finding.query import Query, count_of
@@ -112,16 +111,15 @@ def gallery_page(
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
     positions = glance(library, material, wanted).positions
-    language = view.language
-    turns = [text(language, "to_move", side=position.side) for position in positions]
+    turns = [view.text("to_move", side=position.side) for position in positions]
     boards = small_boards(zip(positions, turns, strict=True), view)
-    name = result_name(winner, language)
+    name = result_name(winner, view.language)
     if plies:
-        name = text(language, "longest_of", side=name, n=moves_in_words(plies, language))
-    name += text(language, "of_order", n=order) if order else ""
-    heading = f"{material_name(material, language)}{text(language, 'colon')}{name}"
-    said = text(language, "gallery_count", n=f"{number:,}", shown=len(positions))
-    back = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
+        name = view.text("longest_of", side=name, n=moves_in_words(plies, view))
+    name += view.text("of_order", n=order) if order else ""
+    heading = f"{material_name(material, view.language)}{view.text('colon')}{name}"
+    said = view.text("gallery_count", n=f"{number:,}", shown=len(positions))
+    back = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
     own = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
     content = f"<p>{escape(said)} {back}</p>{boards}"
     return wide_page(view, heading, content, f"/endgames/{material}", own)
@@ -147,27 +145,26 @@ FEWEST = 3
 def chosen_panel(library: Library, view: View) -> str:
     """The positions as small boards; empty where there are too few."""
     chosen = library.recall(("chosen",), lambda: _chosen(library))
-    language = view.language
-    shown = _of_the_day(library, language)
+    shown = _of_the_day(library, view)
     if not shown and len(chosen) < FEWEST:
         return ""
     for win, offence in chosen:
-        said = moves_in_words(win.plies, language)
+        said = moves_in_words(win.plies, view)
         if offence is not None:
-            said = text(language, f"find_by_{offence}") + text(language, "of_order", n=win.order)
-        name = material_name(win.position.material, language)
-        shown.append((win.position, f"{name}{text(language, 'colon')}{said}"))
-    heading = message(language, "chosen")
+            said = view.text(f"find_by_{offence}") + view.text("of_order", n=win.order)
+        name = material_name(win.position.material, view.language)
+        shown.append((win.position, f"{name}{view.text('colon')}{said}"))
+    heading = view.message("chosen")
     boards = f"{small_boards(shown, view)}{_puzzle_of_the_day(library, view)}"
     return f'<section class="chosen"><h2>{heading}</h2>{boards}</section>'
 
 
-def _of_the_day(library: Library, language: str) -> list[tuple[Position, str]]:
+def _of_the_day(library: Library, view: View) -> list[tuple[Position, str]]:
     """The day's position that is won only because of the rules, and what is said of it."""
     position = rules_of_the_day(library, today())
     if position is None:
         return []
-    said = text(language, "only_rules_day", name=material_name(position.material, language))
+    said = view.text("only_rules_day", name=material_name(position.material, view.language))
     return [(position, said)]
 
 
@@ -175,7 +172,7 @@ def _puzzle_of_the_day(library: Library, view: View) -> str:
     """A link to the day's puzzle; empty without any."""
     if puzzle_of_the_day(library, today()) is None:
         return ""
-    daily = link(with_settings("/puzzle", view), text(view.language, "puzzle_day"), "button")
+    daily = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
     return f"<p>{daily}</p>"
 
 

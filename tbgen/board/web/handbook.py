@@ -17,11 +17,10 @@ from math import inf
 
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import army_name, material_name
 from tbgen.board.web.gallery import longest_wins, small_boards
 from tbgen.board.web.http import Answer, RequestError
-from tbgen.board.web.layout import class_badge, link, message, table, wide_page, with_settings
+from tbgen.board.web.layout import class_badge, link, table, wide_page, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, rules_name
 from tbgen.finding.handbook import Entry, chapters, entry_of
@@ -49,19 +48,18 @@ CSS = "wide handbook"
 
 def handbook_page(library: Library, view: View) -> Answer:
     """All chapters as tables."""
-    language = view.language
     found = _chapters(library)
     parts = []
     for name, entries in found.items():
-        words = army_name(entries[0].material.first, Side.RED, language)
+        words = army_name(entries[0].material.first, Side.RED, view.language)
         heading = link(with_settings(f"/handbook/{name}", view), words)
         parts.append(
             f"<section><h2>{heading} <code>{name}</code></h2>{_table(entries, view)}</section>"
         )
-    empty = "" if parts else f'<p class="notice">{message(language, "no_tables")}</p>'
-    whole = link(with_settings("/handbook/all", view), text(language, "handbook_whole"), "button")
-    content = f'<p class="links">{whole}</p>{_legend(language)}{empty}{"".join(parts)}'
-    return wide_page(view, text(language, "handbook"), content, "/handbook", css=CSS)
+    empty = "" if parts else f'<p class="notice">{view.message("no_tables")}</p>'
+    whole = link(with_settings("/handbook/all", view), view.text("handbook_whole"), "button")
+    content = f'<p class="links">{whole}</p>{_legend(view)}{empty}{"".join(parts)}'
+    return wide_page(view, view.text("handbook"), content, "/handbook", css=CSS)
 
 
 def chapter_page(library: Library, view: View, name: str) -> Answer:
@@ -69,26 +67,22 @@ def chapter_page(library: Library, view: View, name: str) -> Answer:
     found = _chapters(library)
     if name not in found:
         raise RequestError(404, "there is no such chapter", "see /handbook")
-    language = view.language
     entries = found[name]
-    words = army_name(entries[0].material.first, Side.RED, language)
-    title = f"{text(language, 'handbook')}{text(language, 'colon')}{words}"
+    words = army_name(entries[0].material.first, Side.RED, view.language)
+    title = f"{view.text('handbook')}{view.text('colon')}{words}"
     parts = [_section(library, view, entry, _exceptions(library, entry)) for entry in entries]
-    back = link(with_settings("/handbook", view), text(language, "handbook_all"))
-    content = (
-        f'<p class="links">{back}</p>{_legend(language)}{_table(entries, view)}{"".join(parts)}'
-    )
+    back = link(with_settings("/handbook", view), view.text("handbook_all"))
+    content = f'<p class="links">{back}</p>{_legend(view)}{_table(entries, view)}{"".join(parts)}'
     return wide_page(view, title, content, f"/handbook/{name}", css=CSS)
 
 
 def document_page(library: Library, view: View) -> Answer:
     """All chapters with their diagrams, each on pages of its own when they are printed."""
-    language = view.language
     found = _chapters(library)
     until = time.monotonic() + DOCUMENT_SECONDS
     contents, parts, missing = [], [], 0
     for name, entries in found.items():
-        words = army_name(entries[0].material.first, Side.RED, language)
+        words = army_name(entries[0].material.first, Side.RED, view.language)
         contents.append(f"<li>{link(f'#{name}', words)}</li>")
         sections = []
         for entry in entries:
@@ -102,15 +96,15 @@ def document_page(library: Library, view: View) -> Answer:
         )
     note = ""
     if missing:
-        said = message(language, "handbook_missing", n=missing)
+        said = view.message("handbook_missing", n=missing)
         note = f'<p class="notice">{said}</p>'
-    rules = rules_name(library.tables.rule_set, language)
-    under = f"{text(language, 'rules')}{text(language, 'colon')}{rules}"
+    rules = rules_name(library.tables.rule_set, view)
+    under = f"{view.text('rules')}{view.text('colon')}{rules}"
     content = (
-        f'<p class="under">{escape(under)}</p>{note}{_legend(language)}'
+        f'<p class="under">{escape(under)}</p>{note}{_legend(view)}'
         f'<ol class="contents">{"".join(contents)}</ol>{"".join(parts)}'
     )
-    return wide_page(view, text(language, "handbook"), content, "/handbook/all", css=CSS)
+    return wide_page(view, view.text("handbook"), content, "/handbook/all", css=CSS)
 
 
 def _chapters(library: Library) -> dict[str, list[Entry]]:
@@ -135,45 +129,44 @@ def _entries(library: Library) -> list[Entry]:
     return found
 
 
-def _legend(language: str) -> str:
+def _legend(view: View) -> str:
     kinds = "".join(
-        f"<li>{class_badge(kind, language)} {message(language, f'handbook_{kind}')}</li>"
+        f"<li>{class_badge(kind, view)} {view.message(f'handbook_{kind}')}</li>"
         for kind in ("won", "open", "drawn")
     )
     return f'<ul class="legend">{kinds}</ul>'
 
 
 def _table(entries: list[Entry], view: View) -> str:
-    language = view.language
     columns = ("handbook_defender", "class", "win", "draw", "loss", "longest", "rule_decided")
     compared = any(entry.without is not None for entry in entries)
-    head = [text(language, key) for key in columns]
+    head = [view.text(key) for key in columns]
     if compared:
-        head.append(text(language, "handbook_without"))
+        head.append(view.text("handbook_without"))
     rows = []
     for entry in entries:
         href = with_settings(f"/endgames/{entry.material}", view)
-        name = army_name(entry.material.second, Side.BLACK, language)
-        longest = moves_in_words(entry.longest, language) if entry.longest else ""
+        name = army_name(entry.material.second, Side.BLACK, view.language)
+        longest = moves_in_words(entry.longest, view) if entry.longest else ""
         row = [
             f"{link(href, name)} <code>{entry.material}</code>",
-            class_badge(entry.kind, language),
+            class_badge(entry.kind, view),
             *(f"{share:.1%}" for share in (entry.wins, entry.draws, entry.losses)),
             escape(longest),
             f"{entry.by_rules:.1%}",
         ]
         if compared:
-            row.append(_without(entry, language))
+            row.append(_without(entry, view))
         rows.append(row)
     return table(head, rows, "chapter")
 
 
-def _without(entry: Entry, language: str) -> str:
+def _without(entry: Entry, view: View) -> str:
     """The class and the share of wins where repetition is judged otherwise."""
     if entry.without is None or entry.wins_without is None:
         return ""
-    said = f"{text(language, 'win')} {entry.wins_without:.1%}"
-    return f"{class_badge(entry.without, language) if entry.changed else ''} {escape(said)}"
+    said = f"{view.text('win')} {entry.wins_without:.1%}"
+    return f"{class_badge(entry.without, view) if entry.changed else ''} {escape(said)}"
 
 
 def _section(
@@ -183,36 +176,35 @@ def _section(
     exceptions: Sequence[tuple[Position, Outcome]] | None,
 ) -> str:
     """An endgame in a sentence, its longest win, and exceptions from its rule."""
-    language = view.language
-    name = material_name(entry.material, language)
+    name = material_name(entry.material, view.language)
     shown: list[tuple[Position, str]] = []
     with contextlib.suppress(TablebaseError, OSError):
         figures, _ = library.statistics(entry.material)
-        shown = _longest(figures, language)
+        shown = _longest(figures, view)
     for position, outcome in exceptions or ():
-        shown.append((position, text(language, f"handbook_{outcome.name.lower()}")))
+        shown.append((position, view.text(f"handbook_{outcome.name.lower()}")))
     boards = small_boards(shown, view) if shown else ""
     wins, draws = f"{entry.wins:.1%}", f"{entry.draws:.1%}"
-    said = text(language, f"handbook_said_{entry.kind}", wins=wins, draws=draws)
+    said = view.text(f"handbook_said_{entry.kind}", wins=wins, draws=draws)
     if entry.by_rules:
-        said += text(language, "handbook_rules", share=f"{entry.by_rules:.1%}")
+        said += view.text("handbook_rules", share=f"{entry.by_rules:.1%}")
     heading = link(with_settings(f"/endgames/{entry.material}", view), name)
     return (
-        f'<section class="entry"><h2>{heading} {class_badge(entry.kind, language)}</h2>'
+        f'<section class="entry"><h2>{heading} {class_badge(entry.kind, view)}</h2>'
         f"<p>{escape(said)}</p>{boards}</section>"
     )
 
 
-def _longest(figures: TableStatistics, language: str) -> list[tuple[Position, str]]:
+def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
     """The attacker's longest win, and his win of the highest order."""
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED]
     found = []
     for win in [win for win in wins if not win.order][:1]:
-        moves = moves_in_words(win.plies, language)
-        found.append((win.position, f"{text(language, 'longest')}{text(language, 'colon')}{moves}"))
+        moves = moves_in_words(win.plies, view)
+        found.append((win.position, f"{view.text('longest')}{view.text('colon')}{moves}"))
     deep = max((win for win in wins if win.order), key=lambda win: win.order, default=None)
     if deep is not None:
-        found.append((deep.position, text(language, "handbook_deep", n=deep.order)))
+        found.append((deep.position, view.text("handbook_deep", n=deep.order)))
     return found
 
 

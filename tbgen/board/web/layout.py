@@ -16,21 +16,16 @@ from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import symbols
 from tbgen.board.drawing.pieces import PIECE_SETS
-from tbgen.board.language.i18n import LANGUAGES, text
+from tbgen.board.language.i18n import LANGUAGES
 from tbgen.board.web.assets import address as address_of
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.state import BOARDS, MODES, THEMES, View
 from tbgen.notation import MOVE_NOTATIONS
 
 
-def message(language: str, key: str, **fields: object) -> str:
-    """The message of a key, as HTML."""
-    return escape(text(language, key, **fields))
-
-
-def class_badge(kind: str, language: str) -> str:
+def class_badge(kind: str, view: View) -> str:
     """The class of an endgame: `won`, `open` or `drawn`."""
-    return f'<span class="class {kind}">{message(language, f"class_{kind}")}</span>'
+    return f'<span class="class {kind}">{view.message(f"class_{kind}")}</span>'
 
 
 def link(href: str, label: str, css: str = "", extra: str = "") -> str:
@@ -63,19 +58,19 @@ def hidden_fields(query: Mapping[str, str]) -> str:
     )
 
 
-def copy_button(content: str, language: str) -> str:
+def copy_button(content: str, view: View) -> str:
     """A button that copies a text; only where scripts run."""
     return (
         f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
-        f'data-done="{message(language, "copied")}" '
-        f'data-failed="{message(language, "copy_failed")}">'
-        f"{message(language, 'copy')}</button>"
+        f'data-done="{view.message("copied")}" '
+        f'data-failed="{view.message("copy_failed")}">'
+        f"{view.message('copy')}</button>"
     )
 
 
-def screen_button(language: str) -> str:
+def screen_button(view: View) -> str:
     """A button that shows the board on the whole screen; only where scripts run."""
-    enter, leave = (message(language, key) for key in ("whole_screen", "leave_screen"))
+    enter, leave = (view.message(key) for key in ("whole_screen", "leave_screen"))
     return (
         f'<button type="button" class="whole-screen" hidden data-enter="{enter}" '
         f'data-leave="{leave}">{enter}</button>'
@@ -96,24 +91,24 @@ def page(
     `address` says where this page is for a view with other settings; `data` are attributes of
     `main` for the script, `css` its class; `head` has more tags.
     """
-    language = view.language
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
-    heading = escape(f"{title} - {text(language, 'title')}")
+    heading = escape(f"{title} - {view.text('title')}")
     return (
-        f'<!doctype html><html lang="{language}" data-root="/"{theme}><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{view.language}" data-root="/"{theme}><head>'
+        f'<meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
-        f'<meta name="description" content="{message(language, "start_here")}">'
+        f'<meta name="description" content="{view.message("start_here")}">'
         f'{head}<link rel="stylesheet" href="{address_of("board.css")}">'
         f'<link rel="icon" href="{address_of("icon.svg")}">'
         f'<script type="module" src="{address_of("board.js")}"></script></head><body>'
-        f"{_skip_link(main, language)}"
+        f"{_skip_link(main, view)}"
         f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
         f"{symbols(view.pieces, with_board=True)}</svg>"
         f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
         f'<p id="said" class="unseen" role="status"></p>'
-        f'<main id="main" class="{css}" data-failed="{message(language, "failed")}"'
+        f'<main id="main" class="{css}" data-failed="{view.message("failed")}"'
         f"{attributes}>{main}</main>"
         f'<footer id="settings">{_settings(view, address)}</footer></body></html>'
     )
@@ -141,42 +136,40 @@ def with_settings(path: str, view: View, query: Mapping[str, str] | None = None)
     return f"{path}?{urlencode(whole)}" if whole else path
 
 
-def _skip_link(main: str, language: str) -> str:
+def _skip_link(main: str, view: View) -> str:
     """Past the navigation: to the moves, or to the content of a page that has none."""
     target, key = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
-    return link(f"#{target}", text(language, key), "skip")
+    return link(f"#{target}", view.text(key), "skip")
 
 
 def _navigation(view: View, on_board: bool) -> str:
     """The modes of the board, the other pages, and the box that finds."""
-    language = view.language
     shown = replace(view, chosen=None, where=None, ply=0, ladder=False, hint="")
     links = []
     for mode in MODES:
         human = view.human if view.mode == "play" else view.position.side
         current = ' aria-current="page"' if on_board and mode == view.mode else ""
         href = shown.href(mode=mode, human=human)
-        links.append(link(href, text(language, mode), f"tab {mode}", current))
-    links.append(link(with_settings("/endgames", view), text(language, "endgames"), "tab"))
+        links.append(link(href, view.text(mode), f"tab {mode}", current))
+    links.append(link(with_settings("/endgames", view), view.text("endgames"), "tab"))
     material = view.position.material
     if material.needs_table:
         href = with_settings(f"/search/{material}", view)
-        links.append(link(href, text(language, "find_tab"), "tab"))
-    label = message(language, "find")
+        links.append(link(href, view.text("find_tab"), "tab"))
+    label = view.message("find")
     find = (
         f'<form class="find" action="/find" method="get" role="search">'
         f"{hidden_fields(view.settings())}"
         f'<input name="q" aria-label="{label}" placeholder="{label}" maxlength="3000" '
         f'autocomplete="off" spellcheck="false">'
-        f'<button type="submit">{message(language, "find_go")}</button></form>'
+        f'<button type="submit">{view.message("find_go")}</button></form>'
     )
-    home = link(with_settings("/", view), text(language, "title"), "home")
-    return f'{home}<nav aria-label="{message(language, "title")}">{"".join(links)}</nav>{find}'
+    home = link(with_settings("/", view), view.text("title"), "home")
+    return f'{home}<nav aria-label="{view.message("title")}">{"".join(links)}</nav>{find}'
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
     """Links that change how things are shown."""
-    language = view.language
 
     def row(key: str, options: Iterable[tuple[View, str, bool]]) -> str:
         links = []
@@ -185,31 +178,31 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
                 links.append(f'<b aria-current="true">{escape(label)}</b>')
             else:
                 links.append(link(address(changed), label))
-        name = escape(text(language, key) + text(language, "colon"))
+        name = escape(view.text(key) + view.text("colon"))
         return f"<p><span>{name}</span>{' '.join(links)}</p>"
 
     return "".join([
         row("language", (
-            (_in_language(view, tag), name, tag == language) for tag, name in LANGUAGES.items()
+            (_in_language(view, tag), name, tag == view.language) for tag, name in LANGUAGES.items()
         )),
         row("notation", (
             (replace(view, notation=name),
-             text(language, f"n_{name}" if name.startswith("zh") else name), name == view.notation)
+             view.text(f"n_{name}" if name.startswith("zh") else name), name == view.notation)
             for name in MOVE_NOTATIONS
         )),
         row("pieces", (
-            (replace(view, pieces=name), text(language, name), name == view.pieces)
+            (replace(view, pieces=name), view.text(name), name == view.pieces)
             for name in PIECE_SETS
         )),
         row("wooden", (
-            (replace(view, board=name), text(language, name), name == view.board)
+            (replace(view, board=name), view.text(name), name == view.board)
             for name in BOARDS
         )),
         row("theme", (
-            (replace(view, theme=name), text(language, name or "auto"), name == view.theme)
+            (replace(view, theme=name), view.text(name or "auto"), name == view.theme)
             for name in THEMES
         )),
-        f"<p>{link(with_settings('/api', view), text(language, 'api'))}</p>",
+        f"<p>{link(with_settings('/api', view), view.text('api'))}</p>",
     ])  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from tbgen.board.knowledge.library import MAX_LINE
 from tbgen.board.knowledge.search import MOST_SHOWN
 from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer, RequestError
-from tbgen.board.web.layout import link, message, wide_page
+from tbgen.board.web.layout import link, wide_page
 from tbgen.board.web.schemas import SCHEMAS
 from tbgen.board.web.state import MAX_POSITION_TEXT, SETTINGS, VIEW, View
 from tbgen.finding.query import FIELDS, LARGEST, SORTS
@@ -169,24 +169,23 @@ def _meaning(language: str, name: str) -> str:
 
 def api_page(view: View) -> Answer:
     """Every address with what it takes, and a form that asks it."""
-    language = view.language
-    sections = "".join(_section(endpoint, language) for endpoint in ENDPOINTS)
+    sections = "".join(_section(endpoint, view) for endpoint in ENDPOINTS)
     machine = link("/openapi.json", "OpenAPI")
-    content = f"<p>{message(language, 'api_note')} {machine}</p>{sections}"
-    return wide_page(view, text(language, "api"), content, "/api", css="wide api")
+    content = f"<p>{view.message('api_note')} {machine}</p>{sections}"
+    return wide_page(view, view.text("api"), content, "/api", css="wide api")
 
 
-def _section(endpoint: Endpoint, language: str) -> str:
+def _section(endpoint: Endpoint, view: View) -> str:
     """One address, asked about an endgame where its path has one; a link where it takes nothing."""
-    summary = message(language, endpoint.path)
+    summary = view.message(endpoint.path)
     heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{summary}</p>"
-    ask = message(language, "api_try")
+    ask = view.message("api_try")
     address = endpoint.path.replace("{material}", _PARAMETERS["material"][1])
     if not endpoint.parameters:
-        asked = link(address, text(language, "api_try"), "button")
+        asked = link(address, view.text("api_try"), "button")
         return f"<section>{heading}<p>{asked}</p></section>"
     fields = "".join(
-        f"<label>{escape(_meaning(language, name))} "
+        f"<label>{escape(_meaning(view.language, name))} "
         f'<code>{name}</code><input name="{name}" '
         f"{'required' if name == 'fen' else ''} "
         f'value="{escape(_LOOP if name == "fen" else "")}"></label>'

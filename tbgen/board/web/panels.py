@@ -21,7 +21,6 @@ from tbgen.board.drawing.raster import can_rasterise
 from tbgen.board.knowledge.daily import comparable
 from tbgen.board.knowledge.insight import heat_map, slip, verdicts
 from tbgen.board.knowledge.library import Library, Study, winner_of
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name, point_name
 from tbgen.board.language.words import proof_in_words, result_name
 from tbgen.board.web.gallery import (
@@ -33,7 +32,7 @@ from tbgen.board.web.gallery import (
     longest_wins,
     small_boards,
 )
-from tbgen.board.web.layout import copy_button, details, link, message, with_settings
+from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short
 from tbgen.indexing import Material, Move, Position, PositionError, Side
@@ -66,18 +65,16 @@ def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, v
 
     It leads to more such positions of the endgame.
     """
-    language = view.language
     others = [(rules, result) for rules, result in known if result.outcome != known[0][1].outcome]
     if not others:
         return ""
     drawn = known[0][1].outcome == Outcome.DRAW
-    said = text(language, "only_rules_draw" if drawn else "only_rules_win")
-    rest = text(language, "choice_stop").join(
-        text(
-            language,
+    said = view.text("only_rules_draw" if drawn else "only_rules_win")
+    rest = view.text("choice_stop").join(
+        view.text(
             "only_rules_else",
-            rules=rules_name(rules, language),
-            result=result_name(winner_of(study.position.side, result.outcome), language),
+            rules=rules_name(rules, view),
+            result=result_name(winner_of(study.position.side, result.outcome), view.language),
         )
         for rules, result in others
     )
@@ -88,60 +85,57 @@ def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, v
 def _more(material: Material, view: View) -> str:
     """The link to more positions that the rules decide."""
     href = with_settings(f"/search/{material}", view, {"differs": "1"})
-    return link(href, text(view.language, "only_rules_more"), "button small")
+    return link(href, view.text("only_rules_more"), "button small")
 
 
 def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str:
     """The outcome under each rule set; empty where one alone is known."""
     if not known:
         return ""
-    language = view.language
     rows = [
-        f"<li><span>{escape(rules_name(rule_set, language))}</span> "
+        f"<li><span>{escape(rules_name(rule_set, view))}</span> "
         f'<b class="badge {outcome_word(result.outcome)}">'
-        f"{message(language, outcome_word(result.outcome))}</b> "
+        f"{view.message(outcome_word(result.outcome))}</b> "
         f"<small>{escape(short(result.exact))}</small></li>"
         for rule_set, result in known
     ]
     differ = len({result.outcome for _, result in known}) > 1
     content = f'<ul class="rules">{"".join(rows)}</ul>'
-    return details(text(language, "rules_table"), content, "panel", is_open=differ)
+    return details(view.text("rules_table"), content, "panel", is_open=differ)
 
 
 def rules_boards(library: Library, material: Material, figures: TableStatistics, view: View) -> str:
     """The longest wins that another rule set calls something else, as small boards."""
     if material not in comparable(library):
         return ""
-    language, found = view.language, []
+    found = []
     for win in sorted(longest_wins(figures), key=lambda win: -win.order):
         if not win.order:
             continue
         known = rules_known(library, library.probe(win.position))
         others = [result for _, result in known if result.outcome != known[0][1].outcome]
         if others:
-            said = result_name(win.winner, language) + text(language, "of_order", n=win.order)
-            said += text(language, "choice_stop") + text(
-                language,
+            said = result_name(win.winner, view.language) + view.text("of_order", n=win.order)
+            said += view.text("choice_stop") + view.text(
                 "only_rules_else",
-                rules=rules_name(others[0].rule_set, language),
-                result=result_name(winner_of(win.position.side, others[0].outcome), language),
+                rules=rules_name(others[0].rule_set, view),
+                result=result_name(winner_of(win.position.side, others[0].outcome), view.language),
             )
             found.append((win.position, said))
     if not found:
         return ""
-    heading = f"<h2>{message(language, 'only_rules')} {_more(material, view)}</h2>"
+    heading = f"<h2>{view.message('only_rules')} {_more(material, view)}</h2>"
     return heading + small_boards(found[:RULES_BOARDS], view)
 
 
 def where_panel(study: Study, view: View) -> str:
     """The choice of the piece that is tried on every point, as links."""
-    language = view.language
     if study.result is None:
         return ""
     links = []
     for code, square in view.position.pieces():
         chosen = square == view.where
-        name = f"{piece_name(code, language)} {point_name(square, language)}"
+        name = f"{piece_name(code, view.language)} {point_name(square, view.language)}"
         href = view.href(where=None if chosen else square, chosen=None)
         links.append(link(href, name, "button small" + (" on" if chosen else "")))
     other = ""
@@ -149,12 +143,10 @@ def where_panel(study: Study, view: View) -> str:
     with contextlib.suppress(PositionError):
         check_legal(flipped)
         href = view.at(flipped).href(where=view.where)
-        other = (
-            f"<p>{link(href, text(language, 'other_turn', side=flipped.side), 'button small')}</p>"
-        )
-    note = f"<p>{message(language, 'where_note')}</p>"
+        other = f"<p>{link(href, view.text('other_turn', side=flipped.side), 'button small')}</p>"
+    note = f"<p>{view.message('where_note')}</p>"
     content = f'{note}<p class="pieces-row">{"".join(links)}</p>{other}'
-    return details(text(language, "where"), content, "panel where", is_open=view.where is not None)
+    return details(view.text("where"), content, "panel where", is_open=view.where is not None)
 
 
 def heat(library: Library, view: View) -> dict[int, Point]:
@@ -175,23 +167,21 @@ def slip_note(library: Library, study: Study, view: View) -> str:
     found = slip(library, view.positions, view.moves)
     if found is None:
         return ""
-    language = view.language
 
     def name(position: Position, move: Move) -> str:
         return format_move(position, move, view.notation)
 
-    now = text(language, outcome_word(found.got.outcome))
-    said = text(
-        language,
+    now = view.text(outcome_word(found.got.outcome))
+    said = view.text(
         "slip",
         move=name(found.before, view.moves[-1]),
-        was=text(language, outcome_word(found.lost.outcome)),
+        was=view.text(outcome_word(found.lost.outcome)),
         now=now,
         best=name(found.before, found.best.move),
     )
     if found.reply is not None:
         reply = name(study.position, found.reply.move)
-        said += f" {text(language, 'slip_reply', reply=reply, now=now)}".replace("。 ", "。")
+        said += f" {view.text('slip_reply', reply=reply, now=now)}".replace("。 ", "。")
     return f'<p class="notice slip">{escape(said)}</p>'
 
 
@@ -204,31 +194,28 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
         status = library.proof(study.position.material)
     except (TablebaseError, OSError):
         return ""
-    language = view.language
     spot = place_of(study.position, study.result)
     orders = orders_of(figures)
     order = spot[0] if spot else min(orders, default=0)
     picture = histogram(
         figures,
         order,
-        language,
+        view.language,
         spot[1:] if spot else None,
         lambda winner, plies: bar_href(view, figures, winner, order, plies),
     )
     note = ""
     if picture:
-        name = f"{text(language, 'histogram')}{text(language, 'of_order', n=order)}"
+        name = f"{view.text('histogram')}{view.text('of_order', n=order)}"
         picture = f"<h3>{escape(name)}</h3>{picture}"
-        note = f'<p class="under">{message(language, "histogram_note")}</p>'
+        note = f'<p class="under">{view.message("histogram_note")}</p>'
     material = study.position.material
-    more = link(with_settings(f"/endgames/{material}", view), text(language, "all_figures"))
-    proof = proof_in_words(status, language) + text(language, "stop_mark")
-    about = f"<p>{escape(text(language, 'proof') + text(language, 'colon') + proof)}{more}</p>"
-    about += (
-        f"<p>{link(with_settings(f'/search/{material}', view), text(language, 'find_title'))}</p>"
-    )
+    more = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
+    proof = proof_in_words(status, view.language) + view.text("stop_mark")
+    about = f"<p>{escape(view.text('proof') + view.text('colon') + proof)}{more}</p>"
+    about += f"<p>{link(with_settings(f'/search/{material}', view), view.text('find_title'))}</p>"
     content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}{about}"
-    return details(text(language, "this_endgame"), content, "panel endgame")
+    return details(view.text("this_endgame"), content, "panel endgame")
 
 
 def longest_boards(
@@ -238,7 +225,6 @@ def longest_boards(
 
     A side whose longest distance is a loss has its longest win searched for, in small tables.
     """
-    language = view.language
     limit = MAX_SLOTS if most is None else QUICK_SLOTS
     longest = longest_wins(figures)
     for side in Side:
@@ -249,18 +235,18 @@ def longest_boards(
                 longest.append(LongestWin(position, 0, side, longest_plies(figures, side)))
     found = []
     for win in sorted(longest, key=lambda win: (win.order, win.winner)):
-        said = result_name(win.winner, language)
-        moves = moves_in_words(win.plies, language)
+        said = result_name(win.winner, view.language)
+        moves = moves_in_words(win.plies, view)
         if win.order and win.plies:
-            said = text(language, "longest_loop", side=said, n=win.order, moves=moves)
+            said = view.text("longest_loop", side=said, n=win.order, moves=moves)
         elif win.order:
-            said += text(language, "of_order", n=win.order)
+            said += view.text("of_order", n=win.order)
         elif win.plies:
-            said = text(language, "longest_of", side=said, n=moves)
+            said = view.text("longest_of", side=said, n=moves)
         found.append((win.position, said))
     if not found:
         return ""
-    heading = f"<h3>{message(language, 'longest_wins')}</h3>"
+    heading = f"<h3>{view.message('longest_wins')}</h3>"
     return heading + small_boards(found[:most], view)
 
 
@@ -284,14 +270,14 @@ def game_record(library: Library, view: View) -> str:
         label = format_move(position, move, view.notation)
         css = "loop" if first < number <= last else ""
         items.append(link(reached.href(), label, css, current) + signs[number - 1])
-    heading = f"{text(view.language, 'game')} ({len(items)})"
+    heading = f"{view.text('game')} ({len(items)})"
     record = f'<p class="game">{pairs(items, view)}</p>'
     return details(heading, record, "panel record", is_open=True)
 
 
 def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
     """Signs of the last moves of a game: the worth of each to its side, and its effect."""
-    language, found = view.language, []
+    found = []
     before = len(view.moves) - VALUED
     for number, (ply, after) in enumerate(zip(judged.plies, view.positions[1:], strict=True)):
         worth = None
@@ -302,7 +288,7 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
             f' <b class="num {outcome_word(worth.outcome)}">{escape(short(worth))}</b>'
         )  # fmt: skip
         if ply.label != Label.IDLE:
-            name = message(language, f"ply_{ply.label}")
+            name = view.message(f"ply_{ply.label}")
             sign += f' <i class="{ply.label}">{name}</i>'
         found.append(sign)
     return found
@@ -322,7 +308,7 @@ def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
 
 def share_panel(view: View) -> str:
     """The position and the line to take away; of a game that is played nothing that tells more."""
-    language, playing = view.language, view.mode == "play"
+    playing = view.mode == "play"
     shown = view.href(mode="read", chosen=None, where=None)
     own = view.href(chosen=None, where=None, hint="")
     embedded = own.replace("/?", "/embed?", 1)
@@ -330,28 +316,28 @@ def share_panel(view: View) -> str:
     def picture(path: str, address: str = shown) -> str:
         return address.replace("/?", f"{path}?", 1)
 
-    moving = [(picture("/v1/animation.svg", own), text(language, "moving"))]
+    moving = [(picture("/v1/animation.svg", own), view.text("moving"))]
     pixels = []
     if can_rasterise():
         moving.append((picture("/v1/animation.gif", own), "GIF"))
         pixels = [(picture("/v1/render.png"), "PNG")]
     untold = playing and not view.moves  # best play is shown where there are no moves
     found = [
-        (own if playing else view.at(view.position).href(mode="read"), text(language, "permalink")),
-        *([] if untold else [(picture("/export.pgn"), text(language, "export"))]),
+        (own if playing else view.at(view.position).href(mode="read"), view.text("permalink")),
+        *([] if untold else [(picture("/export.pgn"), view.text("export"))]),
         (picture("/v1/render.svg"), "SVG"),
         *pixels,
         *([] if untold else moving),
-        (embedded, text(language, "embed")),
+        (embedded, view.text("embed")),
         *([] if playing else [(picture("/v1/probe"), "JSON")]),
     ]
     links = f'<p class="links">{" ".join(link(href, name) for href, name in found)}</p>'
     frame = f'<iframe src="{view.origin}{embedded}" width="420" height="580"></iframe>'
     below = Side.BLACK if view.flip else Side.RED
     codes = "".join(
-        f"<p><code>{escape(code)}</code> {copy_button(code, language)}</p>"
+        f"<p><code>{escape(code)}</code> {copy_button(code, view)}</p>"
         for code in (view.position.fen, format_position(view.position, "pai", below), frame)
     )
-    keys = f'<p class="under">{message(language, "keys")}</p>'
+    keys = f'<p class="under">{view.message("keys")}</p>'
     content = f'{links}<div class="codes">{codes}</div>{keys}'
-    return details(text(language, "share"), content, "panel")
+    return details(view.text("share"), content, "panel")

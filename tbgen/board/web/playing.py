@@ -14,10 +14,9 @@ from urllib.parse import urlencode
 
 from tbgen.board.knowledge.library import Library, Study
 from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
-from tbgen.board.language.i18n import text
 from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.http import Answer
-from tbgen.board.web.layout import link, message, with_settings
+from tbgen.board.web.layout import link, with_settings
 from tbgen.board.web.panels import game_record, share_panel
 from tbgen.board.web.state import STRENGTHS, View
 from tbgen.board.web.verdict import forbidden, game_over, move_link, moves_in_words, referee
@@ -29,13 +28,12 @@ from tbgen.tables import Outcome
 def playing_page(library: Library, view: View) -> Answer:
     """A game against the table; nothing tells what a move is worth."""
     study = library.study(view.positions, view.moves)
-    language = view.language
     over = game_over(study.over, view)
     task = ""
     if not over:
-        task = text(language, _task(library, study, view))
-    you = text(language, "you_play", side=view.human)
-    turn = text(language, "to_move", side=view.position.side)
+        task = view.text(_task(library, study, view))
+    you = view.text("you_play", side=view.human)
+    turn = view.text("to_move", side=view.position.side)
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
         f"<h1>{escape(you)}</h1>{_puzzle(library, study, view)}{over}"
@@ -56,7 +54,7 @@ def _reply(view: View) -> str:
         return ""
     before = view.positions[-2]
     move = format_move(before, view.moves[-1], view.notation)
-    return text(view.language, "made", side=before.side, move=move)
+    return view.text("made", side=before.side, move=move)
 
 
 def _task(library: Library, study: Study, view: View) -> str:
@@ -73,18 +71,18 @@ def _puzzle(library: Library, study: Study, view: View) -> str:
     """The task of a puzzle, and its state; the script counts those that are solved."""
     if not view.task:
         return ""
-    language, state = view.language, state_of(study, view.human, view.task, begun=bool(view.moves))
-    said = text(language, f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
+    state = state_of(study, view.human, view.task, begun=bool(view.moves))
+    said = view.text(f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
     first = library.probe(view.start).result
     if state == "open" and first is not None:
-        said += text(language, "puzzle_rules") if first.order else ""
-        level = text(language, f"level_{level_of(view.start, first)}")
-        said += text(language, "puzzle_level", level=level)
+        said += view.text("puzzle_rules") if first.order else ""
+        level = view.text(f"level_{level_of(view.start, first)}")
+        said += view.text("puzzle_level", level=level)
     back = ""
     if state == "lost":
         again = view.back(len(view.moves)).href()
-        back = " " + link(again, text(language, "puzzle_again"), "button small")
-    streak = message(language, "puzzle_streak", n="@", m="#")
+        back = " " + link(again, view.text("puzzle_again"), "button small")
+    streak = view.message("puzzle_streak", n="@", m="#")
     return (
         f'<p class="notice puzzle {state}" data-puzzle="{state}" '
         f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
@@ -96,25 +94,24 @@ def _practice(study: Study, view: View) -> str:
     """The table's strength, and puzzles by their level, as links."""
     if study.result is None or study.result.metric is None:
         return ""
-    language = view.language
     strengths = [
-        link(view.href(strength=name, hint=""), text(language, f"strength_{name}"),
+        link(view.href(strength=name, hint=""), view.text(f"strength_{name}"),
              "button small" + (" on" if name == view.strength else ""))
         for name in STRENGTHS
     ]  # fmt: skip
     task = {"task": "draw"} if view.task == "draw" else {}
     levels = [
         link(f"/puzzle/{view.start.material}?{urlencode(query | task | view.settings())}",
-             text(language, key), f"button small puzzle-link {key}")
+             view.text(key), f"button small puzzle-link {key}")
         for key, query in [
             ("new_puzzle", {}), *((f"level_{level}", {"level": level}) for level in LEVELS)
         ]
     ]  # fmt: skip
-    day = link(with_settings("/puzzle", view), text(language, "puzzle_day"), "button small")
-    colon = text(language, "colon")
+    day = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button small")
+    colon = view.text("colon")
     return (
-        f"<p>{message(language, 'strength')}{colon}{' '.join(strengths)}</p>"
-        f"<p>{message(language, 'puzzles')}{colon}{' '.join([*levels, day])}</p>"
+        f"<p>{view.message('strength')}{colon}{' '.join(strengths)}</p>"
+        f"<p>{view.message('puzzles')}{colon}{' '.join([*levels, day])}</p>"
     )
 
 
@@ -126,24 +123,22 @@ def _score(library: Library, study: Study, view: View) -> str:
     first = library.probe(view.start).result
     if first is None or first.order or first.outcome == Outcome.DRAW or not first.plies:
         return ""
-    language = view.language
-    made, best = (moves_in_words(plies, language) for plies in (len(view.moves), first.plies))
-    return f'<p class="score">{message(language, "score", n=made, m=best)}</p>'
+    made, best = (moves_in_words(plies, view) for plies in (len(view.moves), first.plies))
+    return f'<p class="score">{view.message("score", n=made, m=best)}</p>'
 
 
 def _plain_moves(study: Study, view: View) -> str:
     """The moves in the playing mode, by name."""
     if not readers_turn(view) or study.over:
         return ""
-    language = view.language
     moves = sorted(study.moves, key=lambda move: move.move.iccs)
     links = [move_link(study, view, move) + forbidden(study, view, move.move) for move in moves]
-    heading = f"{text(language, 'moves')} ({len(moves)})"
-    colon = text(language, "colon")
+    heading = f"{view.text('moves')} ({len(moves)})"
+    colon = view.text("colon")
     warnings = "".join(
-        f'<p class="notice referee"><b>{message(language, "referee")}{colon}</b> '
+        f'<p class="notice referee"><b>{view.message("referee")}{colon}</b> '
         f"{escape(format_move(study.position, move, view.notation))}{colon}"
-        f"{escape(explain_judgement(judgement, study.rules, language))}</p>"
+        f"{escape(explain_judgement(judgement, study.rules, view.language))}</p>"
         for move, judgement in (study.forbidden or {}).items()
     )
     listed = f'<p class="plain-moves chips">{" ".join(links)}</p>'

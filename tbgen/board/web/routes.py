@@ -29,7 +29,6 @@ from tbgen.board.knowledge.daily import today
 from tbgen.board.knowledge.library import Library, Opponent
 from tbgen.board.knowledge.workshop import Workshop, closure_size
 from tbgen.board.language.complaints import complain
-from tbgen.board.language.i18n import text
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
 from tbgen.board.web.construction import PATHS, Construction, building, progress_in_words
@@ -273,18 +272,17 @@ def _as_page(request: Request, answer: Answer) -> Answer:
             view = read_view(asked, _ANY_POSITION, request.headers.get("accept-language", ""))
             check_legal(view.start)
             picture = f'<div class="stage">{draw(view.position, view.look)}</div>'
-    language = view.language
-    what, hint = complain(str(body["error"]), str(body["hint"]), language)
-    report = f" {text(language, 'error_report')}" if answer.status >= 500 else ""
+    what, hint = complain(str(body["error"]), str(body["hint"]), view.language)
+    report = f" {view.text('error_report')}" if answer.status >= 500 else ""
     key = "board" if picture else "back_to_board"
     back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
     shape = "workspace" if picture else ""
     main = (
         f'<div class="verdict"><div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
         f"<p>{escape(hint)}{escape(report)}</p></div>"
-        f"<p>{link(back, text(language, key), 'button')}</p></div>{picture}"
+        f"<p>{link(back, view.text(key), 'button')}</p></div>{picture}"
     )
-    title = text(language, "not_found") if answer.status == 404 else str(answer.status)
+    title = view.text("not_found") if answer.status == 404 else str(answer.status)
     address = View.href if picture else partial(with_settings, "/endgames")
     whole = page(view, title, main, address, css=shape)
     return Answer(whole, HTML, answer.status, answer.headers)

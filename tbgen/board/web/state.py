@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import Look
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.knowledge.games import MAX_MOVES
-from tbgen.board.language.i18n import LANGUAGES
+from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.errors import InputError, PositionError
 from tbgen.indexing.squares import parse_square, square_name
@@ -143,6 +144,14 @@ class View:
             query["where"] = square_name(view.where)
         query = {name: value for name, value in query.items() if value}
         return f"/?{urlencode(query, safe='/,_')}"
+
+    def text(self, key: str, **fields: object) -> str:
+        """The message of a key in the view's language."""
+        return text(self.language, key, **fields)
+
+    def message(self, key: str, **fields: object) -> str:
+        """The message of a key, as HTML."""
+        return escape(self.text(key, **fields))
 
     @property
     def usual_notation(self) -> str:

@@ -14,7 +14,6 @@ from html import escape
 from tbgen.answers.mechanism import Mechanism, Offence
 from tbgen.board.drawing.diagram import Arrow
 from tbgen.board.knowledge.library import Over, Study, winner_of
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.language.words import (
     explain_judgement,
@@ -23,7 +22,7 @@ from tbgen.board.language.words import (
     order_value,
     result_name,
 )
-from tbgen.board.web.layout import details, link, message, table, with_settings
+from tbgen.board.web.layout import details, link, table, with_settings
 from tbgen.board.web.state import View
 from tbgen.indexing import Move, Position
 from tbgen.notation import format_move
@@ -58,41 +57,41 @@ def short(worth: Value | None) -> str:
     return "#" if worth.plies <= 1 and worth.outcome == Outcome.WIN else f"{sign}{moves}"
 
 
-def moves_in_words(plies: int, language: str) -> str:
+def moves_in_words(plies: int, view: View) -> str:
     """`19 moves`, of the winner, in so many plies."""
     moves = (plies + 1) // 2
-    return text(language, "one_move" if moves == 1 else "n_moves", n=moves)
+    return view.text("one_move" if moves == 1 else "n_moves", n=moves)
 
 
-def rules_name(rule_set: RuleSet, language: str) -> str:
+def rules_name(rule_set: RuleSet, view: View) -> str:
     """The meaning of a repetition under a rule set."""
-    return text(language, f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
+    return view.text(f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
 
 
 def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
     """Outcome in a word and a number, why, whose turn it is, and in which endgame."""
-    language, result = view.language, study.result
+    result = study.result
     if result is None:
         key = "no_verdict" if can_be_built(study) else "no_verdict_ever"
-        main = f'<h1><span class="badge unknown">{message(language, key)}</span></h1>'
+        main = f'<h1><span class="badge unknown">{view.message(key)}</span></h1>'
         return f"{main}{_turn_and_endgame(view)}"
     outcome = result.outcome
     winner = winner_of(study.position.side, outcome)
-    badge = result_name(winner, language)
-    how = _how(study.position, result, language) if winner is not None else ""
-    reason = explain_position(study.position, result, language, mechanism)
+    badge = result_name(winner, view.language)
+    how = _how(study.position, result, view) if winner is not None else ""
+    reason = explain_position(study.position, result, view.language, mechanism)
     if outcome == Outcome.DRAW and result.material.needs_table:
-        reason = text(language, "draw_why")
+        reason = view.text("draw_why")
     metric = ""
     if result.metric is not None:
-        rules, to = rules_name(result.rule_set, language), text(language, str(result.metric))
-        note = text(language, "metric_note", rules=rules, to=to)
+        rules, to = rules_name(result.rule_set, view), view.text(str(result.metric))
+        note = view.text("metric_note", rules=rules, to=to)
         metric = f'<p class="under">{escape(note)}</p>'
     red = "" if winner is None else f" {winner.name.lower()}-wins"
     return (
         f'<h1><span class="badge {outcome_word(outcome)}{red}">{escape(badge)}</span> '
         f'<span class="how">{escape(how)}</span></h1>{_turn_and_endgame(view)}'
-        f'<p class="reason">{escape(reason)}</p>{_order_note(study.position, result, language)}'
+        f'<p class="reason">{escape(reason)}</p>{_order_note(study.position, result, view)}'
         f"{metric}"
     )
 
@@ -102,40 +101,42 @@ def can_be_built(study: Study) -> bool:
     return bool(getattr(study.missing, "command", ""))
 
 
-def _how(position: Position, result: ProbeResult, language: str) -> str:
+def _how(position: Position, result: ProbeResult, view: View) -> str:
     """`mate in 19 moves`."""
     side = position.side
     loser = side if result.outcome == Outcome.LOSS else side.other
     if result.order:
-        return text(language, "by_rules", side=loser)
+        return view.text("by_rules", side=loser)
     if result.plies == 0:
         key = "mated_now" if in_check(position) else "stalemated_now"
-        return text(language, key, side=loser)
+        return view.text(key, side=loser)
     key = "convert_in" if result.metric == Metric.DTC else "mate_in"
-    return text(language, key, n=moves_in_words(result.plies or 0, language))
+    return view.text(key, n=moves_in_words(result.plies or 0, view))
 
 
 def _turn_and_endgame(view: View) -> str:
     """Whose turn it is, and the endgame with a link to its figures."""
-    language, material = view.language, view.position.material
+    material = view.position.material
     side = view.position.side.name.lower()
-    turn = message(language, "to_move", side=view.position.side)
+    turn = view.message("to_move", side=view.position.side)
     code = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:
         return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {code}</p>'
-    name = escape(material_name(material, language))
+    name = escape(material_name(material, view.language))
     if material.needs_table:
-        name = link(with_settings(f"/endgames/{material}", view), material_name(material, language))
+        name = link(
+            with_settings(f"/endgames/{material}", view), material_name(material, view.language)
+        )
     return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name} {code}</p>'
 
 
-def _order_note(position: Position, result: ProbeResult, language: str) -> str:
+def _order_note(position: Position, result: ProbeResult, view: View) -> str:
     """The meaning of a position's order, where it has one."""
     if not result.order:
         return ""
     key = "order_one" if result.order == 1 else "order_many"
     loser = position.side if result.outcome == Outcome.LOSS else position.side.other
-    said = text(language, key, n=result.order, side=loser)
+    said = view.text(key, n=result.order, side=loser)
     return f'<p class="order">{escape(said)}</p>'
 
 
@@ -144,13 +145,12 @@ def _order_note(position: Position, result: ProbeResult, language: str) -> str:
 
 def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
     """All moves, best first: those that keep the outcome as a table, the others folded."""
-    language = view.language
     if not study.moves:
-        said = message(language, "no_moves", side=study.position.side)
+        said = view.message("no_moves", side=study.position.side)
         return f'<p class="notice">{said}</p>'
     if study.result is None and all(move.outcome is None for move in study.moves):
         names = "".join(move_link(study, view, move) for move in study.moves)
-        heading = f"{text(language, 'moves')} ({len(study.moves)})"
+        heading = f"{view.text('moves')} ({len(study.moves)})"
         return (
             f'<div id="moves"><section class="group"><h2>{escape(heading)}</h2>'
             f'<p class="chips">{names}</p></section></div>'
@@ -162,7 +162,7 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
         if not moves:
             continue
         name = outcome_word(outcome)
-        heading = f"{text(language, f'{name}_moves')} ({len(moves)})"
+        heading = f"{view.text(f'{name}_moves')} ({len(moves)})"
         if outcome == kept and outcome is not None:
             content = _listed(study, view, moves, mechanism)
             found.append(
@@ -178,33 +178,31 @@ def _listed(
     study: Study, view: View, moves: list[RootMove], mechanism: Mechanism | None
 ) -> str:  # fmt: skip
     """The moves that keep the outcome, with reasons; beyond `SHOWN` as chips."""
-    language = view.language
     if moves[0].outcome == Outcome.DRAW:
         return f'<p class="chips">{"".join(_chip(study, view, move) for move in moves)}</p>'
-    head = [text(language, key) for key in ("move", "result", "why")]
+    head = [view.text(key) for key in ("move", "result", "why")]
     rows = [_row(study, view, move, mechanism) for move in moves[:SHOWN]]
     rest = ""
     if len(moves) > SHOWN:
         chips = "".join(_chip(study, view, move) for move in moves[SHOWN:])
-        more = text(language, "more_moves", n=len(moves) - SHOWN)
+        more = view.text("more_moves", n=len(moves) - SHOWN)
         rest = details(more, f'<p class="chips">{chips}</p>')
     return table(head, rows, "moves") + rest
 
 
 def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
     """A move: link, number with the signs of best, capture and check, and why."""
-    language = view.language
     refused = forbidden(study, view, move.move)
     signs = (
         ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),
     )  # fmt: skip
     tags = "".join(
-        f' <small class="tag {key}">{message(language, key)}</small>' for key, on in signs if on
+        f' <small class="tag {key}">{view.message(key)}</small>' for key, on in signs if on
     )
     return [
         move_link(study, view, move),
         f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>',
-        escape(explain_move(study.result, move, language, mechanism)) + tags + refused,
+        escape(explain_move(study.result, move, view.language, mechanism)) + tags + refused,
     ]
 
 
@@ -230,13 +228,12 @@ def forbidden(study: Study, view: View, move: Move) -> str:
         return ""
     judgement = study.forbidden[move]
     reason = escape(explain_judgement(judgement, study.rules, view.language))
-    label = message(view.language, "forbidden")
+    label = view.message("forbidden")
     return f' <strong class="forbidden" title="{reason}">{label}</strong>'
 
 
 def _technical(study: Study, view: View) -> str:
     """Orders and values of all moves, folded."""
-    language = view.language
     rows = [
         [
             f"<code>{escape(format_move(study.position, move.move, view.notation))}</code>",
@@ -249,10 +246,10 @@ def _technical(study: Study, view: View) -> str:
         own = (
             f'<p><code class="own">{order_value(study.result.order, study.result.value)}</code></p>'
         )
-    note = f"<p>{message(language, 'pai_note')}</p>"
-    head = [text(language, "move"), text(language, "value")]
+    note = f"<p>{view.message('pai_note')}</p>"
+    head = [view.text("move"), view.text("value")]
     content = own + note + table(head, rows, "pai")
-    return details(text(language, "all_moves"), content, "technical")
+    return details(view.text("all_moves"), content, "technical")
 
 
 # -- the game --------------------------------------------------------------------------------
@@ -263,10 +260,9 @@ def referee(study: Study, view: View) -> str:
     judgement = study.judgement
     if judgement is None or not judgement.conducts:
         return ""
-    language = view.language
-    reason = escape(explain_judgement(judgement, study.rules, language))
-    name = escape(text(language, "referee") + text(language, "colon"))
-    note = message(language, "referee_first")
+    reason = escape(explain_judgement(judgement, study.rules, view.language))
+    name = escape(view.text("referee") + view.text("colon"))
+    note = view.message("referee_first")
     return (
         f'<div class="notice referee" role="status"><p><b>{name}</b>{reason}</p>'
         f'<p class="under">{note}</p></div>'
@@ -277,11 +273,10 @@ def game_over(over: Over | None, view: View) -> str:
     """The winner and the reason; empty while the game goes on."""
     if over is None:
         return ""
-    language = view.language
-    result = result_name(over.winner, language)
+    result = result_name(over.winner, view.language)
     loser = "" if over.winner is None else over.winner.other
-    why = text(language, f"over_{over.why}", side=loser)
-    said = text(language, "game_over", result=result, why=why)
+    why = view.text(f"over_{over.why}", side=loser)
+    said = view.text("game_over", result=result, why=why)
     return f'<p class="notice over" role="status"><b>{escape(said)}</b></p>'
 
 

@@ -18,14 +18,13 @@ from tbgen.board.drawing.story import checkers
 from tbgen.board.knowledge.games import RESULTS
 from tbgen.board.knowledge.library import Library, Study
 from tbgen.board.language.complaints import complain
-from tbgen.board.language.i18n import text
 from tbgen.board.language.names import piece_name
 from tbgen.board.language.words import result_name
 from tbgen.board.web.construction import goes_on, missing_card, starters
 from tbgen.board.web.embed import card
 from tbgen.board.web.gallery import chosen_panel
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.layout import link, message, page, screen_button, with_settings
+from tbgen.board.web.layout import link, page, screen_button, with_settings
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
@@ -76,7 +75,7 @@ def reading_page(
     known = rules_known(library, study)
     welcome, card, chosen = "", "", ""
     if not view.moves and view.start == library.first_position:
-        welcome = f'<p class="welcome">{message(view.language, "start_here")}</p>'
+        welcome = f'<p class="welcome">{view.message("start_here")}</p>'
         chosen = chosen_panel(library, view)
         if not library.available() or goes_on(library) is not None:
             card = starters(library, view, with_settings("/", view))
@@ -101,13 +100,12 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
     """Return a notice of what is wrong with the next move of a game, and of its number."""
     if fault is None:
         return ""
-    language = view.language
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
-    what, hint = complain(fault.message, fault.hint, language)
-    said = text(language, "game_fault", n=number, side=view.position.side, what=what)
+    what, hint = complain(fault.message, fault.hint, view.language)
+    said = view.text("game_fault", n=number, side=view.position.side, what=what)
     return (
         f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
-        f"<p>{message(language, 'game_kept', n=len(view.moves))}</p></div>"
+        f"<p>{view.message('game_kept', n=len(view.moves))}</p></div>"
     )
 
 
@@ -118,7 +116,7 @@ def _stated(study: Study, view: View, stated: str) -> str:
     winners = {result: winner for winner, result in RESULTS.items()}
     names = [result_name(winners[result], view.language) for result in (stated, study.final)]
     key = "stated_tables" if study.over is None else "stated_rules"
-    said = message(view.language, key, stated=names[0], found=names[1])
+    said = view.message(key, stated=names[0], found=names[1])
     return f'<p class="notice problem" role="alert">{said}</p>'
 
 
@@ -186,7 +184,7 @@ def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | 
 
 def _controls(library: Library, study: Study, view: View) -> str:
     """Controls of the position, as links that look like buttons."""
-    language, playing = view.language, view.mode == "play"
+    playing = view.mode == "play"
     suggested = None if study.over else study.suggested
     found = []
     if playing and suggested is not None and readers_turn(view):
@@ -196,44 +194,42 @@ def _controls(library: Library, study: Study, view: View) -> str:
         weaker = playing and view.strength != STRENGTHS[0]
         href = _reply_href(view) if weaker else view.after(suggested.move).href()
         mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
-        found.append(link(href, text(language, key), "button suggested", mark))
+        found.append(link(href, view.text(key), "button suggested", mark))
     elif playing and study.over is None and library.opponent and not readers_turn(view):
-        label = text(language, "engine_move")
+        label = view.text("engine_move")
         found.append(link(_reply_href(view), label, "button suggested"))
     if view.moves:
-        found.append(link(_back(view), text(language, "take_back"), "button back"))
+        found.append(link(_back(view), view.text("take_back"), "button back"))
         start = view.back(len(view.moves)).href()
-        found.append(link(start, text(language, "start_over"), "button start"))
+        found.append(link(start, view.text("start_over"), "button start"))
     if playing:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
-        found.append(link(other, text(language, "switch_sides"), "button"))
+        found.append(link(other, view.text("switch_sides"), "button"))
     elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
         if not study.over:
-            stop = f' data-stop="{message(language, "stop")}" hidden'
+            stop = f' data-stop="{view.message("stop")}" hidden'
             found.append(
-                f'<button type="button" class="autoplay"{stop}>'
-                f"{message(language, 'autoplay')}</button>"
+                f'<button type="button" class="autoplay"{stop}>{view.message("autoplay")}</button>'
             )
         key = "why_line" if study.result.order else "line"
         plays = key == "why_line"
         href = view.href(mode="line", chosen=None, where=None, plays=plays)
-        found.append(link(href, text(language, key), "button film-link"))
-    found.append(link(view.href(flip=not view.flip), text(language, "flip"), "button flip"))
-    found.append(screen_button(language))
+        found.append(link(href, view.text(key), "button film-link"))
+    found.append(link(view.href(flip=not view.flip), view.text("flip"), "button flip"))
+    found.append(screen_button(view))
     return f'<div class="controls">{"".join(found)}</div>'
 
 
 def _hint(study: Study, suggested: RootMove, view: View) -> str:
     """The piece of the best move, then the move; only what has been asked for is told."""
-    language = view.language
     if not view.hint:
-        return link(view.href(hint="piece"), text(language, "hint"), "button hint")
-    piece = piece_name(study.position.board[suggested.move.source], language)
-    said = text(language, "hint_piece", piece=piece)
+        return link(view.href(hint="piece"), view.text("hint"), "button hint")
+    piece = piece_name(study.position.board[suggested.move.source], view.language)
+    said = view.text("hint_piece", piece=piece)
     if view.hint == "move":
         name = format_move(study.position, suggested.move, view.notation)
         return f'<span class="hint whole">{escape(said)} <b>{escape(name)}</b></span>'
-    more = link(view.href(hint="move"), text(language, "hint_move"), "button hint")
+    more = link(view.href(hint="move"), view.text("hint_move"), "button hint")
     return f'<span class="hint">{escape(said)}</span> {more}'
 
 
@@ -265,7 +261,7 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
         ),
         "last": view.moves[-1].iccs if view.moves else "",
         "flip": view.href(flip=not view.flip),
-        "stuck": text(view.language, "stuck_check" if in_check(study.position) else "stuck"),
+        "stuck": view.text("stuck_check" if in_check(study.position) else "stuck"),
     }
     if view.chosen is not None:
         data["chosen"] = square_name(view.chosen)
