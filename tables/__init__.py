@@ -4,7 +4,7 @@
     names       what a table is of: material, rule set, metric; and its file name
     palettes    numbers for the codes that occur, while a table is solved and written
     header, blocks, statistics     the parts of a file (docs/format.md)
-    outcomes    blocks of win-draw-loss files; `coding` is what both kinds of block have in common
+    outcomes    blocks of win-draw-loss files
     files       opening and replacing files, whatever they hold
     schema      types and ranges of what files say as JSON
     choosing    the arrangement of slots in which a side is smallest

@@ -20,7 +20,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import ClassVar, Generic, Self
+from typing import Any, ClassVar, Generic, Self
 
 import numpy as np
 import zstandard
@@ -31,7 +31,6 @@ from tbgen.indexing.systems import read_at
 from tbgen.indexing.threads import thread_pool
 from tbgen.tables.blocks import BlockError, Codes, NumbersOf
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache
-from tbgen.tables.coding import AnyBlock
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.files import open_to_read
 from tbgen.tables.header import (
@@ -43,6 +42,7 @@ from tbgen.tables.header import (
     verify_checksum,
 )
 from tbgen.tables.names import TableName, WdlName
+from tbgen.tables.outcomes import AnyBlock, Coding
 
 _file_numbers = itertools.count()
 _thread = threading.local()
@@ -95,7 +95,7 @@ class BlockFile(Generic[Spec]):
         size = os.fstat(self._descriptor.number).st_size
         raw = self._read(0, min(HEADER_BYTES, size))
         self.header: Header[Spec] = Header.unpack(raw, size, self.path, self._kind)
-        self._coding = self.header.spec.coding
+        self._coding: Coding = self.header.spec.coding
         held = self.header.spec.name
         if name not in (None, held):
             raise CorruptTableError(self.path, f"the file holds {held}, not what its name says")
@@ -109,7 +109,7 @@ class BlockFile(Generic[Spec]):
         limit = 2 * self._coding.max_content(self.header.block_slots) + 1024
         if self._offsets[-1] != self.header.table_offset or (lengths > limit).any():
             raise CorruptTableError(self.path, "the block table does not fit the file")
-        self._dtype = self._coding.dtype
+        self._dtype: np.dtype[Any] = self._coding.dtype
         self._maps = self.header.block_maps
 
     def __repr__(self) -> str:
@@ -142,8 +142,8 @@ class BlockFile(Generic[Spec]):
         blocks, indices = self._maps[side].locate_all(slots)
         order = np.argsort(blocks, kind="stable")
         blocks, indices = blocks[order], indices[order]
-        starts = np.flatnonzero(np.diff(blocks, prepend=-1))
-        for start, end in zip(starts, [*starts[1:], len(blocks)], strict=True):
+        starts: list[int] = np.flatnonzero(np.diff(blocks, prepend=-1)).tolist()
+        for start, end in itertools.pairwise([*starts, len(blocks)]):
             block = self._block(int(blocks[start]) + side * header.blocks[0])
             out[order[start:end]] = block.codes(indices[start:end])
         return out
@@ -354,7 +354,7 @@ class BlockFile(Generic[Spec]):
     def _decode(self, number: int, content: bytes) -> AnyBlock:
         """The block that its bytes describe."""
         try:
-            return self._coding.decode(content, self._slots_in(number))
+            return self._coding.block(content, self._slots_in(number))
         except BlockError as error:
             raise CorruptTableError(self.path, str(error), number) from None
 

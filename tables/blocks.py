@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tbgen.tables.codes import CodeSpace
 
 Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
@@ -100,23 +102,6 @@ def with_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes])
         return None
     own = np.frombuffer(content, code_dtype(width), count, _COUNT_BYTES)
     return content[:_COUNT_BYTES] + codes_of(own).tobytes() + content[_COUNT_BYTES + own.nbytes :]
-
-
-def constant_content(code: int, width: int) -> bytes:
-    """The bytes of a block whose slots all have one code."""
-    return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(width, "little")
-
-
-def constant_code(content: bytes, width: int) -> int | None:
-    """The code of a block whose slots all have one code, else None."""
-    if len(content) != _COUNT_BYTES + width or content[:_COUNT_BYTES] != b"\1\0":
-        return None
-    return int.from_bytes(content[_COUNT_BYTES:], "little")
-
-
-def max_content(slots: int, width: int) -> int:
-    """The most bytes that a block of so many slots can have before compression."""
-    return min(MAX_BLOCK_BYTES, _COUNT_BYTES + max(slots * width, MAX_PALETTE * width + slots))
 
 
 def safe_slots(width: int) -> int:
@@ -210,44 +195,32 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeCoding:
-    """The coding of tables of distances (`coding.Coding`), codes of so many bytes."""
+class CodeCoding(CodeSpace):
+    """Conversion of distances to the bytes of a block, and back."""
 
-    width: int
-
-    max_slots = MAX_BLOCK_BYTES
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The little-endian unsigned integers of the width."""
-        return code_dtype(self.width)
-
-    @property
-    def top(self) -> int:
-        """The largest code."""
-        return int(256**self.width) - 1
-
-    @property
-    def draw(self) -> int:
-        """The code of a draw."""
-        return (self.top + 1) // 2
+    max_slots: ClassVar[int] = MAX_BLOCK_BYTES
+    """The most slots that a block may have."""
 
     def max_content(self, slots: int) -> int:
         """The most bytes that a block of so many slots can have before compression."""
-        return max_content(slots, self.width)
+        longest = max(slots * self.width, MAX_PALETTE * self.width + slots)
+        return min(MAX_BLOCK_BYTES, _COUNT_BYTES + longest)
 
-    def plain_length(self, slots: int) -> None:
-        """Blocks of distances are always compressed."""
+    def plain_length(self, slots: int) -> int | None:
+        """The length of a block that is stored as it is: None, as distances never are."""
         del slots
+        return None
 
     def constant_content(self, code: int) -> bytes:
         """The bytes that stand for a block whose slots all have one code."""
-        return constant_content(code, self.width)
+        return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(self.width, "little")
 
     def constant_code(self, content: bytes) -> int | None:
         """The code of a block whose slots all have one, else None."""
-        return constant_code(content, self.width)
+        if len(content) != _COUNT_BYTES + self.width or content[:_COUNT_BYTES] != b"\1\0":
+            return None
+        return int.from_bytes(content[_COUNT_BYTES:], "little")
 
-    def decode(self, content: bytes, slots: int) -> Block:
+    def block(self, content: bytes, slots: int) -> Block:
         """Check and wrap the bytes of a block; raises `BlockError`."""
         return Block(content, slots, self.width)

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
 
-from tbgen.tables.coding import AnyBlock
+from tbgen.tables.outcomes import AnyBlock
 
 DEFAULT_CACHE_BYTES = 64 << 20
 

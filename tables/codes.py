@@ -24,7 +24,7 @@ from enum import IntEnum
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 BYTE_SPAN = 127
 """Distances of one order where a byte holds order 0: losses up to 252 plies, wins up to 253."""
@@ -82,9 +82,9 @@ class CodeSpace:
     span: int = BYTE_SPAN
 
     @property
-    def dtype(self) -> DTypeLike:
-        """The numpy type of a plane of codes."""
-        return {1: np.uint8, 2: np.uint16, 4: np.uint32}[self.width]
+    def dtype(self) -> np.dtype[Any]:
+        """The type of a plane of codes: little-endian unsigned integers."""
+        return np.dtype(f"<u{self.width}")
 
     @property
     def top(self) -> int:

@@ -132,6 +132,16 @@ def _begun(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
         raise
 
 
+def sync_directory(directory: Path) -> None:
+    """Make renaming in a directory last through a power cut, where its file system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _sync(file: BinaryIO, path: Path) -> None:
     """Have all that was written on the disk; raises `OSError`, which names `path`."""
     try:

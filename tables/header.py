@@ -26,10 +26,9 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blocks import CodeCoding
 from tbgen.tables.codes import CodeSpace
-from tbgen.tables.coding import Coding
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
 from tbgen.tables.names import Metric, Option, RuleSet, TableName, WdlName
-from tbgen.tables.outcomes import OUTCOMES
+from tbgen.tables.outcomes import OUTCOMES, OutcomeCoding
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
 """Like that of PNG: a program that converts line ends or strips high bits damages it visibly."""
@@ -74,34 +73,16 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """Specification common to both kinds of file, known before their first block is written."""
+    """Specification common to both kinds of file."""
 
     __slots__ = ()
 
     name: TableName | WdlName
-    version: ClassVar[int]
 
     @property
     def slots(self) -> int:
         """Slots per side, from the index of the material."""
         return Layout.of(self.name.material).slots
-
-    @property
-    def coding(self) -> Coding:
-        """Encoding of its blocks."""
-        raise NotImplementedError
-
-    @property
-    def fields(self) -> tuple[int, int, int]:
-        """Fields that the header states: bytes per code, metric, span."""
-        raise NotImplementedError
-
-    @classmethod
-    def of_fields(
-        cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
-    ) -> Self:
-        """The spec of a header; raises `ValueError` and `IndexError` for what is none."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +95,7 @@ class TableSpec(_Spec):
     version: ClassVar[int] = 2
 
     @property
-    def coding(self) -> Coding:
+    def coding(self) -> CodeCoding:
         """Encoding of its blocks."""
         return CodeCoding(self.codes.width)
 
@@ -144,7 +125,7 @@ class WdlSpec(_Spec):
     _FIELDS: ClassVar[tuple[int, int, int]] = (0, 2, 0)
 
     @property
-    def coding(self) -> Coding:
+    def coding(self) -> OutcomeCoding:
         """Encoding of its blocks."""
         return OUTCOMES
 
@@ -163,8 +144,7 @@ class WdlSpec(_Spec):
         return cls(WdlName(material, rule_set))
 
 
-Spec = TypeVar("Spec", bound=_Spec)
-"""`TableSpec` or `WdlSpec`."""
+Spec = TypeVar("Spec", TableSpec, WdlSpec)
 
 
 @dataclass(frozen=True)

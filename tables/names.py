@@ -19,6 +19,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from pathlib import Path
+from typing import Self
 
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.rulesets import Rules
@@ -161,29 +162,15 @@ _WDL = "wdl"
 """What stands in the place of the metric where a file has outcomes alone."""
 
 
-def _parse(filename: str) -> tuple[Material, RuleSet, str] | None:
-    """The material, the rule set and the third part of a name; None for names of neither kind."""
-    match = _NAME.fullmatch(filename)
-    if match is None:
-        return None
-    material, rules, nominor, orders, last = match.groups()
-    try:
-        rule_set = RuleSet(Rules(rules), int(orders) if orders else None, nominor is None)
-        return Material.parse(material), rule_set, last
-    except ValueError:  # InputError is one
-        return None
-
-
 @dataclass(frozen=True, slots=True)
-class TableName:
-    """Name of a table: its material, its rule set and its metric.
+class _Name:
+    """Name of a file: its material, its rule set, and what tells files of these apart.
 
     Raises `ValueError` for a rule set whose rules are not known.
     """
 
     material: Material
     rule_set: RuleSet
-    metric: Metric
 
     def __post_init__(self) -> None:
         """Check that the rules are known."""
@@ -191,85 +178,79 @@ class TableName:
 
     @property
     def rules(self) -> Rules:
-        """The rules of the rule set, which every table knows."""
+        """The rules of the rule set, which every file knows."""
         if self.rule_set.rules is None:
             raise ValueError(f"a table of {self.material} needs rules")
         return self.rule_set.rules
+
+    @property
+    def filename(self) -> str:
+        """The name of the file."""
+        return f"{self}{SUFFIX}"
+
+    @classmethod
+    def parse(cls, filename: str) -> Self | None:
+        """The file that a name stands for; None for names that `filename` never gives."""
+        found = parse_name(filename)
+        return found if isinstance(found, cls) else None
+
+    def __repr__(self) -> str:
+        """The name of the class, and the file name without its suffix."""
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TableName(_Name):
+    """Name of a table: its material, its rule set and its metric.
+
+    Raises `ValueError` for a rule set whose rules are not known.
+    """
+
+    metric: Metric
 
     @property
     def orders(self) -> int | None:
         """The limit on orders, None without one."""
         return self.rule_set.orders
 
-    @property
-    def filename(self) -> str:
-        """The name of the table's file."""
-        return f"{self.material}.{self.rule_set}.{self.metric}{SUFFIX}"
-
-    @classmethod
-    def parse(cls, filename: str) -> TableName | None:
-        """The table that a file name stands for; None for names that `filename` never gives."""
-        found = _parse(filename)
-        if found is None or found[2] not in list(Metric):
-            return None
-        name = cls(found[0], found[1], Metric(found[2]))
-        return name if name.filename == filename else None
-
     def __str__(self) -> str:
         """The file name without its suffix."""
-        return self.filename.removesuffix(SUFFIX)
-
-    def __repr__(self) -> str:
-        """The name of the class, and the file name without its suffix."""
-        return f"{type(self).__name__}({str(self)!r})"
+        return f"{self.material}.{self.rule_set}.{self.metric}"
 
 
-@dataclass(frozen=True, slots=True)
-class WdlName:
+@dataclass(frozen=True, slots=True, repr=False)
+class WdlName(_Name):
     """Name of a win-draw-loss file: its material and its rule set.
 
     Raises `ValueError` for a rule set whose rules are not known.
     """
-
-    material: Material
-    rule_set: RuleSet
-
-    def __post_init__(self) -> None:
-        """Check that the rules are known."""
-        if self.rule_set.rules is None:
-            raise ValueError(f"outcomes of {self.material} need rules")
-
-    @property
-    def filename(self) -> str:
-        """The name of the file."""
-        return f"{self.material}.{self.rule_set}.{_WDL}{SUFFIX}"
 
     @classmethod
     def of(cls, table: TableName) -> WdlName:
         """The win-draw-loss file that is derived from a table."""
         return cls(table.material, table.rule_set)
 
-    @classmethod
-    def parse(cls, filename: str) -> WdlName | None:
-        """The file that a name stands for; None for names that `filename` never gives."""
-        found = _parse(filename)
-        if found is None or found[2] != _WDL:
-            return None
-        name = cls(*found[:2])
-        return name if name.filename == filename else None
-
     def __str__(self) -> str:
         """The file name without its suffix."""
-        return self.filename.removesuffix(SUFFIX)
-
-    def __repr__(self) -> str:
-        """The name of the class, and the file name without its suffix."""
-        return f"{type(self).__name__}({str(self)!r})"
+        return f"{self.material}.{self.rule_set}.{_WDL}"
 
 
 def parse_name(filename: str) -> TableName | WdlName | None:
     """The table or the win-draw-loss file that a file name stands for, None for other names."""
-    return TableName.parse(filename) or WdlName.parse(filename)
+    match = _NAME.fullmatch(filename)
+    if match is None:
+        return None
+    try:
+        rule_set = RuleSet(Rules(match[2]), int(match[4]) if match[4] else None, match[3] is None)
+        material = Material.parse(match[1])
+        name = (
+            WdlName(material, rule_set)
+            if match[5] == _WDL
+            else TableName(material, rule_set, Metric(match[5]))
+        )
+    except ValueError:  # InputError is one
+        return None
+    return name if name.filename == filename else None
 
 
 def build_record_path(table: Path) -> Path:

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.tables.blocks import MAX_BLOCK_BYTES, BlockError, Codes, NumbersOf, fill
+from tbgen.tables.blocks import (
+    MAX_BLOCK_BYTES,
+    Block,
+    BlockError,
+    CodeCoding,
+    Codes,
+    NumbersOf,
+    fill,
+)
 from tbgen.tables.codes import CodeSpace, Outcome
 
 SLOTS_PER_BYTE = 5
@@ -144,7 +152,7 @@ def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
 
 
 class OutcomeCoding:
-    """The coding of win-draw-loss files (`coding.Coding`)."""
+    """Conversion of outcomes to the bytes of a block, and back."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
     top = WIN
@@ -169,10 +177,17 @@ class OutcomeCoding:
             return content[0] - BYTES
         return None
 
-    def decode(self, content: bytes, slots: int) -> OutcomeBlock:
+    def block(self, content: bytes, slots: int) -> OutcomeBlock:
         """Check and wrap the bytes of a block; raises `BlockError`."""
         return OutcomeBlock(content, slots)
 
 
 OUTCOMES = OutcomeCoding()
 """The coding of all win-draw-loss files."""
+
+Coding = CodeCoding | OutcomeCoding
+"""Encoding of the blocks of either kind of file. A code is 1 or more: 0 stands for a slot without a
+position while a file is written, and never appears in one."""
+
+AnyBlock = Block | OutcomeBlock
+"""A decoded block of either."""

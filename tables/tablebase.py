@@ -18,11 +18,10 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from tbgen.indexing import Material, Position, Side, as_position
+from tbgen.indexing import Material, Position, as_position
 from tbgen.indexing.errors import member
 from tbgen.indexing.rulesets import Rules
-from tbgen.indexing.squares import SQUARES
-from tbgen.tables.batches import BoardProber
+from tbgen.tables.batches import BoardProber, looked_up
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
 from tbgen.tables.codes import DRAW, Outcome
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
@@ -353,30 +352,19 @@ class Tablebase(BoardProber):
 
         Every block is unpacked once at most, and positions need not be sorted.
         """
+        asked = list(map(as_position, positions))
+        boards = np.frombuffer(b"".join(position.board for position in asked), np.uint8)
+        sides = np.array([position.side for position in asked], np.int64)
         results: dict[int, ProbeResult] = {}
-        groups: dict[bytes, tuple[list[int], list[Position]]] = {}
-        for number, position in enumerate(map(as_position, positions)):
-            numbers, members = groups.setdefault(_pieces(position.board), ([], []))
-            numbers.append(number)
-            members.append(position)
-        for numbers, members in groups.values():
-            material, swapped = members[0].material, members[0].is_swapped
-            if not material.needs_table:
-                results.update(dict.fromkeys(numbers, self._armless(material)))
-                continue
-            file = self.table(material)
-            boards = np.frombuffer(b"".join(p.board for p in members), np.uint8)
-            slots = file.layout.slots_of_boards(boards.reshape(-1, SQUARES), swapped)
-            sides = np.array([p.side for p in members]) ^ swapped
-            known: dict[int, ProbeResult] = {}
-            for side in Side:
-                chosen = np.flatnonzero(sides == side)
-                codes = file.codes(side, slots[chosen]).tolist()
-                for index, code in zip(chosen.tolist(), codes, strict=True):
-                    if code not in known:
-                        known[code] = result_of(file, code)
-                    results[numbers[index]] = known[code]
-        return [results[number] for number in range(len(results))]
+        for numbers, file, codes in looked_up(self, boards, sides, outcomes_alone=False):
+            assert isinstance(file, TableFile)
+            known = {code: result_of(file, code) for code in np.unique(codes).tolist()}
+            for number, code in zip(numbers.tolist(), codes.tolist(), strict=True):
+                results[number] = known[code]
+        return [
+            results.get(number) or self._armless(position.material)
+            for number, position in enumerate(asked)
+        ]
 
     def _armless(self, material: Material) -> ProbeResult:
         """A draw: neither side has a piece that could win."""
@@ -435,8 +423,3 @@ class Tablebase(BoardProber):
 
 def _no_checkpoint() -> None:
     """Default of `Tablebase.checkpoint`: do nothing."""
-
-
-def _pieces(board: bytes) -> bytes:
-    """The pieces of a board without their places."""
-    return bytes(sorted(board.translate(None, b"\0")))

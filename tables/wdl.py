@@ -125,7 +125,7 @@ class WdlFile(BlockFile[WdlSpec]):
         data = np.zeros((count, self._block_bytes), np.uint8)
         for number, content in self.contents(first, first + count):
             slots = self._slots_in(number)
-            block = OUTCOMES.decode(content, slots)
+            block = OUTCOMES.block(content, slots)
             block.write_packed(data[number - first, : OUTCOMES.max_content(slots)])
         return data.ravel()
 

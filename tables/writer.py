@@ -11,10 +11,8 @@ threads.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 import zlib
@@ -40,10 +38,10 @@ from tbgen.tables.blocks import (
     safe_slots,
 )
 from tbgen.tables.choosing import TILE_SLOTS, choose_arrangement
-from tbgen.tables.coding import Coding
 from tbgen.tables.compression import FAST, Compressor, Parameters
-from tbgen.tables.files import replacing
+from tbgen.tables.files import replacing, sync_directory
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
+from tbgen.tables.outcomes import Coding
 from tbgen.tables.palettes import Palette
 
 Source = Callable[[int, int, int], Codes]
@@ -109,37 +107,6 @@ class _BlockTooLargeError(Exception):
     """So many different codes that the blocks must have fewer slots."""
 
 
-class _Packer:
-    """Fills, encodes and compresses blocks, on any thread."""
-
-    def __init__(self, encode: Encode, coding: Coding, packing: Packing) -> None:
-        self._encode = encode
-        self._coding = coding
-        self._packing = packing
-        self._compressor = Compressor(packing.compression)
-
-    def pack_all(self, codes: Codes, block_slots: int) -> list[PackedBlock]:
-        """The blocks of consecutive codes."""
-        return [
-            self._pack(codes[first : first + block_slots])
-            for first in range(0, len(codes), block_slots)
-        ]
-
-    def _pack(self, codes: Codes) -> PackedBlock:
-        content = self._encode(codes, self._coding.draw)
-        if len(content) > MAX_BLOCK_BYTES:
-            raise _BlockTooLargeError
-        plain = self._coding.plain_length(codes.size)
-        return PackedBlock.of(content, self._coding, lambda content: self._stored(content, plain))
-
-    def _stored(self, content: bytes, plain: int | None) -> bytes:
-        """Return the stored form of a block's bytes; `plain` is their length as they are."""
-        if plain is not None and self._packing.plain:
-            return content
-        data = self._compressor.compress(content)
-        return content if plain is not None and len(data) >= plain else data
-
-
 TABLES = Packing()
 """How tables of distances are packed."""
 
@@ -169,15 +136,13 @@ def write_table(
     """
     if not 1 <= packing.block_slots <= spec.coding.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.coding.max_slots}")
-    layout = Layout.of(spec.name.material)
     dtypes, encoders = (spec.coding.dtype,) * SIDES, (encode,) * SIDES
     if palettes is not None:
         dtypes = tuple(palette.dtype for palette in palettes)
         encoders = tuple(palette.encoder(encode) for palette in palettes)
-    read = _CheckedSource(dtypes, source)
     with replacing(path) as file:
         job = _Job(
-            spec, layout, arrangements, packing, read, encoders, statistics, threads, progress,
+            spec, arrangements, packing, source, dtypes, encoders, statistics, threads, progress,
             path.parent if palettes and len(palettes[1].codes) > MAX_PALETTE else None,
         )  # fmt: skip
         try:
@@ -187,17 +152,31 @@ def write_table(
             file.truncate()
             slots = safe_slots(spec.coding.dtype.itemsize)
             header = _write(file, replace(job, packing=replace(packing, block_slots=slots)))
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
     return header
 
 
-class _CheckedSource:
-    """A source, the type of its codes checked, asked for tiles."""
+@dataclass(frozen=True)
+class _Job(Generic[Spec]):
+    """File to be written, and its settings; `dtypes` and `encoders` by side."""
 
-    def __init__(self, dtypes: tuple[np.dtype[Any], ...], source: Source) -> None:
-        """The type is that of a side."""
-        self._dtypes = dtypes
-        self._source = source
+    spec: Spec
+    arrangements: tuple[Arrangement, Arrangement] | None
+    packing: Packing
+    source: Source
+    dtypes: tuple[np.dtype[Any], ...]
+    encoders: tuple[Encode, ...]
+    statistics: Callable[[], Metadata]
+    threads: int
+    progress: Progress | None
+    waiting_room: Path | None
+    """The folder where Black's blocks wait, packed before Red's: they are as a rule the first to be
+    too large, and what was packed before one is packed again. None where none can be."""
+
+    @property
+    def layout(self) -> Layout:
+        """The index of the material."""
+        return Layout.of(self.spec.name.material)
 
     def tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
         """The codes of a tile in the order of its leads, until the source is asked again.
@@ -207,7 +186,7 @@ class _CheckedSource:
         runs = block_map.runs(tile)
         if len(runs) == 1:
             return self._run(side, *runs[0])
-        codes = np.empty(sum(count for _, count in runs), self._dtypes[side])
+        codes = np.empty(sum(count for _, count in runs), self.dtypes[side])
         at = 0
         for first, count in runs:
             codes[at : at + count] = self._run(side, first, count)
@@ -215,29 +194,32 @@ class _CheckedSource:
         return codes
 
     def _run(self, side: int, first: int, count: int) -> Codes:
-        codes = self._source(side, first, count)
-        dtype = self._dtypes[side]
+        codes, dtype = self.source(side, first, count), self.dtypes[side]
         if codes.dtype != dtype or codes.shape != (count,):
             raise ValueError(f"the source gave {codes.dtype} {codes.shape}, not {dtype} ({count},)")
         return codes
 
+    def pack(self, side: int, codes: Codes, compressor: Compressor) -> list[PackedBlock]:
+        """Fill, encode and compress blocks of consecutive codes; called from any thread."""
+        return [
+            self._packed(side, codes[first : first + self.packing.block_slots], compressor)
+            for first in range(0, len(codes), self.packing.block_slots)
+        ]
 
-@dataclass(frozen=True)
-class _Job(Generic[Spec]):
-    """File to be written, and its settings."""
+    def _packed(self, side: int, codes: Codes, compressor: Compressor) -> PackedBlock:
+        coding = self.spec.coding
+        content = self.encoders[side](codes, coding.draw)
+        if len(content) > MAX_BLOCK_BYTES:
+            raise _BlockTooLargeError
+        plain = coding.plain_length(codes.size)
 
-    spec: Spec
-    layout: Layout
-    arrangements: tuple[Arrangement, Arrangement] | None
-    packing: Packing
-    read: _CheckedSource
-    encoders: tuple[Encode, ...]
-    statistics: Callable[[], Metadata]
-    threads: int
-    progress: Progress | None
-    waiting_room: Path | None
-    """The folder where Black's blocks wait, packed before Red's: they are as a rule the first to be
-    too large, and what was packed before one is packed again. None where none can be."""
+        def stored(content: bytes) -> bytes:
+            if plain is not None and self.packing.plain:
+                return content
+            data = compressor.compress(content)
+            return content if plain is not None and len(data) >= plain else data
+
+        return PackedBlock.of(content, coding, stored)
 
 
 @dataclass(frozen=True)
@@ -315,15 +297,14 @@ def complete_file(
 
 def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
     """The blocks of one side, in order, with a bounded number of them on their way."""
-    packer = _Packer(job.encoders[side], job.spec.coding, job.packing)
+    compressor = Compressor(job.packing.compression)
     pending: deque[Future[list[PackedBlock]]] = deque()
     step = _BLOCKS_AT_ONCE * block_map.block_slots
     with thread_pool(job.threads) as pool:
         for tile in range(block_map.tiles):
-            codes = block_map.arrange(tile, job.read.tile(block_map, side, tile))
+            codes = block_map.arrange(tile, job.tile(block_map, side, tile))
             for first in range(0, len(codes), step):
-                part = codes[first : first + step]
-                pending.append(pool.submit(packer.pack_all, part, block_map.block_slots))
+                pending.append(pool.submit(job.pack, side, codes[first : first + step], compressor))
                 if len(pending) >= _PER_THREAD * job.threads:
                     yield from pending.popleft().result()
         while pending:
@@ -336,20 +317,9 @@ def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
         return job.arrangements[side]
     return choose_arrangement(
         job.layout,
-        lambda block_map, tile: job.read.tile(block_map, side, tile),
+        lambda block_map, tile: job.tile(block_map, side, tile),
         lambda codes: job.encoders[side](codes, job.spec.coding.draw),
         job.packing.block_slots,
         job.packing.tile_slots,
         job.threads,
     )
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the renaming last through a power cut."""
-    # Some network file systems refuse; the file is whole all the same.
-    with contextlib.suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

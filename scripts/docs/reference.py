@@ -152,10 +152,11 @@ def _derived(error: type[Exception]) -> str:
 
 
 def _members(found: Any) -> dict[str, Any]:
-    """The public methods and properties of a class that have a docstring."""
+    """The public methods and properties of a class, or of a private base, with a docstring."""
     members = {
         name: value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        for name, value in vars(found).items()
+        for kind in (found, *(base for base in found.__bases__ if base.__name__.startswith("_")))
+        for name, value in vars(kind).items()
         if not name.startswith("_")
     }
     return {name: value for name, value in members.items() if _is_documented(value)}

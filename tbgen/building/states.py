@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 from tbgen.indexing.errors import InputError
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.files import open_to_read, replacing
+from tbgen.tables.files import open_to_read, replacing, sync_directory
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
@@ -184,9 +184,5 @@ def remove_state(directory: Path, name: TableName) -> None:
     path = state_path(directory, name)
     if path.exists():
         # A machine that loses power may forget names that were not synced: the table's first.
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync_directory(directory)
         path.unlink(missing_ok=True)

@@ -28,7 +28,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import kernels
 from tbgen.tables import Tablebase, TableFile, TableName, UnsupportedMaterialError, WdlName
-from tbgen.tables.blocks import Block, max_content
+from tbgen.tables.blocks import Block
 
 DEFAULT_CACHE_BYTES = 256 << 20
 
@@ -83,7 +83,7 @@ class NumbaTables:
             self._first_blocks.append(self._first_blocks[-1] + sum(file.header.blocks))
         blocks = self._first_blocks[-1]
         frame_bytes = max(
-            (max_content(f.header.block_slots, f.header.spec.codes.width) for f in files), default=1
+            (f.header.spec.coding.max_content(f.header.block_slots) for f in files), default=1
         )
         frames = max(1, min(blocks, cache_bytes // frame_bytes))
         keyed = {_material_key(each): number for number, each in enumerate(self.materials)}

@@ -174,7 +174,7 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
             codes = np.concatenate(unaligned)
             at = tile * _tile_bytes(block_map)
             end = at + -(-len(codes) // SLOTS_PER_BYTE)
-            packed = OUTCOMES.decode(encode_outcomes(codes, 0), len(codes))
+            packed = OUTCOMES.block(encode_outcomes(codes, 0), len(codes))
             packed.write_packed(out[at:end])
 
 

@@ -19,9 +19,9 @@ from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
     Block,
+    CodeCoding,
     encode_block,
     fill,
-    max_content,
     safe_slots,
 )
 from tbgen.tables.cache import BlockCache
@@ -187,7 +187,7 @@ def test_decoded_blocks_are_as_small_as_promised(width: int) -> None:
         for distinct in (1, 2, 255, 256, 257, 5000):
             codes = rng.integers(1, min(distinct, 256**width - 1) + 1, slots).astype(f"u{width}")
             content = encode_block(codes)
-            assert len(content) <= max_content(slots, width) <= MAX_BLOCK_BYTES
+            assert len(content) <= CodeCoding(width).max_content(slots) <= MAX_BLOCK_BYTES
             block = Block(content, slots, width)
             out = np.empty_like(codes)
             block.write_to(out)
