@@ -81,9 +81,6 @@ class Memory:
         """The winner's positions after which the offence is possible, once they are known."""
         self.open: KeptRecords | None = None
         """Where loss candidates may be: other positions need something to be won that was not."""
-        self.won = KeptRecords(propagation.sets.workers.storage)
-        """What the winner has won since the last search."""
-        propagation.logs[winner].append(self.won)
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
@@ -136,7 +133,6 @@ class Search:
                 live = self.room_of_live
                 self.sets.copy(unknown, live)
             self.sets.remove(records, live)
-            self._memory.won.add_all(records)
         return live
 
     @property
@@ -186,7 +182,6 @@ class Search:
     def _find_all(self, lost: Records | None) -> None:
         """The candidates of the first order, and what later orders begin with."""
         memory, sets = self._memory, self.sets
-        memory.won.take()
         unknown = self.propagation.unknown[self.winner]
         sets.over(memory.mark, int(self.winner), unknown, self.win_candidates)
         memory.offending = sets.packed(self.win_candidates.rows)
@@ -201,7 +196,7 @@ class Search:
         """The candidates of a later order: those that something new may have made so.
 
         A loss candidate has a new way to lose if it has a move into what has been won since the
-        last order, or a capture that loses since this one.
+        last search, or a capture that loses since this one.
         """
         memory, sets, p = self._memory, self.sets, self.propagation
         assert memory.offending is not None
@@ -234,11 +229,12 @@ class Search:
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
         with self.frontier() as cause:
-            sets.put(self._memory.won.take(), cause)
+            sets.put(p.last_wins(self.winner), cause)
+            for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
+                sets.put_more(records, cause)
             self.sweep(self.offender, cause, losable, newly_losing)
-            for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
-                sets.put(records, cause, within=losable)
-                sets.join(cause, newly_losing)
+        for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
+            sets.put_more(records, newly_losing, within=losable)
 
     def _keep_affected(self, judge: Judge | None) -> None:
         """Keep the candidates from which play may come to a loss candidate with a new way to lose.

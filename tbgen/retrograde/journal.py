@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,17 @@ from tbgen.rows.records import Bytes, KeptRecords, Records, k_record_lists, pack
 from tbgen.rows.storage import Kept, Storage
 from tbgen.tables.palettes import Palette
 
-_HEADER_BYTES = 8
-"""Before each record of a journal: its code and its length, four bytes each, least first."""
+_HEADER = Struct("<II")
+"""Before each record of a journal: its code and its length."""
+
+_HEADER_BYTES = _HEADER.size
 
 _PIECE_BYTES = 1 << 15
 """Bytes of records that are compressed together; each chunk keeps less than that as they are."""
+
+Place = tuple[int, int]
+"""A place in the journal of a chunk: how many pieces come before, and how many bytes of the next.
+A piece that is compressed meanwhile keeps its places."""
 
 
 @borrowing_kernel
@@ -77,11 +84,37 @@ class Journal:
         """Note that the positions of a record have a code."""
         self.codes.add(code)
         piece = self._open[chunk]
-        piece += code.to_bytes(4, "little") + len(record).to_bytes(4, "little")
+        piece += _HEADER.pack(code, len(record))
         piece += record.data
         if len(piece) >= _PIECE_BYTES:
             self._packed[chunk].append(self._storage.keep(packer.compress(piece)))
             self._open[chunk] = bytearray()
+
+    @property
+    def places(self) -> list[Place]:
+        """For each chunk, where its records end by now."""
+        return [
+            (len(packed), len(piece))
+            for packed, piece in zip(self._packed, self._open, strict=True)
+        ]
+
+    def better_since(self, places: list[Place], code: int) -> Records:
+        """The records after some places whose codes are better than one."""
+        return _LaterRecords(self, places, code)
+
+    def records_after(self, chunk: int, place: Place, code: int) -> list[Bytes]:
+        """Those of one chunk."""
+        number, at = place
+        pieces = [packer.decompress(self._storage.fetch(k)) for k in self._packed[chunk][number:]]
+        found = []
+        for piece in (*pieces, bytes(self._open[chunk])):
+            while at < len(piece):
+                own, size = _HEADER.unpack_from(piece, at)
+                if own > code:
+                    found.append(np.frombuffer(piece, np.uint8, size, at + _HEADER_BYTES))
+                at += _HEADER_BYTES + size
+            at = 0
+        return found
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
         """All that has been noted: chunks, and compressed pieces, those of a chunk in order."""
@@ -103,6 +136,25 @@ class Journal:
         if self._open[chunk]:
             piece = bytes(self._open[chunk])
             _k_fill(np.frombuffer(piece, np.uint8), palette.codes, numbers)
+
+
+class _LaterRecords:
+    """What has been noted in a journal since it was at some places, as `Records`."""
+
+    def __init__(self, journal: Journal, places: list[Place], code: int) -> None:
+        self._journal = journal
+        self._code = code
+        now = enumerate(zip(places, journal.places, strict=True))
+        self._places = [(chunk, before) for chunk, (before, after) in now if before != after]
+
+    def __len__(self) -> int:
+        """Number of chunks that anything was noted of."""
+        return len(self._places)
+
+    def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
+        """Some of these chunks, unpacked one at a time."""
+        for chunk, place in self._places[chunks]:
+            yield chunk, self._journal.records_after(chunk, place, self._code)
 
 
 class Waiting:

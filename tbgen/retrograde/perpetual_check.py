@@ -66,8 +66,7 @@ def _declare_captures(search: Search) -> None:
     with search.frontier() as won_by_capture, search.frontier() as in_check:
         sets.clear(won_by_capture)
         for records in p.waiting_for(winner, search.order, Outcome.WIN):
-            sets.put(records, in_check, within=p.unknown[winner])
-            sets.join(in_check, won_by_capture)
+            sets.put_more(records, won_by_capture, within=p.unknown[winner])
         sets.over(k_in_check, int(winner), won_by_capture.rows, in_check)
         search.declare(in_check)
 

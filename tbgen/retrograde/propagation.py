@@ -33,7 +33,7 @@ from tbgen.retrograde.initialisation import Sorted
 from tbgen.retrograde.journal import Journal
 from tbgen.rows.bitsets import count_bits
 from tbgen.rows.frame import LEADS, MIDS
-from tbgen.rows.records import Bytes, KeptRecords, Records, split_records, write_row
+from tbgen.rows.records import Records, split_records, write_row
 from tbgen.rows.sets import Frontier, Rows, Sets, ranges_for
 from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
@@ -104,8 +104,8 @@ class Propagation:
         self.waiting = red.waiting, black.waiting
         self.fronts = [sets.empty_frontier() for _ in Side]
         self.spare = sets.empty_frontier()
-        self.logs: tuple[list[KeptRecords], list[KeptRecords]] = [], []
-        """Who is to be told what a side has won."""
+        self.begun = [journal.places for journal in self.journals]
+        """Where the journals were when the last order began."""
         self._report = report
 
     def start(self) -> None:
@@ -124,6 +124,8 @@ class Propagation:
         Raises `LimitExceededError` where a distance does not fit the codes.
         """
         due = self._last_due(order)
+        if not last:
+            self.begun = [journal.places for journal in self.journals]
         for number in itertools.count(last + 1):
             settled = self.step(order, number)
             yield number, settled
@@ -175,7 +177,7 @@ class Propagation:
 
     def _settle(self, value: Value) -> int:
         """Give the positions on the fronts their value; returns how many there are."""
-        code, won = self.code_space.encode(value), value.outcome == Outcome.WIN
+        code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
         for side in Side:
@@ -191,8 +193,6 @@ class Propagation:
                 )  # fmt: skip
                 for chunk, record in split_records(first, last, out, ends):
                     self.journals[side].add(code, chunk, record)
-                    if won:
-                        self._note_won(side, chunk, record)
 
             self.sets.workers.run(settle, chunks.number, ranges_for(found))
         return int(total.sum())
@@ -206,17 +206,11 @@ class Propagation:
     def seed(self, side: Side, members: Rows, order: int) -> None:
         """Make positions that have left the sets direct wins, due at the first step of an order."""
         code = self.code_space.encode(Value(Outcome.WIN, order, 0))
+        self.sets.record(members, partial(self.waiting[side].add, code))
 
-        def note(chunk: int, record: Bytes) -> None:
-            self.waiting[side].add(code, chunk, record)
-            self._note_won(side, chunk, record)
-
-        self.sets.record(members, note)
-
-    def _note_won(self, side: Side, chunk: int, record: Bytes) -> None:
-        """Tell those who asked (`logs`)."""
-        for log in self.logs[side]:
-            log.add(chunk, record)
+    def last_wins(self, side: Side) -> Records:
+        """The positions that a side has won in the last order."""
+        return self.journals[side].better_since(self.begun[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
         """The positions that wait for an outcome of an order, of one code at a time."""

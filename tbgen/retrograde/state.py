@@ -7,7 +7,7 @@
     checkpoint  =  head (JSON)
                    of each side     unknown, losable, front: records of sets, compressed
                                     waiting positions, with codes; the journal
-                   of each search   its memory: two sets, and the wins since the last search
+                   of each search   its memory: two sets
 
 Each is a section: records, each a *part* with its chunk and code before it, and an empty part at
 the end. What follows from the material (the index, its moves) is made anew. The place of the bytes,
@@ -108,7 +108,8 @@ class BuildState:
         """The state as bytes; nothing may change it until the last part is taken."""
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
-        head = [self.order, self.number, self.changed, patterns, codes]
+        begun = self.propagation.begun
+        head = [self.order, self.number, self.changed, patterns, codes, begun]
         yield json.dumps(head).encode()
         for section in self._sections():
             for chunk, code, packed, record in section:
@@ -131,7 +132,6 @@ class BuildState:
             assert memory.open is not None
             yield _pieces_of(memory.offending)
             yield _pieces_of(memory.open)
-            yield _pieces_of(memory.won)
 
     def add_searches(self, memories: Sequence[Memory]) -> None:
         """Add the memories of the searches, which are empty, and fill them from a checkpoint."""
@@ -142,8 +142,6 @@ class BuildState:
         for memory in memories:
             memory.offending = _set_of(_section(self._unread), storage)
             memory.open = _set_of(_section(self._unread), storage)
-            for chunk, _, packed, piece in _section(self._unread):
-                memory.won.put_back(chunk, packed, piece)
         _end(self._unread)
         self._unread = None
 
@@ -159,7 +157,7 @@ def resumed(
     if parts is None:
         return None
     report("reading the state", 0, 0, 0)
-    order, number, changed, patterns, codes = json.loads(next(parts))
+    order, number, changed, patterns, codes, begun = json.loads(next(parts))
     storage = sets.workers.storage
     red, black = (Sorted(sets.empty(), Waiting(storage)) for _ in Side)
     unknown = sets.empty(), sets.empty()
@@ -173,6 +171,7 @@ def resumed(
         p.journals[side].codes.update(codes[side])
         for chunk, _, _, piece in _section(parts):
             p.journals[side].put_back(chunk, piece)
+    p.begun = [[(pieces, size) for pieces, size in places] for places in begun]
     if not order:
         _end(parts)
     report("resuming", order, max(0, number - (order > 0)), 0)

@@ -210,18 +210,6 @@ class KeptRecords:
         packed = len(record) >= _WORTH_PACKING
         self.put_back(chunk, packed, packer.compress(record.data) if packed else record.tobytes())
 
-    def add_all(self, records: Records) -> None:
-        """Keep the records of all chunks."""
-        for chunk, of_chunk in records[:]:
-            for record in of_chunk:
-                self.add(chunk, record)
-
-    def take(self) -> KeptRecords:
-        """The records; they are forgotten here."""
-        taken = KeptRecords(self._storage)
-        taken._records, self._records = self._records, {}
-        return taken
-
     def pieces(self) -> Iterator[tuple[int, bool, bytes]]:
         """The records as they are kept: the chunk of each, and whether it is compressed."""
         for chunk, records in self._records.items():

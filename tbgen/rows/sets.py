@@ -387,8 +387,12 @@ class Sets:
 
     def put(self, records: Records, found: Frontier, within: Rows | None = None) -> None:
         """Make a frontier the positions on record: all, or those that lie in `within`."""
-        filtered, members = within is not None, found.rows if within is None else within
         self.clear(found)
+        self.put_more(records, found, within)
+
+    def put_more(self, records: Records, found: Frontier, within: Rows | None = None) -> None:
+        """Add positions on record to a frontier, which keeps what it has."""
+        filtered, members = within is not None, found.rows if within is None else within
 
         def put(record: Bytes, row_0: int) -> None:
             _k_put(record, row_0, filtered, members, found, self.mids)

@@ -166,6 +166,7 @@ def test_an_order_without_new_ways_to_lose_looks_at_nothing(
         with memory.search(7) as search:
             assert search.initialise(captures_wait=True)
         known = memory.open
+        assert [settled for _, settled in propagation.steps(7)] == [0]
         rows = sets.workers.meter.rows
         with memory.search(8) as search:
             assert not search.initialise(captures_wait=True)

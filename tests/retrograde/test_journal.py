@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tbgen.retrograde.journal import Journal, Waiting
 from tbgen.rows.sets import k_add
@@ -32,6 +33,32 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
     journal.fill(0, palette, numbers)
     assert numbers.dtype == np.uint8
     assert np.array_equal(palette.codes_of(numbers), expected)
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_what_was_noted_after_a_place_is_found_again(saved: bool) -> None:
+    """From every place, among pieces that are compressed and such as are open, saved or not."""
+    rng = np.random.default_rng(3)
+    journal, noted, places = Journal(3, Storage()), [], []
+    for n in range(100):
+        places.append(journal.places)
+        code, chunk = int(rng.integers(1, 100)), int(rng.integers(2))
+        record = rng.integers(0, 255, int(rng.integers(1, 6000))).astype(np.uint8)
+        journal.add(code, chunk, record)
+        noted.append((code, chunk, record))
+        if saved and n == 70:
+            pieces = list(journal.pieces())
+            journal = Journal(3, Storage())
+            for piece in pieces:
+                journal.put_back(*piece)
+    assert len({place[0][0] for place in places}) > 3, "pieces were compressed"
+    for n, place in enumerate(places):
+        found = journal.better_since(place, 50)
+        assert len(found) == len({chunk for _, chunk, _ in noted[n:]})
+        for chunk, records in found[:]:
+            expected = [r for code, where, r in noted[n:] if where == chunk and code > 50]
+            assert [r.tolist() for r in records] == [r.tolist() for r in expected]
+    assert len(journal.better_since(journal.places, 0)) == 0
 
 
 def test_lists_wait_by_code() -> None:
