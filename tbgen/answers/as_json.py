@@ -47,12 +47,12 @@ def position_answer(
 
 def move_answer(
     position: Position,
-    result: ProbeResult,
+    result: ProbeResult | None,
     move: RootMove,
     notation: str,
     mechanism: Mechanism | None = None,
 ) -> dict[str, Any]:
-    """Return the JSON of a legal move of a position whose value is `result`."""
+    """Return the JSON of a legal move of a position whose value is `result`, if that is known."""
     return {
         "move": format_move(position, move.move, notation),
         "outcome": outcome_name(move.outcome),

@@ -193,19 +193,22 @@ def explain_position(
 
 
 def explain_move(
-    root: ProbeResult,
+    root: ProbeResult | None,
     move: RootMove,
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
     """Return the result of a move for its side, in the position with the value `root`.
 
+    Without `root` (its table is missing), the value that the move leads to.
     `mechanism` is that of the position; the move that begins the play which shows it is
     explained by it.
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:
         return words.say(Reason("move_unknown", material=move.missing))
+    if root is None:
+        return explain_position(move.after, after, words=words)
     if worth.outcome == Outcome.DRAW:
         barren = move.capture and not after.material.needs_table
         return words.say(Reason("leaves_barren" if barren else "draw"))

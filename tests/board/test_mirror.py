@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -21,11 +20,9 @@ pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx", reason="starlette's test client needs it")
 
 from click.testing import CliRunner
-from starlette.requests import ClientDisconnect
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.web.mirror import Download
 from tbgen.board.web.server import create_app
 from tbgen.cli import main
 from tbgen.publishing.fetching import FetchError, fetch
@@ -135,27 +132,12 @@ def test_parts(client: TestClient, directory: Path) -> None:
     assert ask(f"bytes=7-{10**17}") == (206, content[7:], f"bytes 7-{size - 1}/{size}")
     for beyond in (f"bytes={size}-", f"bytes={size + 5}-{size + 9}", f"bytes={size + 5}-1"):
         assert ask(beyond) == (416, b"", f"bytes */{size}")
-    others = "bytes=-5", "bytes=5-3", "bytes=0-1,3-4", "lines=1-", "bytes=" + "9" * 99 + "-"
-    for other in others:
-        assert ask(other) == (200, content, None)
+    assert ask("bytes=-5") == (206, content[-5:], f"bytes {size - 5}-{size - 1}/{size}")
+    for wrong in ("bytes=5-3", "lines=1-"):
+        assert ask(wrong)[0] == 400
     tag = client.head(f"/files/{KRKN}").headers["etag"]
     assert ask("bytes=9-", if_range=tag)[0] == 206
     assert ask("bytes=9-", if_range='"another"') == (200, content, None)
-
-
-def test_a_download_that_is_broken_off_leaves_no_file_open(directory: Path) -> None:
-    async def receive() -> dict[str, str]:
-        return {"type": "http.disconnect"}
-
-    async def send(message: object) -> None:
-        raise OSError("the reader has gone")
-
-    file = (directory / KRKN).open("rb", buffering=0)
-    download = Download(file, 0, 1000, 200, {}, "application/octet-stream")
-    scope = {"type": "http", "asgi": {"spec_version": "2.4"}}
-    with pytest.raises(ClientDisconnect):
-        asyncio.run(download(scope, receive, send))
-    assert file.closed
 
 
 def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) -> None:

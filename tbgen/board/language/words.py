@@ -70,13 +70,7 @@ def explain_move(
     mechanism: Mechanism | None = None,
 ) -> str:
     """The effect of a move; without `root` (its table is missing), the value that it leads to."""
-    if root is not None:
-        said = reasons.explain_move(root, move, mechanism, _words(language))
-    elif move.result is not None:
-        said = reasons.explain_position(move.after, move.result, words=_words(language))
-    else:
-        said = _words(language).say(reasons.Reason("move_unknown", material=move.missing))
-    return _spell(said, language)
+    return _spell(reasons.explain_move(root, move, mechanism, _words(language)), language)
 
 
 def explain_line(line: Mainline, language: str) -> str:

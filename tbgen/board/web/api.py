@@ -21,6 +21,7 @@ from starlette.requests import Request
 
 from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
 from tbgen.answers.mechanism import Mechanism, mechanism_of
+from tbgen.answers.schema import POSITION
 from tbgen.board.drawing import raster
 from tbgen.board.drawing.animation import animate
 from tbgen.board.drawing.diagram import Marks, draw
@@ -303,22 +304,8 @@ def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[
 
 
 def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    reason = explain_move(study.result, move, view.language, mechanism)
-    if study.result is not None:
-        answer = move_answer(study.position, study.result, move, "iccs")
-        answer["reason"] = reason
-    else:
-        answer = {
-            "move": move.move.iccs,
-            "outcome": outcome_name(move.outcome),
-            "value": move.value,
-            "order": move.order,
-            "plies": move.plies,
-            "capture": move.capture,
-            "check": move.check,
-            "best": False,
-            "reason": reason,
-        }
+    answer = move_answer(study.position, study.result, move, "iccs")
+    answer["reason"] = explain_move(study.result, move, view.language, mechanism)
     answer["fen"] = move.after.fen
     if view.notation != "iccs":
         answer["text"] = format_move(study.position, move.move, view.notation)
@@ -329,21 +316,15 @@ def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None)
 
 def _unknown_position(position: Position) -> dict[str, Any]:
     """The answer where the position's table is missing."""
-    return {
+    known = {
         "fen": position.fen,
         "material": position.material.name,
-        "rules": None,
-        "minor_chases": None,
-        "metric": None,
         "side": position.side.name.lower(),
         "outcome": outcome_name(None),
-        "value": None,
-        "order": None,
-        "plies": None,
         "in_check": in_check(position),
         "reason": f"no table of {position.material.name}",
-        "mechanism": None,
     }
+    return {field: known.get(field) for field in POSITION}
 
 
 def _missing(study: Study) -> dict[str, str]:

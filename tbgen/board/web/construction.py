@@ -197,8 +197,7 @@ def _own_address(back: str) -> str:
 
 
 def _plain(answer: Answer) -> Response:
-    headers = {"cache-control": "no-store", **(answer.headers or {})}
-    return Response(answer.content(), answer.status, headers, media_type=answer.media_type)
+    return answer.response({"cache-control": "no-store", **(answer.headers or {})})
 
 
 def missing_card(library: Library, study: Study, view: View) -> str:

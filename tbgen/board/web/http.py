@@ -90,6 +90,11 @@ class Answer:
             return self.body.encode()
         return json.dumps(self.body, ensure_ascii=False).encode()
 
+    def response(self, headers: Mapping[str, str] | None = None) -> Response:
+        """Return it for starlette, with other headers than its own if they are given."""
+        headers = self.headers if headers is None else headers
+        return Response(self.content(), self.status, headers, media_type=self.media_type)
+
 
 class RequestError(Exception):
     """A request that is refused, with the status and what to do about it."""
@@ -225,7 +230,7 @@ class Gate:
                 headers = {"etag": tag, "cache-control": kept, "vary": "accept-language"} | headers
             else:
                 headers.setdefault("cache-control", "no-store")
-            return Response(answer.content(), answer.status, headers, media_type=answer.media_type)
+            return answer.response(headers)
 
         return respond
 

@@ -122,12 +122,8 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
         problem = RequestError(413, "no request has a body here", "put everything in the query")
     if problem is None:
         return None
-    answer = failure(problem)
     # Whatever was sent beyond the limits is not read.
-    return Response(
-        answer.content(), answer.status, {"connection": "close", "allow": "GET, HEAD, OPTIONS"},
-        media_type=answer.media_type,
-    )  # fmt: skip
+    return failure(problem).response({"connection": "close", "allow": "GET, HEAD, OPTIONS"})
 
 
 def _length(headers: Mapping[bytes, bytes]) -> int:

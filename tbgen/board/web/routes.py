@@ -310,4 +310,4 @@ def _dressed(request: Request, error: RequestError) -> Response:
     answer = failure(error)
     if "text/html" in request.headers.get("accept", ""):
         answer = _as_page(request, answer)
-    return Response(answer.content(), answer.status, media_type=answer.media_type)
+    return answer.response()
