@@ -7,15 +7,17 @@
     Black's longest defence is a perpetual check, which loses (order 9)
     draw
 
-One ply is a move of one side; one move, in brackets, is a move of the winner. English is here;
-another language is another `Words` (`tbgen.board.language.words`).
+One ply is a move of one side; one move, in brackets, is a move of the winner. Another language is
+another `Words` (`tbgen.board.language.words`); reasons.csv has the sentences of both.
 """
 
 from __future__ import annotations
 
+import csv
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from tbgen.answers.mechanism import Mechanism, Offence, mechanism_of
@@ -46,6 +48,13 @@ class Reason:
     mechanism: Mechanism | None = None
     material: str | None = None
     verdict: str = ""
+
+
+def read_sentences(column: int) -> dict[str, str]:
+    """The sentences of reasons.csv by the key of the reason: 1 for English, 2 for Chinese."""
+    path = Path(__file__).with_name("reasons.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row[0]: row[column] for row in csv.reader(file)}
 
 
 class Words(ABC):
@@ -101,45 +110,7 @@ class Words(ABC):
 class English(Words):
     """The words of the command line."""
 
-    sentences: ClassVar[Mapping[str, str]] = {
-        "draw": "draw",
-        "barren": "draw: neither side has a piece that can attack",
-        "leaves_barren": "draw: leaves no piece that can attack",
-        "is_mated": "{side} is mated",
-        "is_stalemated": "{side} is stalemated, which loses",
-        "wins": "{side} {mates} in {distance}",
-        "loses": "{other} loses: {side} {mates} in {distance}",
-        "has_forced": "{other}'s longest defence is a {offence}, which loses (order {order})",
-        "forces": (
-            "In {plies} {other}'s longest defence is a {offence}, which loses (order {order})"
-        ),
-        "offends": "{side} loses by {offence}, order {order}, in {plies}",
-        "move_mates": "mates",
-        "move_stalemates": "stalemates, which wins",
-        "move_wins": "{mates} in {distance}",
-        "move_loses": "loses: {mated} in {distance}",
-        "move_wins_by_capture": "converts into a won {material}",
-        "move_loses_by_capture": "loses: converts into a lost {material}",
-        "move_keeps": "{other}'s best is to go on with the {offence}, which loses (order {order})",
-        "move_forces": "forces a {offence}, order {order}, in {plies}",
-        "move_offends": "loses by {offence}, order {order}, in {plies}",
-        "move_unknown": "no table of {material}",
-        "line_mate": "{other} is mated: {side} wins",
-        "line_stalemate": "{other} is stalemated: {side} wins",
-        "line_draw": "draw: neither side can force anything",
-        "line_cut": "cut off: there are more moves",
-        "line_unknown": "no table of {material}: the line cannot be followed further",
-        "line_repeats": "the position repeats: draw",
-        "line_drawn_loop": "the moves repeat: {verdict}",
-        "line_loop": "the moves repeat: {verdict}",
-        "mates": "mates",
-        "mates_or_converts": "mates or converts",
-        "mated": "mated",
-        "mated_or_converted": "mated or converted",
-        Offence.CHECK: "perpetual check",
-        Offence.CHASE: "perpetual chase",
-        "check_or_chase": "perpetual check or chase",
-    }
+    sentences: ClassVar[Mapping[str, str]] = read_sentences(1)
 
     def side(self, side: Side) -> str:
         """`Red`."""

@@ -1,13 +1,15 @@
 """Lessons in `tbgen` and `tbgen COMMAND --help` beside the options: examples, further pages.
 
-One table for all commands, so that what is shown at a terminal, what docs/commands.md prints and
-what the tests try are the same lines. The options themselves are explained where they are declared.
+lessons.toml has those of all commands, so that what is shown at a terminal, what docs/commands.md
+prints and what the tests try are the same lines. The options are explained where they are declared.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -29,141 +31,23 @@ class Lesson(NamedTuple):
     page: str
 
 
-FIRST_STEPS = Lesson(
-    (
-        ("tbgen build KRKN", "three tables, in a second once the kernels are compiled"),
-        (f'tbgen probe "{CHECKS}"', "a position, all its moves, and why"),
-        ("tbgen verify KRKN", "a proof from the rules alone"),
-        ("tbgen serve --demo", "the board in a browser"),
-    ),
-    "docs/tutorial.md",
-)
-"""Of `tbgen` itself."""
+def _read() -> dict[str, Lesson]:
+    """The lessons of lessons.toml, that of `tbgen` itself first."""
+    found = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text("utf-8"))
+    positions = {"checks": CHECKS, "loop": LOOP, "loop_fen": LOOP_FEN}
+    return {
+        name: Lesson(
+            tuple((line.format(**positions), meaning) for line, meaning in lesson["examples"]),
+            lesson["page"],
+        )
+        for name, lesson in found.items()
+    }
 
-LESSONS = {
-    "plan": Lesson(
-        (
-            ("tbgen plan KRKNN", "what it needs before anything is built"),
-            ("tbgen plan --men 5 --workers 8", "all of at most five men, on eight workers"),
-            ("tbgen plan --attackers 2 --men 5", "of at most two attackers, whatever defends"),
-            ("tbgen plan KRNKR KRPKR --json", "the same of two materials, for a script"),
-        ),
-        "docs/build-big.md",
-    ),
-    "build": Lesson(
-        (
-            ("tbgen build KRKN", "KRKN, and the tables that its captures lead to"),
-            ("tbgen build KRKN --rules none", "the same where repetition draws"),
-            ("tbgen build --men 4 --jobs auto --wdl", "all of at most four men, several at once"),
-            ("tbgen build KRNKR --memory 300MiB", "with arrays on disk where that is too little"),
-        ),
-        "docs/build-big.md",
-    ),
-    "pack": Lesson(
-        (
-            ("tbgen pack KRKN", "win, draw or loss alone, for engines"),
-            ("tbgen pack --men 5", "of all tables here of at most five men"),
-            ("tbgen pack --men 5 --out download", "the same in a folder to hand out"),
-        ),
-        "docs/engines.md",
-    ),
-    "probe": Lesson(
-        (
-            (f'tbgen probe "{CHECKS}"', "value, moves and reasons"),
-            (f'tbgen probe "{CHECKS}" --notation zh', "moves in Chinese"),
-            ("tbgen probe - --json < positions.txt", "one position a line, one object each"),
-        ),
-        "docs/values.md",
-    ),
-    "line": Lesson(
-        (
-            (f'tbgen line "{CHECKS}"', "to mate, or to the loop that is forced"),
-            (f'tbgen line "{CHECKS}" --plies 4 --json', "the first four plies, for a script"),
-        ),
-        "docs/studies.md",
-    ),
-    "verify": Lesson(
-        (
-            ("tbgen verify KRKN", "one table, if those below it are right"),
-            ("tbgen verify --closure KRKN", "with all that it rests on"),
-            ("tbgen verify --wdl KRKN", "its win-draw-loss file"),
-        ),
-        "docs/proof.md",
-    ),
-    "stats": Lesson(
-        (
-            ("tbgen stats KRKN", "counts, distances, orders, the longest wins"),
-            ("tbgen stats KRKN --histogram --json", "every value with its count"),
-        ),
-        "docs/values.md",
-    ),
-    "ls": Lesson((("tbgen ls", "the tables in ./egtb, with digests"),), "docs/publish.md"),
-    "index": Lesson(
-        (("tbgen index", "a manifest of the tables in ./egtb, for others to fetch"),),
-        "docs/publish.md",
-    ),
-    "fetch": Lesson(
-        (("tbgen fetch KRKN --from http://localhost:8000", "a table and what it needs, checked"),),
-        "docs/publish.md",
-    ),
-    "find": Lesson(
-        (
-            ("tbgen find KNKP --zugzwang", "every position in which both sides would rather wait"),
-            (
-                "tbgen find KRKN --outcome win --only --sort=-plies --limit 3",
-                "the longest only wins",
-            ),
-        ),
-        "docs/find.md",
-    ),
-    "dump": Lesson(
-        (
-            ("tbgen dump KRKN --sample 5", "five random positions as CSV"),
-            ("tbgen dump KRKN --format npz --out krkn.npz", "all of them, an array per column"),
-        ),
-        "docs/research.md",
-    ),
-    "judge": Lesson(
-        (
-            (f'tbgen judge "{LOOP_FEN}" {LOOP}', "who breaks the rules of repetition, and why"),
-            ("tbgen judge - < games.txt", "one `FEN;MOVE MOVE ...` a line"),
-        ),
-        "docs/judge-games.md",
-    ),
-    "convert": Lesson(
-        (
-            ("tbgen convert 4K44B49994n495k399 --to board", "a position of another program"),
-            (f'tbgen convert "{CHECKS}" --move d2b1 --notation zh', "a move in Chinese"),
-        ),
-        "docs/notations.md",
-    ),
-    "diagram": Lesson(
-        (
-            (f'tbgen diagram "{CHECKS}" -o checks.svg', "a picture for a text or a web page"),
-            (f'tbgen diagram "{CHECKS}" --last d2b1 --pieces latin', "after a move, with letters"),
-        ),
-        "docs/studies.md",
-    ),
-    "engine": Lesson(
-        (("tbgen engine --tables egtb", "then type: uci, position fen ..., go movetime 1000"),),
-        "docs/engine.md",
-    ),
-    "serve": Lesson(
-        (
-            ("tbgen serve --demo", "builds a few small tables first"),
-            ("tbgen serve --tables egtb --port 8080", "the tables of a directory"),
-        ),
-        "docs/board.md",
-    ),
-    "doctor": Lesson(
-        (
-            ("tbgen doctor", "versions, memory, space, where compiled code is"),
-            ("tbgen doctor --numba", "also tries the compiler"),
-        ),
-        "docs/build-big.md",
-    ),
-}
+
+LESSONS = _read()
 """By the name of the command."""
+FIRST_STEPS = LESSONS.pop("tbgen")
+"""Of `tbgen` itself."""
 
 
 def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:

@@ -8,6 +8,7 @@ import random
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from string import Formatter
 
 import numpy as np
 import pytest
@@ -166,8 +167,12 @@ def test_words_of_a_win_and_a_loss_by_chase(chases: GameTablebase) -> None:
     assert text.endswith(" by the cannon, order 1, in 5 plies")
 
 
-def test_both_languages_have_the_same_sentences() -> None:
-    assert English.sentences.keys() == words.Chinese.sentences.keys()
+def test_both_languages_fill_the_same_fields_of_a_sentence() -> None:
+    known = {"side", "other", "order", "plies", "distance", "mates", "mated", "offence"}
+    for sentences in (English.sentences, words.Chinese.sentences):
+        assert all(sentences.values())
+        used = {field for text in sentences.values() for _, field, *_ in Formatter().parse(text)}
+        assert used - {None} <= known | {"material", "verdict"}
 
 
 def test_several_chasers_are_named() -> None:

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.language.i18n import LANGUAGES, TEXTS, read_csv, traditional
 from tbgen.board.language.names import material_name
+from tbgen.board.language.words import Chinese
 from tbgen.board.web import pages
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.server import create_app
@@ -330,8 +331,8 @@ def test_traditional_texts_have_their_own_characters_and_words() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    files = [*read_csv("complaints.csv"), *read_csv("reasons.csv")]
-    said += "".join(chinese for _, chinese in [*TEXTS.values(), *files])
+    files = [*TEXTS.values(), *read_csv("complaints.csv")]
+    said += "".join([*(chinese for _, chinese in files), *Chinese.sentences.values()])
     found = traditional(said)
     assert not set(found) & SIMPLIFIED
     assert not re.search("[複復]制|標准|日志|坐標|服務器|程序|內存|磁盤|文件|鏈接|數據|全屏", found)

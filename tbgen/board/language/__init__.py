@@ -3,6 +3,6 @@
 texts.csv    messages by key, in English and simplified Chinese
 i18n         a message in one of three languages
 names        pieces, points and endgames
-words        reasons and verdicts; reasons.csv has their sentences
+words        reasons and verdicts; tbgen/answers/reasons.csv has their sentences
 complaints   errors; complaints.csv has their forms
 """

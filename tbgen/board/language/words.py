@@ -13,7 +13,7 @@ from typing import ClassVar
 from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.units import duration
-from tbgen.board.language.i18n import localise, read_csv, text, traditional
+from tbgen.board.language.i18n import localise, text, traditional
 from tbgen.board.language.names import file_name
 from tbgen.indexing import Position, Side
 from tbgen.notation.chinese import piece_name
@@ -29,7 +29,7 @@ from tbgen.tables.proofs import ProofStatus
 class Chinese(reasons.Words):
     """Simplified characters; traditional ones follow from them."""
 
-    sentences: ClassVar[Mapping[str, str]] = dict(read_csv("reasons.csv"))
+    sentences: ClassVar[Mapping[str, str]] = reasons.read_sentences(2)
 
     def side(self, side: Side) -> str:
         """`红方`."""
