@@ -139,6 +139,13 @@ class Dialogue:
         """Write a line of text for the user."""
         self.write(f"{self.NOTE} {' '.join(text.split())}")
 
+    def best_move(self, answer: Answer) -> str:
+        """`bestmove M [ponder M]`; empty for an answer without a move."""
+        if answer.move is None:
+            return ""
+        ponder = f" ponder {self.moves_text([answer.ponder])}" if answer.ponder else ""
+        return f"bestmove {self.moves_text([answer.move])}{ponder}"
+
     def moves_text(self, moves: Sequence[Move]) -> str:
         """Moves from the game's position on, in the protocol's notation."""
         position, words = self.game.position, []

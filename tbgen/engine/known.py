@@ -143,7 +143,7 @@ def _line(tables: GameTablebase, choice: RootMove) -> KnownLine:
     assert value is not None
     assert result is not None
     mates = result.metric == Metric.DTM or choice.ends_game
-    score = scores.of_table(value.outcome, value.order, value.plies, mates=mates)
+    score = scores.of_table(value.outcome, value.order, value.plies, mates)
     following: tuple[Move, ...] = ()
     try:
         line = tables.mainline(choice.after, _LINE_PLIES)

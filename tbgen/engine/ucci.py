@@ -113,12 +113,7 @@ class Ucci(Dialogue):
 
     def answer(self, answer: Answer) -> None:
         """`bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
-        if answer.move is None:
-            self.write("nobestmove")
-            return
-        text = f"bestmove {answer.move.iccs}"
-        if answer.ponder is not None:
-            text += f" ponder {answer.ponder.iccs}"
+        text = self.best_move(answer) or "nobestmove"
         if answer.accepts_draw:
             text += " draw"
         elif answer.resigns:

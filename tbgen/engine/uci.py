@@ -155,13 +155,7 @@ class Uci(Dialogue):
 
     def answer(self, answer: Answer) -> None:
         """`bestmove M [ponder M]`."""
-        if answer.move is None:
-            self.write("bestmove (none)")
-            return
-        text = f"bestmove {self.moves_text([answer.move])}"
-        if answer.ponder is not None:
-            text += f" ponder {self.moves_text([answer.ponder])}"
-        self.write(text)
+        self.write(self.best_move(answer) or "bestmove (none)")
 
 
 _NUMBERS = (

@@ -27,14 +27,9 @@ import numpy as np
 from tbgen.compiling.jit import part
 from tbgen.engine.search.scores import (
     DRAW,
-    MAX_ORDER,
-    MAX_RULE_PLIES,
-    MAX_TABLE_PLIES,
-    ORDER_STEP,
-    RULE_WIN,
-    TABLE_WIN,
     UNKNOWN,
     VERDICT_WIN,
+    of_table,
 )
 from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_board
 from tbgen.referee import record
@@ -88,20 +83,6 @@ def verdict_score(state, row, side, beta):
 
 
 @part
-def _score_of_probe(value, ply):
-    """A table's score (`tbgen.probing.kernels`) as one of the search.
-
-    value : int64; not 0
-    """
-    order, plies = order_of(value), plies_of(value)
-    if order == 0:
-        score = TABLE_WIN - min(plies, MAX_TABLE_PLIES)
-    else:
-        score = RULE_WIN - ORDER_STEP * min(order, MAX_ORDER) - min(plies, MAX_RULE_PLIES)
-    return outcome_of(value) * (score - ply)
-
-
-@part
 def table_score(state, shared, row, side):
     """The score of a position that nothing can have repeated, or `UNKNOWN`.
 
@@ -115,6 +96,6 @@ def table_score(state, shared, row, side):
     if status != OK:
         return UNKNOWN
     state.table_hits += 1
-    if value == 0:
-        return np.int64(DRAW)
-    return np.int64(_score_of_probe(value, row - state.root))
+    outcome = outcome_of(value)
+    score = of_table(outcome, order_of(value), plies_of(value), False)
+    return np.int64(score - outcome * (row - state.root))

@@ -23,7 +23,6 @@ from tbgen.engine.search.geometry import (
     FILE_OF,
     FIRST_SHIFT,
     FREE,
-    LENGTHS,
     RANK_OF,
     SECOND_SHIFT,
     SIGHTS,
@@ -71,38 +70,6 @@ def _is_attacked_by_knight(state, row, king, side):
 
 
 @part
-def _is_king_attacked(state, row, king, side):
-    """Return whether the king of a side is attacked, or faces the other; asks the board alone.
-
-    king : int64; its square
-    """
-    board, enemy = state.boards[row], 8 - 8 * side
-    for direction in range(4):
-        step, left = STEPS[direction], LENGTHS[king, direction]
-        to = king
-        while left > 0:
-            to += step
-            left -= 1
-            if board[to] != EMPTY:
-                break
-        code = board[to]
-        if to == king or code == EMPTY:
-            continue
-        if code == enemy + ROOK or code == enemy + KING:
-            return True
-        while left > 0:
-            to += step
-            left -= 1
-            if board[to] != EMPTY:
-                if board[to] == enemy + CANNON:
-                    return True
-                break
-    return _is_attacked_by_pawn(state, row, king, side) or _is_attacked_by_knight(
-        state, row, king, side
-    )
-
-
-@part
 def _is_attacked_from(state, row, king, side, direction, left, come):
     """Return whether the king of a side is attacked from a direction, or faces the other.
 
@@ -132,6 +99,21 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
     if first != come and (board[first] == enemy + ROOK or board[first] == enemy + KING):
         return True
     return second != come and board[second] == enemy + CANNON
+
+
+@part
+def _is_king_attacked(state, row, king, side, source, target):
+    """Return whether the king of a side is attacked from anywhere, or faces the other.
+
+    king : int64; its square
+    source, target : int64; of a move that the board shows and the lines do not
+    """
+    for direction in range(4):
+        if _is_attacked_from(state, row, king, side, direction, source, target):
+            return True
+    return _is_attacked_by_pawn(state, row, king, side) or _is_attacked_by_knight(
+        state, row, king, side
+    )
 
 
 @part
@@ -195,7 +177,7 @@ def is_safe(state, row, side, source, target):
     moved, taken = board[source], board[target]
     board[target] = moved
     board[source] = EMPTY
-    safe = not _is_king_attacked(state, row, king, side)
+    safe = not _is_king_attacked(state, row, king, side, source, target)
     board[source] = moved
     board[target] = taken
     return safe

@@ -10,8 +10,12 @@
 
 The preference of `tbgen.play.preference` (mate and conversion before the rules, then the lower
 order, then the shorter way), with the verdicts of the search behind. Plies are counted from the
-root of the search; a loss is the negative. Plain numbers: nothing here imports anything.
+root of the search; a loss is the negative. Plain numbers: nothing here imports numba.
 """
+
+from __future__ import annotations
+
+from tbgen.indexing.scalar import scalar
 
 INFINITE = 2_000_000
 """More than any score."""
@@ -40,11 +44,13 @@ def is_decided(score: int) -> bool:
     return abs(score) > MAX_EVALUATION
 
 
-def of_table(outcome: int, order: int, plies: int, *, mates: bool) -> int:
+@scalar
+def of_table(outcome: int, order: int, plies: int, mates: bool) -> int:
     """The score of a table's value, seen from the position itself.
 
-    `outcome` is 1, 0 or -1; `mates` says that the table counts to mate, so that a value of order
-    0 is a mate in so many plies.
+    outcome : int; 1, 0 or -1
+    order, plies : int
+    mates : bool; the table counts to mate: a value of order 0 is a mate in so many plies
     """
     if outcome == 0:
         return DRAW
