@@ -8,8 +8,7 @@
     buffers    the arrays, and bringing blocks into them
     kernels    the probes
     wdl, wdl_kernels    the same of win-draw-loss files, all of them unpacked
-    legality   what the probes do not look at
-    placements    squares and legality of many slots
+    placements    squares and legality of many slots, legality of boards
     columns    a table as columns, every legal position or a sample
     dump       columns as files
 
@@ -27,7 +26,6 @@ Parameters of kernels, unless a kernel says otherwise:
     counts : int64, how many pieces of each code there are, four bits for each code
     code : int, a piece code
     score : int64, as the module describes
-    key : int64, a material: `army_key` of the side named first, then of the other
     width : int, bytes of a table's code
     span : int, half the plies that codes of one order have room for
 """
@@ -45,7 +43,7 @@ from tbgen.probing.kernels import (
     probe_board,
     probe_boards,
 )
-from tbgen.probing.legality import is_legal_board, legal_boards
+from tbgen.probing.placements import is_legal_board, legal_boards
 from tbgen.probing.wdl import WdlBuffers, WdlTables
 from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
 

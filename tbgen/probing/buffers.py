@@ -1,7 +1,8 @@
 # mypy: allow-untyped-calls
 """Tables as arrays, for compiled probes, and the loading of their blocks.
 
-    keys, numbers    open-addressed hash: material key -> table
+    keys, numbers    open-addressed hash: the counts of a material, in either colouring
+                     ->  2 * table + whether the colours are to be exchanged
     tables           one row of words per table: widths, first blocks, where each piece is listed
     descriptors      for each table its layout (`tbgen.indexing.slots`), then the block maps of
                      both sides (`tbgen.indexing.arrangement`), one behind the other
@@ -16,7 +17,7 @@ a second chance.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -86,8 +87,7 @@ class NumbaTables:
             (f.header.spec.coding.max_content(f.header.block_slots) for f in files), default=1
         )
         frames = max(1, min(blocks, cache_bytes // frame_bytes))
-        keyed = {_material_key(each): number for number, each in enumerate(self.materials)}
-        keys, numbers = hash_table(keyed, kernels.hash_place)
+        keys, numbers = hash_table(self.materials)
         self._owner = np.full(frames, -1, np.int64)  # the block in each frame
         self.buffers = Buffers(
             keys=keys,
@@ -230,12 +230,6 @@ def _named(material: Material | str, names: list[str]) -> str:
     return name
 
 
-def _material_key(material: Material) -> int:
-    """The key that `kernels.army_key` makes of both sides."""
-    counts = counts_of(material)
-    return int(kernels.army_key(counts, 0)) << 18 | int(kernels.army_key(counts, 1))
-
-
 def counts_of(material: Material, *, swapped: bool = False) -> int:
     """The number of pieces of each code, four bits for each; `swapped` exchanges the colours."""
     return sum(
@@ -246,21 +240,23 @@ def counts_of(material: Material, *, swapped: bool = False) -> int:
 
 
 def hash_table(
-    entries: dict[int, int], place: Callable[[int, int], int]
+    materials: Iterable[Material],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Keys and their numbers by open addressing, at most half full; -1 where there is none.
+    """Keys and numbers of materials in either colouring, as `kernels.find_number` looks for them.
 
-    place : returns where to look for a key first, by the length of the table less one
+    Open addressing, at most half full; -1 where there is none.
     """
+    # Both colourings of a symmetric material are one key, of the first.
+    entries = {
+        counts_of(material, swapped=swapped): 2 * number + swapped
+        for number, material in enumerate(materials)
+        for swapped in (True, False)
+    }
     size = 4
     while size < 2 * len(entries) + 2:
         size *= 2
     keys, numbers = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
-    for key, number in entries.items():
-        at = int(place(key, size - 1))
-        while keys[at] != -1:
-            at = (at + 1) & (size - 1)
-        keys[at], numbers[at] = key, number
+    kernels.fill_hash(keys, numbers, np.array(list(entries.items()), np.int64).reshape(-1, 2))
     return keys, numbers
 
 

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """The compiled probes: a position in, a status and a score out.
 
-    pieces, squares  ->  material key  ->  table  ->  slot  ->  block  ->  code  ->  score
+    pieces, squares  ->  counts  ->  table  ->  slot  ->  block  ->  code  ->  score
                          colours exchanged if need be             |
                                                                   cold: wanted[block] = 1
 
@@ -21,14 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from tbgen.compiling.jit import kernel, part
+from tbgen.compiling.jit import borrowing_kernel, kernel, part
 from tbgen.indexing.arrangement import block_of_slot
 from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
-from tbgen.indexing.squares import SQUARES, flip_square
+from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, piece_code
 
 OK, COLD, MISSING, INVALID = 0, 1, 2, 3
 """Statuses: the score holds; the block is not loaded (and now wanted); there is no table; the
 pieces cannot stand like that."""
+
+NOT_FOUND, ALL_DRAWN = -1, -2
+"""What `find_number` returns beside numbers: no file of the material; it needs none, all is drawn.
+A number is twice that of the file, and one more where the colours are to be exchanged."""
 
 WIN = 1 << 48
 """The score that a win in 0 plies would have."""
@@ -39,8 +43,11 @@ MAX_SPAN = 1 << 15
 
 MAX_COUNT = 5
 PIECE_CODES = 16
-ATTACKER_KEY = 1 << 6  # the smallest `army_key` with a piece that can win
 MAX_PIECES = 32
+
+_ATTACKER_BITS = np.int64(
+    sum(7 << 4 * piece_code(side, kind) for side in Side for kind in PieceType if kind.is_attacker)
+)
 
 # The words of a table's row in `Buffers.tables`.
 DESCRIPTOR, RED_BLOCK_MAP, BLACK_BLOCK_MAP, BLOCK_MAPS_END = range(4)
@@ -83,39 +90,45 @@ def count_of(counts, code):
 
 
 @part
-def army_key(counts, side):
-    """One side's pieces as a number; the side with the larger one is named first.
-
-    Rooks first, then N C P A B, three bits each.
-
-    side : int, whose pieces
-    """
-    base = 8 * side
-    key = count_of(counts, base + 4)
-    for code in (5, 6, 7, 2, 3):
-        key = key * 8 + count_of(counts, base + code)
-    return key
-
-
-@kernel
 def hash_place(key, mask):
-    """Return the first place to look for a material key; 36 bits times 16 bits cannot overflow.
+    """Return the first place to look for the counts of a material.
 
-    mask : int, the length of the hash table less one, all bits set
+    key : int64, counts; mask : int, the length of the hash table less one, all bits set
     """
-    return ((key ^ key >> 15) * 0x9E37 >> 8) & mask
+    word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64(word >> np.uint64(40)) & mask
 
 
-@kernel
-def find_table(buffers, key):
-    """The number of the table of a material key, or -1."""
-    mask = len(buffers.keys) - 1
-    at = hash_place(key, mask)
-    while buffers.keys[at] != -1:
-        if buffers.keys[at] == key:
-            return buffers.numbers[at]
+@borrowing_kernel
+def fill_hash(keys, numbers, entries):
+    """Enter keys and their numbers into an empty hash table.
+
+    keys, numbers : int64 (size,), inout: all -1; a power of two, more than there are entries
+    entries : int64 (n, 2), keys and numbers
+    """
+    mask = len(keys) - 1
+    for i in range(len(entries)):
+        at = hash_place(entries[i, 0], mask)
+        while keys[at] != -1:
+            at = (at + 1) & mask
+        keys[at], numbers[at] = entries[i, 0], entries[i, 1]
+
+
+@part
+def find_number(keys, numbers, counts):
+    """Return the number that a hash table has for `counts`; NOT_FOUND or ALL_DRAWN.
+
+    keys, numbers : int64 (size,), the hash table
+    """
+    if counts & _ATTACKER_BITS == 0:
+        return np.int64(ALL_DRAWN)
+    mask = len(keys) - 1
+    at = hash_place(counts, mask)
+    while keys[at] != -1:
+        if keys[at] == counts:
+            return numbers[at]
         at = (at + 1) & mask
-    return -1
+    return np.int64(NOT_FOUND)
 
 
 @kernel
@@ -162,16 +175,12 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
     """Status and score of pieces of known `counts`, each on a square of its own."""
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
-    red, black = army_key(counts, 0), army_key(counts, 1)
-    if red < ATTACKER_KEY and black < ATTACKER_KEY:
+    found = find_number(buffers.keys, buffers.numbers, counts)
+    if found == ALL_DRAWN:
         return OK, 0
-    flip = 0
-    if black > red:
-        red, black, flip = black, red, 8
-    number = find_table(buffers, red << 18 | black)
-    if number < 0:
+    if found == NOT_FOUND:
         return MISSING, 0
-    table = buffers.tables[number]
+    table, flip = buffers.tables[found >> 1], (found & 1) << 3
     descriptor = buffers.descriptors[table[DESCRIPTOR] : table[RED_BLOCK_MAP]]
     listed = np.empty(MAX_PIECES, np.int64)
     seen = np.int64(0)

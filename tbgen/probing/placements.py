@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Squares and legality of many slots, compiled.
+"""Squares and legality of many slots, compiled; legality of boards, which probes do not check.
 
     slots (n,)  ->  squares (n, pieces), in the order of `Layout.piece_codes`
                     legal (n,): bit 0 set if Red may be to move, bit 1 if Black may
@@ -10,10 +10,12 @@ time. Holes of the index, and mirror images of other slots, are legal for neithe
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel
+from tbgen.compiling.jit import borrowing_kernel, kernel
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import (
     INNER_AREA,
@@ -26,7 +28,7 @@ from tbgen.indexing.slots import (
     squares_of_slot,
 )
 from tbgen.indexing.squares import EMPTY, SQUARES
-from tbgen.rules.attacks import is_attacked, kings_face
+from tbgen.rules.attacks import in_check, is_attacked, kings_face
 
 
 @borrowing_kernel
@@ -99,3 +101,29 @@ def squares_and_legality(
 def legal_to_move(legal: NDArray[np.uint8], side: int) -> NDArray[np.bool_]:
     """bool (n,): the positions that are legal with `side` to move, by their bits."""
     return (legal >> np.uint8(side) & 1).astype(np.bool_)
+
+
+@kernel
+def is_legal_board(board, side):
+    """Return whether the side that is not to move is safe, and the kings do not face each other.
+
+    board : int8 (90,), with both kings on it
+    """
+    return not in_check(board, 1 - side)
+
+
+@kernel
+def _mark_legal(boards, side, legal):
+    """Write `is_legal_board` of every board.
+
+    boards : int8 (n, 90); legal : bool (n,), out
+    """
+    for i in range(len(boards)):
+        legal[i] = is_legal_board(boards[i], side)
+
+
+def legal_boards(boards: NDArray[Any], side: int) -> NDArray[np.bool_]:
+    """bool (n,): `is_legal_board` of many boards, (n, 90), with the same side to move."""
+    legal = np.empty(len(boards), np.bool_)
+    _mark_legal(np.ascontiguousarray(boards, np.int8), side, legal)
+    return legal

@@ -29,7 +29,7 @@ from tbgen.indexing.arrangement import (
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import wdl_kernels as words
-from tbgen.probing.buffers import chosen_materials, counts_of, hash_table
+from tbgen.probing.buffers import chosen_materials, hash_table
 from tbgen.tables import MissingTableError, Tablebase, WdlFile
 from tbgen.tables.outcomes import OUTCOMES, SLOTS_PER_BYTE, OutcomeBlock, encode_outcomes
 
@@ -101,13 +101,7 @@ class WdlTables:
                 else:
                     _unpack(file, side, data[at:end])
                 at = end
-        # Both colourings of a symmetric material are one key, of the first.
-        keyed = {
-            counts_of(material, swapped=swapped): 2 * number + swapped
-            for number, material in enumerate(self.materials)
-            for swapped in (True, False)
-        }
-        keys, numbers = hash_table(keyed, _place)
+        keys, numbers = hash_table(self.materials)
         self.buffers = WdlBuffers(
             keys, numbers, rows, np.concatenate(joint), np.concatenate(starts), data
         )
@@ -126,11 +120,6 @@ class WdlTables:
         statuses, outcomes = np.empty(len(counts), np.int8), np.empty(len(counts), np.int8)
         words.probe_wdl_lists(self.buffers, pieces, squares, counts, sides, statuses, outcomes)
         return statuses, outcomes
-
-
-def _place(key: int, mask: int) -> int:
-    """The place where `find_wdl` looks for a key first."""
-    return key * 0x9E3779B97F4A7C15 % (1 << 64) >> 40 & mask
 
 
 def _file(tablebase: Tablebase, material: Material) -> WdlFile:

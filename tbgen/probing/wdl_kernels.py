@@ -33,11 +33,16 @@ from tbgen.indexing.squares import (
     mirror_square,
     piece_code,
 )
-from tbgen.probing.kernels import INVALID, MAX_COUNT, MISSING, OK, PIECE_CODES
+from tbgen.probing.kernels import (
+    ALL_DRAWN,
+    INVALID,
+    MAX_COUNT,
+    MISSING,
+    OK,
+    PIECE_CODES,
+    find_number,
+)
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
-
-NOT_FOUND, ALL_DRAWN = -1, -2
-"""What `find_wdl` returns beside numbers: no file of the material; it needs none, all is drawn."""
 
 # The words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each code.
 JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the latter two for Red's side, and Black's
@@ -51,10 +56,6 @@ TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
 """The bits of an entry of `joint`; -1 is none."""
 
-_ATTACKERS = sum(
-    7 << 4 * piece_code(side, kind) for side in Side for kind in PieceType if kind.is_attacker
-)
-_ATTACKER_BITS = np.int64(_ATTACKERS)
 _LAST_DEFENDER = 3
 """Codes of kings, advisors and elephants are 1 to 3, without the colour."""
 
@@ -81,31 +82,13 @@ _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).a
 """int8 (243, 5): the outcomes of the slots of a byte: 1 win, 0 draw, -1 loss."""
 
 
-@part
-def wdl_place(key, mask):
-    """Return the first place to look for the counts of a material.
-
-    key : int64, counts; mask : int, the length of the hash table less one, all bits set
-    """
-    word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    return np.int64(word >> np.uint64(40)) & mask
-
-
 @borrowing_kernel
 def find_wdl(buffers, counts):
     """Return the argument of `probe_wdl_found` for `counts`; NOT_FOUND or ALL_DRAWN.
 
     buffers : WdlBuffers, the files
     """
-    if counts & _ATTACKER_BITS == 0:
-        return np.int64(ALL_DRAWN)
-    mask = len(buffers.keys) - 1
-    at = wdl_place(counts, mask)
-    while buffers.keys[at] != -1:
-        if buffers.keys[at] == counts:
-            return buffers.numbers[at]
-        at = (at + 1) & mask
-    return np.int64(NOT_FOUND)
+    return find_number(buffers.keys, buffers.numbers, counts)
 
 
 @part

@@ -15,7 +15,7 @@ from tbgen import open_tablebase
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material, Position, Side
 from tbgen.probing.columns import all_columns
-from tbgen.probing.legality import legal_boards
+from tbgen.probing.placements import legal_boards
 from tbgen.tables import Rules, Tablebase
 from tests.conftest import build
 from tests.kits.built import built

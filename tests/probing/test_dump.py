@@ -30,8 +30,7 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.probing.columns import sampled_columns
 from tbgen.probing.dump import write_csv
-from tbgen.probing.legality import legal_boards
-from tbgen.probing.placements import legal_to_move, squares_and_legality
+from tbgen.probing.placements import legal_boards, legal_to_move, squares_and_legality
 from tbgen.tables import CorruptTableError, files
 from tbgen.tables.codes import LONG_SPAN, CodeSpace, value_columns
 from tests.kits.built import built
