@@ -47,29 +47,11 @@ def _choices(total: int, limits: tuple[int, int]) -> Iterable[tuple[int, int]]:
 
 
 @cache
-def _ways(free: Counts, pawns: tuple[int, int], others: tuple[int, ...]) -> int:
-    """Ways to place both sides' pawns, then groups of other attackers, on free squares."""
-    for side in Side:
-        if pawns[side]:
-            left = (0, pawns[1]) if side == Side.RED else (0, 0)
-            total = 0
-            for own, shared in _choices(pawns[side], (free[side], free[2])):
-                taken = (own, 0, shared, 0) if side == Side.RED else (0, own, shared, 0)
-                ways = comb(free[side], own) * comb(free[2], shared)
-                total += ways * _ways(_minus(free, taken), left, others)
-            return total
-    ways, squares = 1, sum(free)
-    for count in others:
-        ways *= comb(squares, count)
-        squares -= count
-    return ways
+def _ways(singles: Counts, pairs: Counts, pawns: tuple[int, int], others: tuple[int, ...]) -> int:
+    """Ways to place both sides' pawns, then groups of other attackers, on free squares.
 
-
-@cache
-def _symmetric_ways(
-    singles: Counts, pairs: Counts, pawns: tuple[int, int], others: tuple[int, ...]
-) -> int:
-    """Count self-mirrored placements: each group takes e-file squares and mirror pairs."""
+    Each group takes single squares and mirror pairs; without pairs every placement is counted.
+    """
     for side in Side:
         if pawns[side]:
             left = (0, pawns[1]) if side == Side.RED else (0, 0)
@@ -83,66 +65,59 @@ def _symmetric_ways(
                         red = side == Side.RED
                         taken_pairs = (p_own, 0, p_shared, 0) if red else (0, p_own, p_shared, 0)
                         taken = (s_own, 0, s_shared, 0) if red else (0, s_own, s_shared, 0)
-                        total += ways * _symmetric_ways(
+                        total += ways * _ways(
                             _minus(singles, taken), _minus(pairs, taken_pairs), left, others
                         )
             return total
     if not others:
         return 1
     total = 0
-    for paired in range(others[0] // 2 + 1):
+    for paired in range(min(others[0] // 2, sum(pairs)) + 1):
         alone = others[0] - 2 * paired
         ways = comb(sum(pairs), paired) * comb(sum(singles), alone)
         if ways:
             # Regions no longer matter: the rest is kept in the last one.
-            total += ways * _symmetric_ways(
+            total += ways * _ways(
                 (0, 0, 0, sum(singles) - alone), (0, 0, 0, sum(pairs) - paired), (0, 0), others[1:]
             )
     return total
 
 
-@cache
-def _taken(defenders: Defenders) -> Counter[Counts]:
-    """Count placements of one side's defenders by the numbers of squares that they take."""
-    return Counter(_by_region(placement) for placement in defenders.squares.tolist())
+def _split(squares: Iterable[int], symmetric: bool) -> tuple[Counts, Counts]:
+    """Single squares and mirror pairs by region; all are single unless in symmetric placements."""
+    listed = list(squares)
+    if not symmetric:
+        return _by_region(listed), (0, 0, 0, 0)
+    return (
+        _by_region(square for square in listed if square == mirror_square(square)),
+        _by_region(square for square in listed if square < mirror_square(square)),
+    )
 
 
 @cache
-def _symmetric_taken(defenders: Defenders) -> Counter[tuple[Counts, Counts]]:
-    """Count self-mirrored placements of one side's defenders by e-file squares and mirror pairs."""
-    result: Counter[tuple[Counts, Counts]] = Counter()
-    for rank, placement in enumerate(defenders.squares.tolist()):
-        if defenders.mirror[rank] == rank:
-            singles = [square for square in placement if square == mirror_square(square)]
-            pairs = [square for square in placement if square < mirror_square(square)]
-            result[_by_region(singles), _by_region(pairs)] += 1
-    return result
+def _taken(defenders: Defenders, symmetric: bool) -> Counter[tuple[Counts, Counts]]:
+    """Count placements of one side's defenders by the squares that they take.
+
+    symmetric : whether only self-mirrored placements are counted
+    """
+    return Counter(
+        _split(placement, symmetric)
+        for rank, placement in enumerate(defenders.squares.tolist())
+        if not symmetric or defenders.mirror[rank] == rank
+    )
 
 
 @cache
-def _free(red: Defenders, black: Defenders) -> Counter[Counts]:
-    """Count placements of all defenders by the numbers of squares that they leave free.
+def _free(red: Defenders, black: Defenders, symmetric: bool) -> Counter[tuple[Counts, Counts]]:
+    """Count placements of all defenders by the squares that they leave free.
 
     Many leave the same, and what attackers make of them is the same, too: so that a closure of
     thousands of materials, which differ in attackers for the most part, is counted in seconds.
     """
-    board = _by_region(range(SQUARES))
-    result: Counter[Counts] = Counter()
-    for (red_taken, red_count), (black_taken, black_count) in product(
-        _taken(red).items(), _taken(black).items()
-    ):
-        result[_minus(_minus(board, red_taken), black_taken)] += red_count * black_count
-    return result
-
-
-@cache
-def _symmetric_free(red: Defenders, black: Defenders) -> Counter[tuple[Counts, Counts]]:
-    """Count self-mirrored placements of all defenders by free e-file squares and mirror pairs."""
-    singles = _by_region(s for s in range(SQUARES) if s == mirror_square(s))
-    pairs = _by_region(s for s in range(SQUARES) if s < mirror_square(s))
+    singles, pairs = _split(range(SQUARES), symmetric)
     result: Counter[tuple[Counts, Counts]] = Counter()
     for ((red_1, red_2), red_count), ((black_1, black_2), black_count) in product(
-        _symmetric_taken(red).items(), _symmetric_taken(black).items()
+        _taken(red, symmetric).items(), _taken(black, symmetric).items()
     ):
         left = (
             _minus(_minus(singles, red_1), black_1), _minus(_minus(pairs, red_2), black_2)
@@ -160,11 +135,9 @@ def count_placements(layout: Layout) -> int:
         for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
         if army.count(kind)
     )
-    placements = sum(
-        count * _ways(free, pawns, others) for free, count in _free(*layout.defenders).items()
+    counted = sum(
+        count * _ways(singles, pairs, pawns, others)
+        for symmetric in (False, True)
+        for (singles, pairs), count in _free(*layout.defenders, symmetric).items()
     )
-    symmetric = sum(
-        count * _symmetric_ways(singles, pairs, pawns, others)
-        for (singles, pairs), count in _symmetric_free(*layout.defenders).items()
-    )
-    return (placements + symmetric) // 2
+    return counted // 2
