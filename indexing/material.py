@@ -9,6 +9,7 @@ acyclic graph; `Material.closure` lists it bottom-up.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -176,16 +177,26 @@ class Material:
                     children[index, kind] = Material(*left)
         return children
 
+    def supporting(self) -> list[Material]:
+        """The materials of the tables that captures lead into, each once."""
+        found = {child.name: child for child in self.captures().values() if child.needs_table}
+        return list(found.values())
+
     def closure(self) -> list[Material]:
         """Every material that captures lead to and that needs a table, bottom-up, this one last."""
-        seen: dict[str, Material] = {}
+        return needed_materials([self])
 
-        def visit(material: Material) -> None:
-            if material.name in seen or not material.needs_table:
-                return
-            for child in material.captures().values():
-                visit(child)
-            seen[material.name] = material
 
-        visit(self)
-        return sorted(seen.values(), key=lambda m: (m.men, m.name))
+def needed_materials(materials: Iterable[Material]) -> list[Material]:
+    """Some materials and every one that their captures lead to, each once, bottom-up.
+
+    Materials that need no table are left out.
+    """
+    found: dict[str, Material] = {}
+    waiting = [material for material in materials if material.needs_table]
+    while waiting:
+        material = waiting.pop()
+        if material.name not in found:
+            found[material.name] = material
+            waiting += material.supporting()
+    return sorted(found.values(), key=lambda material: (material.men, material.name))

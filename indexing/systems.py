@@ -1,6 +1,7 @@
 """Differences between operating systems: flags for opening files, locks, positional reads.
 
     open_flags   the flags of `os.open` that this system has
+    open_own     a file of this program's own, to be written, never through a link
     lock         a lock on an open file, until it is closed
     read_at      bytes of a file at an offset, whatever other threads read
     room_left    what the limits of the process leave it, of addresses and of memory; a thread
@@ -19,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -51,6 +53,28 @@ def open_flags(*names: str) -> int:
     for name in (*names, "BINARY"):
         flags |= getattr(os, f"O_{name}", 0)
     return flags
+
+
+_OWN = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
+
+
+def require_regular(descriptor: int, path: Path) -> int:
+    """The descriptor again if it is of a regular file; else it is closed, and `OSError` raised."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
+def open_own(path: Path, flags: int = 0) -> BinaryIO:
+    """A file of this program's own, to be written; raises `OSError` where a link has its name."""
+    try:
+        descriptor = os.open(path, _OWN | flags, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "a link, which is not written through", str(path)) from None
+        raise
+    return os.fdopen(require_regular(descriptor, path), "r+b")
 
 
 def lock(file: BinaryIO, *, wait: bool) -> None:

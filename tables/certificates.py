@@ -160,7 +160,7 @@ def leans_on_metric(above: Metric, below: Metric) -> bool:
 
 def _leans_on(name: TableName, premises: tuple[Premise, ...]) -> bool:
     """Return whether premises are tables that the values follow from, one of each material."""
-    needed = {child.name for child in name.material.captures().values() if child.needs_table}
+    needed = {child.name for child in name.material.supporting()}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set
         and leans_on_metric(name.metric, premise.table.metric)

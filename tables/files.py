@@ -21,15 +21,12 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tbgen.indexing.systems import lock, open_flags
+from tbgen.indexing.systems import lock, open_flags, open_own, require_regular
 
 _READ = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 """Without O_NONBLOCK, to open a pipe waits until somebody writes to it: as a rule, for ever."""
 
 _NO_LINK = open_flags("NOFOLLOW")
-
-_OWN = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
-_MODE = 0o666
 
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
 
@@ -44,26 +41,7 @@ def open_to_read(path: Path, *, links: bool = True) -> int:
 
     Raises `OSError`, and does so at once, also for a pipe, a device or a directory.
     """
-    return _regular(os.open(path, _READ if links else _READ | _NO_LINK), path)
-
-
-def _regular(descriptor: int, path: Path) -> int:
-    """The descriptor again if it is of a regular file; else it is closed."""
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(errno.EINVAL, "not a regular file", str(path))
-
-
-def _open_own(path: Path, flags: int = 0) -> BinaryIO:
-    """A file of this program's own, to be written; raises `OSError` where a link has its name."""
-    try:
-        descriptor = os.open(path, _OWN | flags, _MODE)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise OSError(errno.ELOOP, "a link, which is not written through", str(path)) from None
-        raise
-    return os.fdopen(_regular(descriptor, path), "r+b")
+    return require_regular(os.open(path, _READ if links else _READ | _NO_LINK), path)
 
 
 @contextlib.contextmanager
@@ -74,7 +52,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     `BlockingIOError` if somebody holds it and nobody is to wait.
     """
     while True:
-        file = _open_own(path)
+        file = open_own(path)
         try:
             lock(file, wait=wait)
         except BaseException as error:
@@ -117,7 +95,7 @@ def _begun(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
     # What has the name of this very process now cannot be of one that is alive.
     temporary.unlink(missing_ok=True)
     try:
-        with _open_own(temporary, os.O_EXCL) as file:
+        with open_own(temporary, os.O_EXCL) as file:
             # Tells others that this file is being written; not every system has locks.
             with contextlib.suppress(OSError):
                 lock(file, wait=False)
@@ -167,7 +145,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
         state = part.lstat()
         if stat.S_ISREG(state.st_mode) and not _is_private(state):
             part.unlink()
-    file = _open_own(part)
+    file = open_own(part)
     try:
         if not _is_private(os.fstat(file.fileno())):
             raise OSError(errno.EPERM, "a file of another user, or with another name", str(part))
@@ -202,6 +180,6 @@ def remove_leftovers(directory: Path, names: Collection[str]) -> None:
         match = _TEMPORARY.fullmatch(entry)
         if match is None or match[1] not in names:
             continue
-        with contextlib.suppress(OSError), _open_own(directory / entry) as file:
+        with contextlib.suppress(OSError), open_own(directory / entry) as file:
             lock(file, wait=False)
             (directory / entry).unlink()

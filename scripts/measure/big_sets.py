@@ -17,7 +17,6 @@ from frame import arguments
 from tbgen.building.measured import measurements
 from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.sets import materials_of
-from tbgen.building.work import supporting_materials
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 from tbgen.scheduling.queue import Job
@@ -40,7 +39,7 @@ def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], in
     for table in planned:
         material = table.material
         need = memory_needed(material, code_spaces(material, Rules.WXF)[0], Rules.WXF, 1)
-        below = tuple(child.name for child in supporting_materials(material))
+        below = tuple(child.name for child in material.supporting())
         if need.least > memory or not jobs.keys() >= set(below):
             continue
         seconds = table.seconds / usual

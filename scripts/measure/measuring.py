@@ -34,7 +34,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.rules import check_legal
 from tbgen.tables import read_build_record
-from tbgen.tables.names import RuleSet, TableName
+from tbgen.tables.names import RuleSet
 
 
 def parse_material(text: str) -> Material:
@@ -120,18 +120,18 @@ class Workshop:
 
     def path(self, material: Material) -> Path:
         """The finished table of a material."""
-        metric = finished_table(self.tables, material, RuleSet(self.rules))
-        assert metric is not None, material.name
-        return self.tables / TableName(material, RuleSet(self.rules), metric).filename
+        name = finished_table(self.tables, material, RuleSet(self.rules))
+        assert name is not None, material.name
+        return self.tables / name.filename
 
     def prepare(self, material: Material) -> list[Material]:
         """Build what a material's captures lead to, and compile the kernels; returns the former."""
         compile_kernels(self.rules)
-        supporting = {m.name: m for m in material.captures().values() if m.needs_table}
-        for child in supporting.values():
+        supporting = material.supporting()
+        for child in supporting:
             if finished_table(self.tables, child, RuleSet(self.rules)) is None:
                 self.build(child.name)
-        return list(supporting.values())
+        return supporting
 
     def measure(self, material: Material, repeat: int = 1) -> Measurement:
         """Build a table `repeat` times by a process each; the one with the least CPU seconds."""

@@ -28,7 +28,6 @@ from tbgen.building.work import (
     Task,
     attempts,
     finished_table,
-    supporting_materials,
     work_for,
 )
 from tbgen.indexing.importing import import_for_good
@@ -39,9 +38,8 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
 from tbgen.rows.meter import Meter
 from tbgen.rows.storage import DiskStorage, Storage
-from tbgen.scheduling.inprocess import InProcess
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import BusyError, Observer, run
+from tbgen.scheduling.run import BusyError, InProcess, Observer, run
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.files import locked, remove_leftovers
@@ -129,7 +127,7 @@ def jobs_of(work: Sequence[Task]) -> list[Job]:
     return [
         Job(
             task.material.name,
-            tuple(child.name for child in supporting_materials(task.material)),
+            tuple(child.name for child in task.material.supporting()),
             payload=task,
         )
         for task in work
@@ -199,7 +197,7 @@ class Builder:
         self.directory.mkdir(parents=True, exist_ok=True)
         with self._lock(task.material):
             finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
-            name = self._name(task.material, finished or task.metric or Metric.DTM)
+            name = finished or self._name(task.material, task.metric or Metric.DTM)
             done = finished is not None and not task.anew
             self.progress.table(next(numbers), total, name, done)
             if done:
@@ -226,7 +224,7 @@ class Builder:
         material = task.material
         support_dtm = all(
             finished_table(self.directory, child, self.rule_set, Metric.DTM)
-            for child in supporting_materials(material)
+            for child in material.supporting()
         )
         choices = attempts(task, self.rule_set, support_dtm)
         self._need(material, choices[0][1])
@@ -355,12 +353,11 @@ class Builder:
         """
         opened = {}
         with contextlib.ExitStack() as files:
-            for child in supporting_materials(material):
+            for child in material.supporting():
                 asked = Metric.DTM if metric == Metric.DTM else None
-                found = finished_table(self.directory, child, self.rule_set, asked)
-                if found is None:
+                name = finished_table(self.directory, child, self.rule_set, asked)
+                if name is None:
                     raise MissingTableError(child.name, self.rule_set)
-                name = self._name(child, found)
                 opened[child.name] = files.enter_context(TableFile(self._path(name), name=name))
             yield opened
 

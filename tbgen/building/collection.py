@@ -33,9 +33,8 @@ from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
-from tbgen.scheduling.inprocess import InProcess
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import Executor, LostError, Observer, Outcome, run
+from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
 from tbgen.tables.names import Metric, RuleSet, TableName
 
 IDLE_BYTES = 145 << 20

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from tbgen.building.features import Outcomes, Support, Traits, usual_seconds
 from tbgen.building.measured import CLOCK_SECONDS, Measured, Measurements
-from tbgen.building.work import supporting_materials
 from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -166,7 +165,7 @@ class Knowledge:
         }
         lessons = []
         for name, known in measured.items():
-            needed = supporting_materials(materials[name])
+            needed = materials[name].supporting()
             if needed and all(child.name in measured for child in needed):
                 support = Support(materials[name], traits)
                 lessons.append(Lesson.of(known, support, traits[name]))
@@ -290,7 +289,7 @@ class Estimates:
 
     def _guess(self, material: Material) -> Traits:
         """From the supporting tables, each known or guessed before."""
-        below = {child.name: self._traits_of(child) for child in supporting_materials(material)}
+        below = {child.name: self._traits_of(child) for child in material.supporting()}
         support = Support(material, below)
         defended = has_defenders(material)
         if defended not in self._laws:

@@ -22,7 +22,7 @@ from typing import Any
 
 from tbgen.building.builder import Built
 from tbgen.building.collection import Collection, OneTable
-from tbgen.building.work import Task, supporting_materials
+from tbgen.building.work import Task
 from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.material import Material
 from tbgen.scheduling.queue import Start
@@ -93,7 +93,7 @@ class Exchange:
         wanted = [task.material for task in collection.work if not task.anew]
         self.get_finished(wanted, directory, rule_set)
         there = self.names()
-        below = {m for task in collection.unfinished for m in supporting_materials(task.material)}
+        below = {m for task in collection.unfinished for m in task.material.supporting()}
         for name in _tables_of(below, rule_set):
             path = directory / name.filename
             if path.exists() and name.filename not in there:
@@ -142,7 +142,7 @@ class RemoteTable:
         assert isinstance(task, Task)
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
             folder, rule_set = Path(scratch), self.table.rule_set
-            wanted = supporting_materials(task.material)
+            wanted = task.material.supporting()
             if not task.anew:
                 wanted = [task.material, *wanted]
             self.exchange.get_finished(wanted, folder, rule_set)

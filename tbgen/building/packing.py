@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tbgen.building.work import finished_table, needed_materials
+from tbgen.building.work import finished_table
 from tbgen.indexing import Material
+from tbgen.indexing.material import needed_materials
 from tbgen.tables.errors import CorruptTableError, MissingTableError, TablebaseError
 from tbgen.tables.header import WdlSpec
 from tbgen.tables.names import RuleSet, TableName, WdlName
@@ -87,10 +88,9 @@ def pack_closure(
     Raises `MissingTableError` where one of them is not there, and like `pack_table`.
     """
     for material in needed_materials(materials):
-        metric = finished_table(directory, material, rule_set)
-        if metric is None:
+        name = finished_table(directory, material, rule_set)
+        if name is None:
             raise MissingTableError(material.name, rule_set)
-        name = TableName(material, rule_set, metric)
         with TableFile(directory / name.filename, name=name) as file:
             report(pack_table(file, directory, threads=threads))
 

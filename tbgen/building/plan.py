@@ -15,9 +15,8 @@ from pathlib import Path
 
 from tbgen.building.estimate import Estimates, present_tables
 from tbgen.building.measured import measurements
-from tbgen.building.work import needed_materials
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.material import Material
+from tbgen.indexing.material import Material, needed_materials
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 

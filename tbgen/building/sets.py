@@ -18,6 +18,7 @@ bounds that the material is within.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -216,40 +217,19 @@ def _within(bounds: Bounds, present: _Present) -> Iterable[Material]:
 @cache
 def _all_materials(bounds: Bounds) -> tuple[Material, ...]:
     """Every material within bounds that needs a table, by men and name."""
-    armies = sorted(_armies(bounds), key=lambda army: army.strength, reverse=True)
-    sizes = [sum(army.strength) for army in armies]
-    attackers = [army.attackers for army in armies]
-    most = _most_pieces(bounds)
-    most_attackers = most if bounds.attackers is None else bounds.attackers
+    most = math.inf if bounds.men is None else bounds.men - 2  # without the kings
+    most_attackers = math.inf if bounds.attackers is None else bounds.attackers
+    counts = (range(MAX_COUNT[kind] + 1) for kind in PieceType if kind != PieceType.KING)
+    armies = [
+        (army, sum(army.strength), army.attackers)
+        for army in itertools.starmap(Army, itertools.product(*counts))
+        if sum(army.strength) <= most and army.attackers <= most_attackers
+    ]
     found = [
-        Material(first, armies[other])
-        for at, first in enumerate(armies)
-        for other in range(at, len(armies))
-        if sizes[at] + sizes[other] <= most
-        and 0 < attackers[at] + attackers[other] <= most_attackers
+        Material(first, second)
+        for (first, size, attackers), (second, other_size, other_attackers) in (
+            itertools.combinations_with_replacement(armies, 2)
+        )
+        if size + other_size <= most and 0 < attackers + other_attackers <= most_attackers
     ]
     return tuple(sorted(found, key=lambda material: (material.men, material.name)))
-
-
-def _most_pieces(bounds: Bounds) -> int:
-    """The most pieces of both sides beside the kings; `bounds` has a limit."""
-    if bounds.men is not None:
-        return bounds.men - 2
-    assert bounds.attackers is not None
-    defenders = MAX_COUNT[PieceType.ADVISOR] + MAX_COUNT[PieceType.ELEPHANT]
-    return 2 * defenders + bounds.attackers
-
-
-def _armies(bounds: Bounds) -> Iterator[Army]:
-    """Every army that a side may have in a material within bounds."""
-    pieces = _most_pieces(bounds)
-    attackers = pieces if bounds.attackers is None else bounds.attackers
-    counts = [
-        range(min(MAX_COUNT[kind], attackers if kind.is_attacker else pieces) + 1)
-        for kind in PieceType
-        if kind != PieceType.KING
-    ]
-    for chosen in itertools.product(*counts):
-        army = Army(*chosen)
-        if sum(chosen) <= pieces and army.attackers <= attackers:
-            yield army

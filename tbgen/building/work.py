@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tbgen.indexing.material import Material
+from tbgen.indexing.material import Material, needed_materials
 from tbgen.retrograde.memory import code_spaces
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, RuleSet, TableName
@@ -40,18 +40,6 @@ class Task:
     """Whether it is built even if it is finished."""
 
 
-def needed_materials(materials: Iterable[Material]) -> list[Material]:
-    """Some materials and every one that their captures lead to, each once, bottom-up."""
-    found: dict[str, Material] = {}
-    waiting = [material for material in materials if material.needs_table]
-    while waiting:
-        material = waiting.pop()
-        if material.name not in found:
-            found[material.name] = material
-            waiting += supporting_materials(material)
-    return sorted(found.values(), key=lambda material: (material.men, material.name))
-
-
 def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) -> list[Task]:
     """The tasks of a build, in order.
 
@@ -65,12 +53,6 @@ def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) 
         Task(material, metric, force) if material.name in wanted else Task(material, below)
         for material in needed_materials(asked)
     ]
-
-
-def supporting_materials(material: Material) -> list[Material]:
-    """The materials of the tables that captures lead into, each once."""
-    found = {child.name: child for child in material.captures().values() if child.needs_table}
-    return list(found.values())
 
 
 def attempts(
@@ -90,9 +72,7 @@ def attempts(
 
 def finished_table(
     directory: Path, material: Material, rule_set: RuleSet, metric: Metric | None = None
-) -> Metric | None:
-    """The metric of a finished table: the one asked for, or any; None if there is none."""
-    for candidate in Metric if metric is None else (metric,):
-        if (directory / TableName(material, rule_set, candidate).filename).exists():
-            return candidate
-    return None
+) -> TableName | None:
+    """The finished table of a material, of a metric or of any; None if there is none."""
+    names = (TableName(material, rule_set, each) for each in ([metric] if metric else Metric))
+    return next((name for name in names if (directory / name.filename).exists()), None)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from tbgen.building.measured import measurements
 from tbgen.building.plan import PlannedTable
-from tbgen.building.work import supporting_materials
 from tbgen.scheduling.queue import Job
 from tbgen.scheduling.simulation import Simulation, simulate
 
@@ -48,7 +47,7 @@ def forecast_workers(planned: Sequence[PlannedTable], workers: int) -> WorkerFor
     jobs = [
         Job(
             table.material.name,
-            tuple(child.name for child in supporting_materials(table.material)),
+            tuple(child.name for child in table.material.supporting()),
             seconds=seconds[table.material.name],
         )
         for table in planned

@@ -9,12 +9,12 @@ import click
 
 from tbgen.answers import failures
 from tbgen.answers.units import size
-from tbgen.building.work import needed_materials
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import BuildProgress
 from tbgen.indexing import InputError, Material
+from tbgen.indexing.material import needed_materials
 from tbgen.tables.names import RuleSet
 
 if TYPE_CHECKING:

@@ -184,9 +184,8 @@ def _prove_closure(
     """Prove tables and all below them: the exit status, and what `--json` says of each."""
     from tbgen.building.allowance import require_kernels_memory, usable_memory
     from tbgen.indexing.importing import import_for_good
-    from tbgen.scheduling.inprocess import InProcess
     from tbgen.scheduling.processes import Processes
-    from tbgen.scheduling.run import run
+    from tbgen.scheduling.run import InProcess, run
     from tbgen.tables.proofs import Proofs, in_directory
 
     require_kernels_memory(how.memory)

@@ -15,7 +15,6 @@ Nothing here imports numba.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import stat
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import tbgen.indexing
-from tbgen.indexing.systems import open_flags
+from tbgen.indexing.systems import open_own
 
 CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
@@ -112,13 +111,7 @@ def open_lock(folder: Path) -> BinaryIO:
 
     Raises `OSError` where something else has its name: nothing is made or touched through a link.
     """
-    path = folder / "lock"
-    flags = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
-    file = os.fdopen(os.open(path, flags, 0o666), "r+b", buffering=0)
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
-    raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return open_own(folder / "lock")
 
 
 _SOURCES = (".py", ".csv", ".json")

@@ -12,13 +12,13 @@ The same files make the same bytes: the bundle has no date, place or author.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import shutil
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tbgen.publishing.index import hash_of
 from tbgen.tables.files import replacing
 from tbgen.tables.names import RuleSet, WdlName
 from tbgen.tables.wdl import WdlFile
@@ -79,8 +79,6 @@ def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -
 
 def _row(path: Path) -> tuple[str, int, str, str, str]:
     """The line of a file in the index."""
-    with path.open("rb") as data:
-        digest = hashlib.file_digest(data, "sha256").hexdigest()
     with WdlFile(path) as file:
         source = file.facts.source
-    return path.name, path.stat().st_size, digest, source.file, source.digest
+    return path.name, *hash_of(path), source.file, source.digest

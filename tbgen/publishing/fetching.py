@@ -13,7 +13,7 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from tbgen.publishing.index import INDEX, MAX_INDEX, Entry, decoded, hash_of, read_index
 from tbgen.publishing.sources import Source, SourceError, Stream
@@ -25,6 +25,8 @@ CHUNK = 1 << 20
 
 INDEX_SECONDS = 300.0
 """How long a server may take for an index."""
+
+Answer = TypeVar("Answer")
 
 Report = Callable[[int], object]
 """Told of the bytes that are there."""
@@ -43,16 +45,23 @@ class FetchError(SourceError):
 
 def fetch_index(sources: Sequence[Source]) -> list[Entry]:
     """The index of the first source that has one; raises `FetchError`, `BadIndexError`."""
+
+    def read(source: Source) -> tuple[bytes, Source]:
+        with source.reading(INDEX, 0, INDEX_SECONDS) as (stream, _):
+            return _read(stream, MAX_INDEX + 1), source
+
+    hint = f"name a folder that has an {INDEX}, as tbgen index writes it, with --from"
+    return read_index(decoded(*_first_answer(sources, read, hint)))
+
+
+def _first_answer(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
+    """The first answer of a source; raises `FetchError` with the reasons of all."""
     reasons = []
     for source in sources:
         try:
-            with source.reading(INDEX, 0, INDEX_SECONDS) as (stream, _):
-                text = _read(stream, MAX_INDEX + 1)
+            return ask(source)
         except SourceError as error:
             reasons.append(str(error.strerror))
-            continue
-        return read_index(decoded(text, source))
-    hint = f"name a folder that has an {INDEX}, as tbgen index writes it, with --from"
     raise FetchError("; ".join(reasons), hint)
 
 
@@ -75,22 +84,10 @@ def fetch(
                     "move it away, or choose another directory with --tables",
                 )
             return False
+        hint = "name another source with --from; the same command goes on with what has come"
         with continuing(path) as part:
-            _fill(part, entry, sources, report)
+            _first_answer(sources, lambda source: _continue(part, entry, source, report), hint)
         return True
-
-
-def _fill(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:
-    """Complete a partial file from the first source that has the rest."""
-    reasons = []
-    for source in sources:
-        try:
-            _continue(part, entry, source, report)
-            return
-        except SourceError as error:
-            reasons.append(str(error.strerror))
-    hint = "name another source with --from; the same command goes on with what has come"
-    raise FetchError("; ".join(reasons), hint)
 
 
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:

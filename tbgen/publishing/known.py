@@ -14,18 +14,16 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
 from tbgen.indexing.errors import InputError
+from tbgen.tables import schema
 from tbgen.tables.files import open_to_read, replacing
 
 KNOWN = Path(__file__).with_name("digests.csv")
-
-_DIGEST = re.compile("[0-9a-f]{32}")
 
 _COLUMNS = ("file", "digest", "values")
 
@@ -56,18 +54,13 @@ def read_known(path: Path = KNOWN) -> dict[str, Digests]:
             if tuple(head) != _COLUMNS:
                 raise ValueError(f"other columns: {head}")
             return {
-                name: Digests(_digest(digest), _digest(values)) for name, digest, values in rows
+                name: Digests(schema.DIGEST(digest), schema.DIGEST(values))
+                for name, digest, values in rows
             }
         except (csv.Error, ValueError):
             raise InputError(
                 f"{path} is no list of digests", f"its columns are {', '.join(_COLUMNS)}"
             ) from None
-
-
-def _digest(text: str) -> str:
-    if _DIGEST.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no digest")
-    return text
 
 
 def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:

@@ -1,8 +1,8 @@
 """Jobs that need each other, run many at once: what may start, where it runs, what if it fails.
 
     queue        which jobs may start now: order, memory, the longest remaining path first
-    run          the loop: starts what may start, waits for futures, tries again what was lost
-    inprocess    an executor that runs each job at once, in this process
+    run          the loop: starts what may start, waits for futures, tries again what was lost; and
+                 an executor that runs each job at once, in this process
     processes    an executor with processes of this machine; one that is killed is a failed future
     worker       what such a process does
     cluster      an executor with the workers of a dask cluster (the extra `cluster`)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,19 +20,15 @@ class Attempt:
     value: Any = None
     error: tuple[type[Exception], tuple[Any, ...], dict[str, Any]] | None = None
 
-    def result(self) -> Any:
-        """Return the call's result, or raise its exception with a note of the place."""
+    def complete(self, future: Future[Any]) -> None:
+        """Give a future the call's result, or its exception with a note of the place."""
         if self.error is None:
-            return self.value
-        raise self.exception()
-
-    def exception(self) -> Exception:
-        """Exception that the call raised."""
-        assert self.error is not None
+            future.set_result(self.value)
+            return
         kind, arguments, attributes = self.error
         error = kind.__new__(kind, *arguments)  # and not __init__
         error.__dict__.update(attributes)
-        return error
+        future.set_exception(error)
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import re
 import uuid
 from collections.abc import Callable, Collection
@@ -30,7 +29,7 @@ from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.systems import safe_path
 from tbgen.scheduling.attempt import Attempt, attempt
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import LostError, PostponedError, RealTime
+from tbgen.scheduling.run import Executor, LostError, PostponedError
 
 RESOURCE = "memory"
 """The resource of workers that says how many bytes their jobs may share."""
@@ -65,7 +64,7 @@ _SCHEDULER = re.compile(r"([a-z]+://)?[^/\s]+:[0-9]{1,5}/?", re.ASCII)
 """Checked before dask sees it, which would try to reach any other text for 20 seconds."""
 
 
-class Cluster(RealTime):
+class Cluster(Executor):
     """Runs `function(start)` on workers of dask; use as a `with` block.
 
     address : of a scheduler, or `local:N`
@@ -74,9 +73,6 @@ class Cluster(RealTime):
 
     Raises `InputError` for an address that means nothing, or where nothing answers.
     """
-
-    slots = None
-    memory = None
 
     def __init__(
         self, function: Callable[[Start], Any], address: str, *, memory: int, floor: int
@@ -124,10 +120,6 @@ class Cluster(RealTime):
     def workers(self) -> dict[str, Any]:
         """Return the scheduler's workers by address: `resources`, `nthreads`, `pid`."""
         return self._client.scheduler_info(n_workers=-1)["workers"]
-
-    def pids(self) -> dict[str, int]:
-        """The processes of the workers, by address."""
-        return self._client.run(os.getpid)
 
     def submit(self, start: Start) -> Future[Any]:
         """Hand a job to the scheduler; waits for one where it is gone."""
@@ -213,11 +205,8 @@ def _hand_over(there: Any, here: Future[Any]) -> None:
         _end(here, LostError(f"{type(error).__name__}: {error}"))
         return
     answer: Attempt = there.result()
-    if answer.error is not None:
-        _end(here, answer.exception())
-        return
     with contextlib.suppress(InvalidStateError):
-        here.set_result(answer.value)
+        answer.complete(here)
 
 
 def _end(future: Future[Any], error: Exception) -> None:

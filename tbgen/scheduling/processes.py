@@ -27,7 +27,7 @@ from typing import Any
 from tbgen.indexing.systems import own_python
 from tbgen.scheduling.attempt import Attempt
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import LostError, RealTime
+from tbgen.scheduling.run import Executor, LostError
 from tbgen.scheduling.worker import GRACE_SECONDS
 
 _BOOT = "import sys; sys.path[:] = {path!r}; from {module} import main; main({descriptor})"
@@ -37,7 +37,7 @@ _THREAD_SECONDS = 1.0
 """How long a thread may take to note that its process has ended."""
 
 
-class Processes(RealTime):
+class Processes(Executor):
     """Runs `function(start)` in at most `slots` processes; use as a `with` block.
 
     function : picklable, as are its results
@@ -55,8 +55,13 @@ class Processes(RealTime):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """End all processes, and wait for that."""
-        self.close()
+        """Ask all processes to stop, and end those that do not."""
+        for worker in self._workers:
+            worker.ask_to_stop()
+        deadline = time.monotonic() + GRACE_SECONDS
+        for worker in self._workers:
+            worker.end(max(0.0, deadline - time.monotonic()))
+        self._workers = []
 
     @property
     def pids(self) -> list[int]:
@@ -75,15 +80,6 @@ class Processes(RealTime):
         self._workers.append(worker)
         worker.take(message, future)
         return future
-
-    def close(self) -> None:
-        """Ask all processes to stop, and end those that do not."""
-        for worker in self._workers:
-            worker.ask_to_stop()
-        deadline = time.monotonic() + GRACE_SECONDS
-        for worker in self._workers:
-            worker.end(max(0.0, deadline - time.monotonic()))
-        self._workers = []
 
 
 class _Worker:
@@ -136,10 +132,7 @@ class _Worker:
             with self._lock:
                 future, self._future = self._future, None
             assert future is not None
-            if answer.error is None:
-                future.set_result(answer.value)
-            else:
-                future.set_exception(answer.exception())
+            answer.complete(future)
         status = self._process.wait()
         with self._lock:
             self.alive = False

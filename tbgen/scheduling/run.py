@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import concurrent.futures
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from tbgen.scheduling.queue import Job, ReadyQueue, Start
 
@@ -35,29 +35,18 @@ class LostError(Exception):
     """Raised when a worker has ended without an answer: killed, as a rule. The message says why."""
 
 
-class Executor(Protocol):
-    """Runner of jobs. Futures end with a result, or with an exception that a job has raised."""
+class Executor:
+    """Runner of jobs, in real time. Futures end with a result, or with what a job has raised."""
 
-    @property
-    def slots(self) -> int | None:
-        """Number of jobs that may run at once; None for no limit."""
+    slots: int | None = None
+    """Number of jobs that may run at once; None for no limit."""
 
-    @property
-    def memory(self) -> int | None:
-        """Bytes that jobs share; None if the executor limits memory itself."""
+    memory: int | None = None
+    """Bytes that jobs share; None if the executor limits memory itself."""
 
     def submit(self, start: Start) -> Future[Any]:
         """Start a job, and return its future."""
-
-    def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until a future is done, or `timeout` seconds; return those that are done."""
-
-    def now(self) -> float:
-        """Return a time in seconds; only differences have a meaning."""
-
-
-class RealTime:
-    """Base of executors that run in real time: waiting, and the clock."""
+        raise NotImplementedError
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait until a future is done, or `timeout` seconds; return those that are done."""
@@ -69,8 +58,28 @@ class RealTime:
         ).done
 
     def now(self) -> float:
-        """Return the seconds of a monotonic clock."""
+        """Return a time in seconds; only differences have a meaning."""
         return time.monotonic()
+
+
+class InProcess(Executor):
+    """Executor of one job at a time in this process; Ctrl-C is raised in the caller."""
+
+    slots = 1
+
+    def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
+        """Run jobs by a function; each is told that it may use all of `memory`."""
+        self._function = function
+        self.memory = memory
+
+    def submit(self, start: Start) -> Future[Any]:
+        """Run a job to its end: its future is done when it is returned."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(self._function(start))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 class Observer:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import Observer, run
+from tbgen.scheduling.run import Executor, Observer, run
 
 Ending = Callable[[Start], "tuple[float, BaseException | None]"]
 """How long a job takes, and what it raises: None where it is done."""
@@ -24,7 +24,7 @@ def _as_estimated(start: Start) -> tuple[float, None]:
     return start.job.seconds, None
 
 
-class Simulated:
+class Simulated(Executor):
     """Executor with a simulated clock; `ending` decides how jobs end, by default on time."""
 
     def __init__(

@@ -21,9 +21,8 @@ from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, shares
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
-from tbgen.scheduling.inprocess import InProcess
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import Observer, run
+from tbgen.scheduling.run import InProcess, Observer, run
 from tbgen.tables import Metric, Rules
 from tbgen.tables.errors import MissingTableError
 from tbgen.tables.files import locked
@@ -256,7 +255,7 @@ def test_dask_workers_that_are_killed_cost_nothing_but_time(
         class Killer(Observer):
             def finished(self, start: Start, result: object) -> None:
                 if len(killed) < 2 and tables_in(tmp_path) >= (8, 25)[len(killed)]:
-                    killed.append(next(iter(cluster.pids().values())))
+                    killed.append(next(iter(cluster._client.run(os.getpid).values())))
                     os.kill(killed[-1], signal.SIGKILL)
 
         outcome = collection.build_by_executor(

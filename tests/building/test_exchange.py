@@ -21,9 +21,8 @@ from tbgen.building.collection import Collection
 from tbgen.building.exchange import Exchange, ExchangeError, RemoteTable
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
-from tbgen.scheduling.inprocess import InProcess
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import Observer
+from tbgen.scheduling.run import InProcess, Observer
 from tbgen.tables import CorruptTableError, Metric, Rules, TableName
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_among, materials_of
-from tbgen.building.work import needed_materials
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
+from tbgen.indexing.material import needed_materials
 from tests.kits.paths import DATA
 
 

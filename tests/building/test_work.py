@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tbgen.building.work import Task, attempts, needed_materials, work_for
+from tbgen.building.work import Task, attempts, work_for
 from tbgen.indexing import Material
+from tbgen.indexing.material import needed_materials
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces
 from tbgen.tables.names import Metric, RuleSet

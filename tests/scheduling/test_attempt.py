@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import pickle
+from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -13,6 +15,13 @@ from tbgen.indexing import InputError
 from tbgen.scheduling.attempt import attempt
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.errors import MissingTableError
+
+
+def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a call in another process."""
+    future: Future[Any] = Future()
+    pickle.loads(pickle.dumps(attempt(function, *arguments))).complete(future)
+    return future.result(0)
 
 
 def throw(error: Exception) -> None:
@@ -32,9 +41,8 @@ def throw(error: Exception) -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_an_error_arrives_as_what_it_was(error: Exception) -> None:
-    sent = pickle.loads(pickle.dumps(attempt(throw, error)))
     with pytest.raises(type(error)) as caught:
-        sent.result()
+        result_of(throw, error)
     assert type(caught.value) is type(error)
     assert str(caught.value) == str(error)
 
@@ -47,4 +55,4 @@ def test_an_error_arrives_as_what_it_was(error: Exception) -> None:
 
 
 def test_a_result_is_a_result() -> None:
-    assert pickle.loads(pickle.dumps(attempt(divmod, 7, 2))).result() == (3, 1)
+    assert result_of(divmod, 7, 2) == (3, 1)
