@@ -21,6 +21,10 @@ from tbgen.indexing.squares import SQUARES, PieceType, Side, area, mirror_square
 
 Counts = tuple[int, int, int, int]
 """Numbers by region: red pawns only, black pawns only, both, neither."""
+_BOTH = 2
+
+Groups = tuple[tuple[int, int | None], ...]
+"""Attackers of a kind: how many, and the region that only pawns of their side can be in."""
 
 
 def _region(square: int) -> int:
@@ -46,40 +50,33 @@ def _choices(total: int, limits: tuple[int, int]) -> Iterable[tuple[int, int]]:
             yield first, total - first
 
 
+def _without(squares: Counts, own: int, taken: tuple[int, int]) -> Counts:
+    """Counts less those that are taken of the region `own`, and of the region of both pawns."""
+    left = list(squares)
+    left[own] -= taken[0]
+    left[_BOTH] -= taken[1]
+    return left[0], left[1], left[2], left[3]
+
+
 @cache
-def _ways(singles: Counts, pairs: Counts, pawns: tuple[int, int], others: tuple[int, ...]) -> int:
-    """Ways to place both sides' pawns, then groups of other attackers, on free squares.
+def _ways(singles: Counts, pairs: Counts, groups: Groups) -> int:
+    """Ways to place groups of attackers on free squares.
 
     Each group takes single squares and mirror pairs; without pairs every placement is counted.
     """
-    for side in Side:
-        if pawns[side]:
-            left = (0, pawns[1]) if side == Side.RED else (0, 0)
-            total = 0
-            for paired in range(pawns[side] // 2 + 1):
-                for p_own, p_shared in _choices(paired, (pairs[side], pairs[2])):
-                    rest = pawns[side] - 2 * paired
-                    for s_own, s_shared in _choices(rest, (singles[side], singles[2])):
-                        ways = comb(pairs[side], p_own) * comb(pairs[2], p_shared)
-                        ways *= comb(singles[side], s_own) * comb(singles[2], s_shared)
-                        red = side == Side.RED
-                        taken_pairs = (p_own, 0, p_shared, 0) if red else (0, p_own, p_shared, 0)
-                        taken = (s_own, 0, s_shared, 0) if red else (0, s_own, s_shared, 0)
-                        total += ways * _ways(
-                            _minus(singles, taken), _minus(pairs, taken_pairs), left, others
-                        )
-            return total
-    if not others:
+    if not groups:
         return 1
-    total = 0
-    for paired in range(min(others[0] // 2, sum(pairs)) + 1):
-        alone = others[0] - 2 * paired
-        ways = comb(sum(pairs), paired) * comb(sum(singles), alone)
-        if ways:
-            # Regions no longer matter: the rest is kept in the last one.
-            total += ways * _ways(
-                (0, 0, 0, sum(singles) - alone), (0, 0, 0, sum(pairs) - paired), (0, 0), others[1:]
-            )
+    (count, own), total = groups[0], 0
+    if own is None:  # regions no longer matter: all squares are kept in one
+        own, singles, pairs = 0, (0, 0, sum(singles), 0), (0, 0, sum(pairs), 0)
+    for paired in range(count // 2 + 1):
+        for doubles in _choices(paired, (pairs[own], pairs[_BOTH])):
+            for alone in _choices(count - 2 * paired, (singles[own], singles[_BOTH])):
+                ways = comb(pairs[own], doubles[0]) * comb(pairs[_BOTH], doubles[1])
+                ways *= comb(singles[own], alone[0]) * comb(singles[_BOTH], alone[1])
+                total += ways * _ways(
+                    _without(singles, own, alone), _without(pairs, own, doubles), groups[1:]
+                )
     return total
 
 
@@ -128,15 +125,15 @@ def _free(red: Defenders, black: Defenders, symmetric: bool) -> Counter[tuple[Co
 
 def count_placements(layout: Layout) -> int:
     """The canonical placements of a layout: slots that are not holes."""
-    pawns = layout.armies[0].pawns, layout.armies[1].pawns
-    others = tuple(
-        army.count(kind)
+    pawns = [(layout.armies[side].pawns, int(side)) for side in Side]
+    others = [
+        (army.count(kind), None)
         for army in layout.armies
         for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
-        if army.count(kind)
-    )
+    ]
+    groups = tuple(group for group in [*pawns, *others] if group[0])
     counted = sum(
-        count * _ways(singles, pairs, pawns, others)
+        count * _ways(singles, pairs, groups)
         for symmetric in (False, True)
         for (singles, pairs), count in _free(*layout.defenders, symmetric).items()
     )

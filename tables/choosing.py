@@ -13,8 +13,6 @@ Which blocks there are does not depend on the threads, and so neither does the c
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 
 from tbgen.indexing.arrangement import Arrangement, BlockMap, possible_arrangements
@@ -38,6 +36,9 @@ _GOLDEN = (5**0.5 - 1) / 2
 ReadTile = Callable[[BlockMap, int], Codes]
 """The codes of a tile of the side, in the order of its leads."""
 
+Weigh = Callable[[list[Callable[[], Codes]]], list[int]]
+"""The compressed size of each block; threads call the functions of their blocks."""
+
 
 def choose_arrangement(
     layout: Layout,
@@ -51,40 +52,30 @@ def choose_arrangement(
 
     encode : gives the bytes that are compressed; called from any thread
     """
+    compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
+
+    def weigh_in_turn(blocks: list[Callable[[], Codes]]) -> list[int]:
+        return [len(compressor.compress(encode(codes()))) for codes in blocks]
+
+    def weigh(blocks: list[Callable[[], Codes]]) -> list[int]:
+        sizes = [0] * len(blocks)
+        parts = [blocks[first::lists] for first in range(lists)]
+        for first, some in enumerate(pool.map(weigh_in_turn, parts)):
+            sizes[first::lists] = some
+        return sizes
+
     chosen = possible_arrangements(layout, tile_slots)
     with thread_pool(threads) as pool:
-        scales = _Scales(encode, Compressor(COMPARING), pool, _LISTS_PER_THREAD * threads)
         for blocks, best in _ROUNDS:
             if len(chosen) > best:
                 maps = [BlockMap(layout, each, block_slots) for each in chosen]
-                sizes = _compare(maps, read, scales, blocks)
+                sizes = _compare(maps, read, weigh, blocks)
                 chosen = sorted(chosen, key=sizes.__getitem__)[:best]
     return chosen[0]
 
 
-@dataclass(frozen=True)
-class _Scales:
-    """Measures the compressed size of blocks."""
-
-    encode: Callable[[Codes], bytes]
-    compressor: Compressor
-    pool: Executor
-    lists: int
-
-    def weigh(self, blocks: list[Callable[[], Codes]]) -> list[int]:
-        """Return the compressed size of each block; threads call the functions of their blocks."""
-        lists = [blocks[first :: self.lists] for first in range(self.lists)]
-        sizes = [0] * len(blocks)
-        for first, some in enumerate(self.pool.map(self._weigh_in_turn, lists)):
-            sizes[first :: self.lists] = some
-        return sizes
-
-    def _weigh_in_turn(self, blocks: list[Callable[[], Codes]]) -> list[int]:
-        return [len(self.compressor.compress(self.encode(codes()))) for codes in blocks]
-
-
 def _compare(
-    maps: list[BlockMap], read: ReadTile, scales: _Scales, blocks: int
+    maps: list[BlockMap], read: ReadTile, weigh: Weigh, blocks: int
 ) -> dict[Arrangement, float]:
     """Return the size of each arrangement in a sample of so many blocks, in comparable units."""
     sizes: dict[Arrangement, float] = {}
@@ -98,15 +89,10 @@ def _compare(
             codes = read(group[0], tile)
             if leads_differ:
                 leads = codes.reshape(-1, group[0].lead_slots)[:, : group[0].block_slots]
-                alone += sum(
-                    scales.weigh([partial(leads.__getitem__, n) for n in range(len(leads))])
-                )
+                alone += sum(weigh([partial(leads.__getitem__, n) for n in range(len(leads))]))
             looks = [(number, place) for number in range(len(group)) for place in places]
-            weights = scales.weigh(
-                [
-                    partial(group[number].arrange_block, tile, codes, place)
-                    for number, place in looks
-                ]
+            weights = weigh(
+                [partial(group[n].arrange_block, tile, codes, place) for n, place in looks]
             )
             for (number, _), weight in zip(looks, weights, strict=True):
                 totals[number] += weight

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tbgen import __version__
 from tbgen.indexing.errors import InputError, excerpt
@@ -58,19 +58,6 @@ class Stream:
             return found
 
 
-class Source(Protocol):
-    """Source of files by name."""
-
-    def reading(
-        self, file: str, offset: int, seconds: float = math.inf
-    ) -> contextlib.AbstractContextManager[tuple[Stream, int]]:
-        """Yield a stream from an offset on, or from 0, and where it begins.
-
-        Raises `SourceError`, also while the bytes are read: of a server, too, that takes longer
-        than so many seconds, or is too slow (`pace`).
-        """
-
-
 def source_of(address: str) -> Source:
     """The source of an address, or of a path; raises `InputError` for other kinds of addresses."""
     scheme = re.match(r"([a-z][a-z0-9+.-]*)://", address, re.IGNORECASE | re.ASCII)
@@ -98,7 +85,10 @@ class DirectorySource:
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """Yield a stream from an offset on, without a time limit."""
+        """Yield a stream from an offset on, without a time limit, and the offset.
+
+        Raises `SourceError`, also while the bytes are read.
+        """
         what, watch = f"{self}/{file}", Watch()
         with _told(what, watch):
             opened = os.fdopen(open_to_read(self._directory / file), "rb")
@@ -150,7 +140,11 @@ class WebSource:
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """The bytes of a file from an offset on, or from 0 where the server knows no ranges."""
+        """Yield a stream from an offset on, or from 0 where the server knows no ranges, and which.
+
+        Raises `SourceError`, also while the bytes are read: for a server, too, that takes longer
+        than so many seconds, or is too slow (`pace`).
+        """
         watch = Watch(seconds)
         for handler in self._watched:
             handler.watch = watch
@@ -176,6 +170,10 @@ class WebSource:
             if partial and not _begins_at(answer, offset):
                 raise SourceError(0, f"{excerpt(address, 80)}: another range than was asked for")
             yield answer, address, offset if partial else 0
+
+
+Source = DirectorySource | WebSource
+"""Source of files by name."""
 
 
 def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
