@@ -36,6 +36,10 @@ from tbgen.rows.records import Records
 from tbgen.rows.sets import Frontier, clear_lead, empty_frontier, put_row
 from tbgen.rows.workers import Workers
 
+_FEW_CANDIDATES = 1 << 13
+"""One candidate to so many bytes of a set: lists and graph of so few take little beside one, and to
+get memory again that was given back for them would take longer than the search."""
+
 
 @borrowing_kernel
 def k_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
@@ -112,11 +116,13 @@ class ChaseSearch:
                 return 0
             search.rule_out(judge_some)
             search.prune()
-            if not losses.rows.any():
+            left = int(np.bitwise_count(losses.rows).sum())
+            if not left:
                 return 0
             marked = search.escapes  # nothing is pruned any more
             search.sets.empty_out(marked)
-            search.discard_idle()
+            if left > losses.rows.nbytes // _FEW_CANDIDATES:
+                search.discard_idle()
             find_chase_wins(losses, setting, self._places, marked, workers)
             search.sets.over(_k_keep_images, marked, search.win_candidates.rows)
             search.declare(search.win_candidates)
