@@ -3,15 +3,14 @@
 Read it in this order; docs/proof.md has the argument.
 
     values     keys, the same for every table, and ranks, whose maximum is the best
-    planes     the codes of tables, unpacked, as places in palettes
+    marks      numbers whose maximum tells who may be in a pattern of checks
     arrays     a table and those that captures lead to, as flat arrays
     index      every position in turn, and the slot that a move leads to
     moves      one position, and all its moves; lists and sets of positions
     complete   whole planes: legality, images, captures
     acceleration   whole rows at once, where `--plain` takes place by place
-    judge      every position against its moves
-    marks      perpetual checks, by rows
-    passes     these passes, by several threads
+    passes     every position against its moves, by several threads
+    settle     perpetual checks, by rows
     checks     perpetual checks: what should be a pattern is one, and nothing else is
     chasers    who may have to chase one piece for ever, and what a move attacks anew
     chases     his chases, the answers to them, and whom those chase themselves
@@ -29,7 +28,7 @@ a table is in memory once, both sides, or in a file without a name; nothing is l
 certificates.
 
 Parameters of kernels, unless a kernel says otherwise:
-    arrays : Arrays, the tables; index : Index, this table's; marks : Marks; look : Look
+    arrays : Arrays, the tables; index : Index, this table's; marks : Marks
     men : Men, this table's pieces
     state : BoardState, the thread's own
     numbers : uint8 or uint16 (2 * slots,), the planes: ranks or marks
@@ -63,7 +62,7 @@ Parameters of kernels, unless a kernel says otherwise:
     due : bool (chases,), the chases that matter
     dead : bool (chases,), the chases that cannot be answered
     alive : bool (chasers,), the chasers that may belong to the pattern
-    orders : int64 (n,), out; lists : Lists, inout
+    orders : int64 (n,), out; lists : Lists, inout; which : int, which of them
     key, child : int, a key, and that of the opponent after a move
     code : int, a stored code
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`

@@ -19,7 +19,19 @@ from tbgen.compiling.jit import inlined_part, part
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
-from tbgen.verify.index import EYE, FIRST_SLOT, LANDING, LEG, MIRRORED, NOWHERE, TARGET
+from tbgen.verify.index import (
+    EYE,
+    FACING,
+    FIRST_SLOT,
+    LANDING,
+    LANES,
+    LEG,
+    MIRRORED,
+    NOWHERE,
+    RED_HANGS,
+    RED_HIT,
+    TARGET,
+)  # fmt: skip
 
 _ROOK, _KNIGHT, _CANNON = int(PieceType.ROOK), int(PieceType.KNIGHT), int(PieceType.CANNON)
 _PAWN = int(PieceType.PAWN)
@@ -28,13 +40,6 @@ _SIDEWAYS = (1, -1, 9, -9)
 _KNIGHT_WAYS = (19, 17, -19, -17, 11, 7, -11, -7)
 _OTHER_WAYS = (*_SIDEWAYS, 10, 8, -10, -8, 20, 16, -20, -16)
 """Differences of squares that knights, and pawns, advisors and elephants attack."""
-
-RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
-"""Masks of a row: where the king of a side is hit, where the kings face each other, and where a
-piece of a side that can be chased is attacked by one that can chase."""
-
-LANES = 32
-"""The number of places that are looked at together: loops of so many become vectors."""
 
 
 @part
@@ -163,13 +168,13 @@ def _mark_facing(mask, state, index):
 
 
 @part
-def mark_row(chases, chase_rules, masks, buffer, state, index):
+def mark_row(chases, chase_rules, state, index):
     """Fill the masks of a row; the innermost attacker is not on the board.
 
     chases : bool, whether the last two are asked for; chase_rules : int, bits of the rule set
-    masks : uint8 (MASKS, cells), out; buffer : uint8 (cells,)
     """
     squares, last = state.all, state.all.size - 1
+    masks, buffer = state.masks, state.buffer
     masks[:] = 0
     _mark_facing(masks[FACING], state, index)
     for side in range(2):
@@ -387,15 +392,16 @@ def _sweep(first, step, count, kind, at, best, numbers, state):
 
 
 @part
-def best_of_row(side, own, plane, lead, within, image, best, kept, numbers, state, index):
-    """The largest number that a move of a side leads to, for each place of the row.
+def best_of_row(side, own, plane, lead, within, image, numbers, state, index):
+    """Find the largest number that a move of a side leads to, for each place of the row.
 
-    The innermost attacker is not on the board. Places that are taken get anything.
+    They are in `state.best`. The innermost attacker is not on the board. Places that are taken get
+    anything.
 
     own : uint8 or uint16 (cells,), what is stored: where there is no position, anything is returned
     lead : int, the first slot of the lead
     """
-    last = index.men.size - 1
+    last, best, kept = index.men.size - 1, state.best, state.kept
     for cell in range(best.size // LANES * LANES):
         best[cell] = 0
     _raise_by_steps(side, plane, within, image, best, numbers, state, index)

@@ -60,7 +60,7 @@ from tbgen.verify.chases import (
 from tbgen.verify.index import Index
 from tbgen.verify.moves import Ranges, list_rows, stored_keys
 from tbgen.verify.report import Wrong
-from tbgen.verify.values import MATE, ORDER, orders_of_keys
+from tbgen.verify.values import orders_of_keys
 
 
 @lent
@@ -217,7 +217,8 @@ class ChasePatterns:
         claims : direct wins of sides that are not in check, ascending, and their keys
         """
         self._arrays, self._index = arrays, index
-        self.claims, self._claimed_keys = claims
+        self.claims, keys = claims
+        self._claimed_orders = orders_of_keys(keys)
         with thread_pool(threads) as pool:
             chasers = keep_answered(
                 list_chasers(ranges, self.claims, arrays, index, pool), arrays, index, pool
@@ -252,25 +253,24 @@ class ChasePatterns:
         answered, goals = self._edges[:, SOURCE], self._edges[:, TO]
         inside = alive[goals] & due[answered] & candidates[self._chases[answered, CHASER]]
         may = self._chases[answered[inside], NODE_AFTER]
-        claimed = self.claims[self._claimed_keys == MATE - order * ORDER]
-        return self._wrong(np.setdiff1d(must, claimed), order, is_pattern=True) + self._wrong(
-            np.setdiff1d(claimed, may), order, is_pattern=False
-        )
+        claimed = self.claims[self._claimed_orders == order]
+        return [
+            Wrong(node, order, is_pattern=is_pattern, by_chase=True)
+            for nodes, is_pattern in (
+                (np.setdiff1d(must, claimed), True),
+                (np.setdiff1d(claimed, may), False),
+            )
+            for node in nodes.tolist()
+        ]
 
     def check_limit(self, limit: int) -> list[Wrong]:
         """Return who claims a pattern of an order that the table is not meant to have."""
-        orders = orders_of_keys(self._claimed_keys)
-        beyond = orders > limit
+        claimed = zip(self.claims.tolist(), self._claimed_orders.tolist(), strict=True)
         return [
-            wrong
-            for node, order in zip(self.claims[beyond], orders[beyond], strict=True)
-            for wrong in self._wrong(np.array([node]), int(order), is_pattern=False)
+            Wrong(node, order, is_pattern=False, by_chase=True)
+            for node, order in claimed
+            if order > limit
         ]
-
-    def count_claims(self) -> dict[int, int]:
-        """Return how many direct wins of each order the table has by perpetual chase."""
-        orders, counts = np.unique(orders_of_keys(self._claimed_keys), return_counts=True)
-        return dict(zip(orders.tolist(), counts.tolist(), strict=True))
 
     def find(self, order: int) -> tuple[Members, Members, Members]:
         """The chasers of the pattern of an order, its candidates, and the chases that matter."""
@@ -303,14 +303,6 @@ class ChasePatterns:
             ChaseBoards.make(self._index), self._index, self._arrays,
         )  # fmt: skip
         return victims
-
-    def _wrong(self, nodes: Numbers, order: int, *, is_pattern: bool) -> list[Wrong]:
-        """Return what to say of nodes that are only in the pattern, or only claimed."""
-        keys = stored_keys(nodes, self._arrays)
-        return [
-            Wrong(node, key, order, is_pattern=is_pattern, by_chase=True)
-            for node, key in zip(nodes.tolist(), keys.tolist(), strict=True)
-        ]
 
     def _expand(self, first: int) -> list[Numbers]:
         """The chases and edges of a range of chasers."""

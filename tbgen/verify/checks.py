@@ -188,7 +188,7 @@ class Patterns:
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
         return [
-            Wrong(int(self._checked[i]), int(self._keys[i]), order, is_pattern=bool(pattern[i]))
+            Wrong(int(self._checked[i]), order, is_pattern=bool(pattern[i]))
             for i in np.flatnonzero(pattern != claimed)
         ]
 
@@ -197,7 +197,7 @@ class Patterns:
         orders = self.graph.checked_orders
         direct = (self._keys > 0) & (self._keys == MATE - orders * ORDER)
         return [
-            Wrong(int(self._checked[i]), int(self._keys[i]), int(orders[i]), is_pattern=False)
+            Wrong(int(self._checked[i]), int(orders[i]), is_pattern=False)
             for i in np.flatnonzero(direct & (orders > limit))
         ]
 

@@ -26,7 +26,7 @@ from tbgen.tables.certificates import (
     renew_certificate,
 )
 from tbgen.tables.proofs import Find, in_directory
-from tbgen.verify.files import certify, open_checked, supporting_names, verify_file
+from tbgen.verify.files import certify, open_table, supporting_names, verify_file
 from tbgen.verify.report import VerifyReport
 
 _PROCESS = 300 << 20
@@ -100,26 +100,23 @@ class Settling:
 
     def _by_certificate(self, find: Find, name: TableName, threads: int) -> Settled | None:
         """The table as its certificate settles it; None where that does not."""
-        path = find(name)
-        if path is None:
-            raise MissingTableError(name.material.name, name.rule_set)
-        try:
-            certificate = read_certificate(path)
-        except CertificateError:
-            return None
-        if certificate is None or certificate.table != name:
-            return None
-        premises = {premise.table: premise.digest for premise in certificate.supporting}
-        if premises != {below: _digest(find, below) for below in supporting_names(find, name)}:
-            return None
-        with contextlib.ExitStack() as files:
-            file, modified = open_checked(find, name, threads, files)
+        with open_table(find, name) as file:
+            try:
+                certificate = read_certificate(file.path)
+            except CertificateError:
+                return None
+            if certificate is None or certificate.table != name:
+                return None
+            premises = {premise.table: premise.digest for premise in certificate.supporting}
+            if premises != {below: _digest(find, below) for below in supporting_names(find, name)}:
+                return None
+            file.check(threads=threads)
             digest = file.header.digest.hex()
         if certificate.digest != digest:
             return None
         if self.certificates:
             with contextlib.suppress(OSError):  # then its bytes are read again the next time
-                renew_certificate(path, modified)
+                renew_certificate(file.path, file.modified)
         return Settled(name, digest, None, certificate)
 
 
@@ -164,10 +161,7 @@ def _plane_bytes(find: Find, name: TableName) -> int:
         return 0
 
 
-def _digest(find: Find, name: TableName) -> str | None:
+def _digest(find: Find, name: TableName) -> str:
     """Return what the header of a table says."""
-    path = find(name)
-    if path is None:
-        return None
-    with TableFile(path, name=name) as file:
+    with open_table(find, name) as file:
         return file.header.digest.hex()

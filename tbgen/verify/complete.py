@@ -15,12 +15,19 @@ from tbgen.indexing.slots import attacker_slot, slot_of_squares
 from tbgen.indexing.squares import EMPTY, flip_square, piece_side
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
-from tbgen.verify.acceleration import FACING, RED_HANGS, RED_HIT, mark_row
-from tbgen.verify.arrays import END_WORD, FIRST_WORD, NO_TABLE, SOURCES, SWAPPED, TABLE
-from tbgen.verify.index import NOWHERE, open_row
+from tbgen.verify.acceleration import mark_row
+from tbgen.verify.arrays import (
+    END_WORD,
+    FIRST_WORD,
+    NO_TABLE,
+    SOURCES,
+    SWAPPED,
+    TABLE,
+    rank_after_capture,
+)  # fmt: skip
+from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.planes import rank_after_capture
-from tbgen.verify.values import CHASE, CHECK, FREE
+from tbgen.verify.values import CHASE, CHECK, FREE, WON
 
 
 @part
@@ -130,13 +137,12 @@ def find_canonical(lead, within, image, state, index):
 
 
 @part
-def _mark_places(chases, chase_rules, masks, state, index):
+def _mark_places(chases, chase_rules, state, index):
     """Fill the masks of a row, as `mark_row`, place by place.
 
     chases : bool, whether pieces that hang are asked for; chase_rules : int, bits of the rule set
-    masks : uint8 (MASKS, cells), out
     """
-    board, last = state.board, index.men.size - 1
+    board, masks, last = state.board, state.masks, index.men.size - 1
     for cell in range(index.row_slots):
         square = index.places[cell]
         if board[square] != EMPTY:
@@ -151,13 +157,12 @@ def _mark_places(chases, chase_rules, masks, state, index):
 
 
 @part
-def _fill(slot, cell, masks, counts, look, state, arrays, index):
+def _fill(slot, cell, counts, state, arrays, index):
     """Fill the slots of a canonical position, either side to move.
 
-    masks : uint8 (MASKS, cells), of the row
     counts : int64 (2, places), inout, how many positions have each place of a side's palette
     """
-    values, planes = arrays.values, arrays.ranks
+    values, planes, masks = arrays.values, arrays.ranks, state.masks
     for side in range(2):
         plane = side * index.slots + slot
         if masks[RED_HIT + 1 - side, cell] or masks[FACING, cell]:
@@ -168,11 +173,11 @@ def _fill(slot, cell, masks, counts, look, state, arrays, index):
         kind = FREE
         if masks[RED_HIT + side, cell]:
             kind = CHECK
-        elif look.open[side, place] and masks[RED_HANGS + side, cell]:
+        elif values.asks[side, place] and masks[RED_HANGS + side, cell]:
             kind = CHASE
-            set_bit(look.hung[side], slot)
-        elif look.won[side, place] and _wins_something(side, state, arrays):
-            set_bit(look.hung[side], slot)
+            set_bit(arrays.hung[side], slot)
+        elif values.asks[side, place] == WON and _wins_something(side, state, arrays):
+            set_bit(arrays.hung[side], slot)
         planes[plane] = values.own[side, kind, place]
 
 
@@ -199,12 +204,11 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
 
 
 @borrowing_kernel
-def k_complete(lead_0, lead_1, plain, counts, masks, buffer, look, state, index, arrays):
+def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
     """Fill the slots of some leads.
 
     plain : bool, whether positions are looked at one by one
     counts : int64 (2, places), inout, how many positions have each place of a side's palette
-    masks : uint8 (MASKS, cells); buffer : uint8 (cells,)
     """
     planes, slots = arrays.ranks, index.slots
     board, last = state.board, index.men.size - 1
@@ -213,9 +217,9 @@ def k_complete(lead_0, lead_1, plain, counts, masks, buffer, look, state, index,
         for row in range(index.lead_slots // index.row_slots):
             at, image, overlaps, x, y = open_row(lead, row, state, index)
             if plain and not overlaps:
-                _mark_places(arrays.seek_chases, arrays.chase_rules, masks, state, index)
+                _mark_places(arrays.seek_chases, arrays.chase_rules, state, index)
             elif not overlaps:
-                mark_row(arrays.seek_chases, arrays.chase_rules, masks, buffer, state, index)
+                mark_row(arrays.seek_chases, arrays.chase_rules, state, index)
             for cell in range(index.row_slots):
                 slot = base + at + cell
                 square = index.places[cell]
@@ -232,9 +236,9 @@ def k_complete(lead_0, lead_1, plain, counts, masks, buffer, look, state, index,
                     planes[slot] = planes[canonical]
                     planes[slots + slot] = planes[slots + canonical]
                     for side in range(2):
-                        if has_bit(look.hung[side], canonical):
-                            set_bit(look.hung[side], slot)
+                        if has_bit(arrays.hung[side], canonical):
+                            set_bit(arrays.hung[side], slot)
                     continue
                 board[square] = index.men[last]
-                _fill(slot, cell, masks, counts, look, state, arrays, index)
+                _fill(slot, cell, counts, state, arrays, index)
                 board[square] = EMPTY

@@ -19,10 +19,7 @@ from pathlib import Path
 
 from tbgen import __version__
 from tbgen.indexing import InputError, Position, Side
-from tbgen.indexing.layout import Layout
-from tbgen.indexing.material import Material
 from tbgen.tables import (
-    CodeSpace,
     Metric,
     MissingTableError,
     TableFile,
@@ -45,49 +42,37 @@ from tbgen.verify.prove import verify
 from tbgen.verify.report import METHOD, Progress, VerifyReport, no_progress
 
 
-class FileTable:
-    """A table file as `verify` takes it."""
+class FileTable(TableFile):
+    """A table file as `verify` takes it: its digest is that of the very bytes that are proven."""
 
-    def __init__(self, file: TableFile) -> None:
-        self.file = file
-        self._digests = [b""] * sum(file.header.blocks)
+    def __init__(self, path: Path, *, name: TableName) -> None:
+        """Open it; nothing is checked but the header."""
+        self.modified = path.stat().st_mtime_ns
+        super().__init__(path, name=name)
+        self._digests = [b""] * sum(self.header.blocks)
         self._is_checked = False
 
-    @property
-    def layout(self) -> Layout:
-        """The index of its material."""
-        return self.file.layout
-
-    @property
-    def code_space(self) -> CodeSpace:
-        """Return how it codes values."""
-        return self.file.header.spec.codes
-
-    @property
-    def metric(self) -> Metric:
-        """Return what its distances count to."""
-        return self.file.header.spec.name.metric
-
-    def tiles(self, side: int) -> int:
-        """Return how many tiles of whole leads a side has."""
-        return self.file.tiles(side)
-
-    def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
+    def tile(
+        self,
+        side: int,
+        number: int,
+        numbers_of: NumbersOf | None = None,
+        digests: list[bytes] | None = None,
+    ) -> list[tuple[int, Codes]]:
         """Return what stands for the codes of one tile; arbitrary where no position is.
 
-        Raises `CorruptTableError`, for a wrong digest as soon as all tiles have been read: so it
-        is that of the very bytes that are proven.
+        Raises `CorruptTableError`, for a wrong digest as soon as all tiles have been read.
         """
-        runs = self.file.tile(side, number, numbers_of, self._digests)
+        runs = super().tile(side, number, numbers_of, digests or self._digests)
         if not self._is_checked and all(self._digests):
-            self.file.check_digest(self._digests)
+            self.check_digest(self._digests)
             self._is_checked = True
         return runs
 
     def check_rest(self) -> None:
         """Read and check what no tile was asked of: a side that no capture leads to."""
         if not self._is_checked:
-            self.file.check_blocks(self._digests)
+            self.check_blocks(self._digests)
             self._is_checked = True
 
 
@@ -126,13 +111,13 @@ def verify_file(
     supporting one is not there, and what `TableFile` and `verify` raise.
     """
     with contextlib.ExitStack() as files:
-        file, modified = _open(find, name, files)
-        supporting = {}
-        for below in supporting_names(find, name):
-            opened, _ = _open(find, below, files)
-            supporting[below.material.name] = FileTable(opened)
+        file = files.enter_context(open_table(find, name))
+        supporting = {
+            below.material.name: files.enter_context(open_table(find, below))
+            for below in supporting_names(find, name)
+        }
         found = verify(
-            FileTable(file),
+            file,
             lambda child: supporting[child.name],
             rule_set=name.rule_set,
             threads=threads,
@@ -145,28 +130,17 @@ def verify_file(
             each.check_rest()
         found = replace(found, file_problems=tuple(_check_statistics(file, found)))
         premises = tuple(
-            Premise(each.file.header.spec.name, each.file.header.digest.hex())
-            for each in supporting.values()
+            Premise(each.header.spec.name, each.header.digest.hex()) for each in supporting.values()
         )
-        return FileProof(file.path, name, file.header.digest.hex(), modified, premises, found)
+        return FileProof(file.path, name, file.header.digest.hex(), file.modified, premises, found)
 
 
-def open_checked(
-    find: Find, name: TableName, threads: int, files: contextlib.ExitStack
-) -> tuple[TableFile, int]:
-    """A file whose checksums and digest are right, and when it was modified, ns."""
-    file, modified = _open(find, name, files)
-    file.check(threads=threads)
-    return file, modified
-
-
-def _open(find: Find, name: TableName, files: contextlib.ExitStack) -> tuple[TableFile, int]:
-    """A file, nothing of which is checked but the header, and when it was modified, ns."""
+def open_table(find: Find, name: TableName) -> FileTable:
+    """The file of a table; raises `MissingTableError` where it is not there."""
     path = find(name)
     if path is None:
         raise MissingTableError(name.material.name, name.rule_set)
-    modified = path.stat().st_mtime_ns
-    return files.enter_context(TableFile(path, name=name)), modified
+    return FileTable(path, name=name)
 
 
 def supporting_names(find: Find, name: TableName) -> list[TableName]:
@@ -176,21 +150,19 @@ def supporting_names(find: Find, name: TableName) -> list[TableName]:
     and this one does not.
     """
     needed = {child.name: child for child in name.material.captures().values() if child.needs_table}
-    return [_supporting_name(find, name, needed[child]) for child in sorted(needed)]
-
-
-def _supporting_name(find: Find, name: TableName, child: Material) -> TableName:
-    """The table of a supporting material that `name` was made from."""
-    candidates = [replace(name, material=child, metric=metric) for metric in Metric]
-    present = [candidate for candidate in candidates if find(candidate) is not None]
-    if not present:
-        raise MissingTableError(child.name, name.rule_set)
-    if not leans_on_metric(name.metric, present[0].metric):
-        raise InputError(
-            f"{name} counts to mate, but its supporting table {present[0]} does not",
-            f"build {child} with --metric dtm",
-        )
-    return present[0]
+    names = []
+    for child in (needed[each] for each in sorted(needed)):
+        candidates = [replace(name, material=child, metric=metric) for metric in Metric]
+        present = [candidate for candidate in candidates if find(candidate) is not None]
+        if not present:
+            raise MissingTableError(child.name, name.rule_set)
+        if not leans_on_metric(name.metric, present[0].metric):
+            raise InputError(
+                f"{name} counts to mate, but its supporting table {present[0]} does not",
+                f"build {child} with --metric dtm",
+            )
+        names.append(present[0])
+    return names
 
 
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:

@@ -13,10 +13,10 @@ All of it is made from the parts of `tbgen.indexing` and from the moves of `tbge
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import part
 from tbgen.compiling.lending import lent
@@ -47,6 +47,13 @@ FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
 LEG, LANDING, LEAP_WORDS = range(3)
 """Words of a leap: squares, the one that must be free, NOWHERE for a pawn; and the target."""
 _MOST_LEAPS = 8
+
+RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
+"""Masks of a row: where the king of a side is hit, where the kings face each other, and where a
+piece of a side that can be chased is attacked by one that can chase."""
+
+LANES = 32
+"""The number of places that are looked at together: loops of so many become vectors."""
 
 
 @lent
@@ -145,11 +152,20 @@ class BoardState(NamedTuple):
     """int64 (90,): which piece stands on a square, where one does (`moves`)."""
     other: NDArray[np.int64]
     """int64 (pieces,): the squares of another position."""
+    masks: NDArray[np.uint8]
+    """uint8 (MASKS, cells): of a row."""
+    buffer: NDArray[np.uint8]
+    """uint8 (cells,): a buffer for a mask."""
+    best: NDArray[Any]
+    """uint8 or uint16 (lanes,): the best number of each place of a row."""
+    kept: NDArray[Any]
+    """uint8 or uint16 (lanes,): a buffer for numbers."""
 
     @classmethod
-    def make(cls, index: Index) -> BoardState:
-        """An empty one."""
-        men, groups = len(index.men), len(index.first)
+    def make(cls, index: Index, dtype: DTypeLike = np.uint8) -> BoardState:
+        """An empty one, for planes of a type."""
+        men, groups, cells = len(index.men), len(index.first), index.row_slots
+        lanes = -(-cells // LANES) * LANES
         pieces = men + int((index.codes != EMPTY).sum())
         return cls(
             np.zeros(SQUARES, np.int8), np.zeros(men, np.int64), np.zeros(men, np.int64),
@@ -158,6 +174,8 @@ class BoardState(NamedTuple):
             np.zeros(2, np.int64), np.full(1, NOWHERE), np.zeros(MAX_MOVES, np.int64),
             np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64),
             np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int64), np.zeros(pieces, np.int64),
+            np.zeros((MASKS, cells), np.uint8), np.zeros(cells, np.uint8), np.zeros(lanes, dtype),
+            np.zeros(lanes, dtype),
         )  # fmt: skip
 
 

@@ -154,24 +154,39 @@ class Lists(NamedTuple):
     counts: NDArray[np.int64]
     """int64 (lists,): how many entries each has, though room may be for less."""
 
+    @classmethod
+    def make(cls, lists: int, room: int, columns: int = 1) -> Lists:
+        """Empty ones."""
+        return cls(np.empty((lists, room + 1, columns), np.int64), np.zeros(lists, np.int64))
+
+    def entries(self) -> list[Numbers]:
+        """int64 (n, columns) each: what was listed."""
+        return [rows[:count].copy() for rows, count in zip(*self, strict=True)]
+
 
 def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> list[Numbers]:
     """int64 (n, columns) each: what a kernel lists."""
     room = _FIRST_ROOM
     while True:
-        found = Lists(np.empty((lists, room + 1, columns), np.int64), np.zeros(lists, np.int64))
+        found = Lists.make(lists, room, columns)
         write(found)
         if found.counts.max() <= room:
-            return [rows[:count].copy() for rows, count in zip(*found, strict=True)]
+            return found.entries()
         room = int(found.counts.max())
 
 
 @part
 def new_row(lists, which):
-    """The row for one more entry of a list; lists : Lists, inout; which : int."""
+    """The row for one more entry of a list."""
     row = lists.counts[which]
     lists.counts[which] += 1
     return min(row, lists.rows.shape[1] - 1)
+
+
+@part
+def add_node(lists, which, node):
+    """Add a node to a list."""
+    lists.rows[which, new_row(lists, which), 0] = node
 
 
 @part

@@ -16,18 +16,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.indexing import Side
 from tbgen.indexing.material import Material
 from tbgen.indexing.systems import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, gather
+from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, Supporting, Table, gather
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
 from tbgen.verify.passes import Found, Passes, Suspects
-from tbgen.verify.planes import Supporting, Table
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -37,7 +35,8 @@ from tbgen.verify.report import (
     describe,
     no_progress,
 )
-from tbgen.verify.values import MATE, NEVER, keys_of_palette, orders_of_keys, value_of_key
+from tbgen.verify.settle import find_suspects
+from tbgen.verify.values import MATE, NEVER, keys_of_codes, orders_of_keys, value_of_key
 
 
 def verify(
@@ -68,14 +67,15 @@ def verify(
     report("load", 0, 1)
     trim_process()
     loaded = gather(table, supporting, rule_set, memory, folder)
-    arrays = loaded.arrays
-    passes = Passes(arrays, table.layout, threads, report, plain=plain)
-    found = passes.prove([keys_of_palette(codes, table.code_space) for codes in loaded.codes])
-    searched = _Searched.nothing()
-    if arrays.seek_patterns:
-        search = partial(_search, passes, found, rule_set, threads, report)
+    passes = Passes(loaded.arrays, table.layout, threads, report, plain=plain)
+    found = passes.prove()
+    searched = _Searched()
+    if loaded.arrays.seek_patterns:
+        search = partial(_search, passes, found.chase_claims, rule_set, threads, report)
         if not (plain or found.findings):
-            searched = search(passes.suspects())
+            suspects = find_suspects(passes, found, loaded.marks)
+            found = found._replace(held=NOBODY, chasers=NOBODY)
+            searched = search(suspects)
         # What is suspect follows from what all positions say, and claims may rest on others.
         if not searched.is_complete or found.findings or searched.wrong:
             searched = search(passes.everybody(found))
@@ -87,28 +87,19 @@ def verify(
 class _Searched(NamedTuple):
     """Results of the search of patterns."""
 
-    is_complete: bool
+    is_complete: bool = False
     """No others can belong to patterns, if nothing is wrong."""
-    wrong: list[Wrong]
-    orders: int
+    wrong: Sequence[Wrong] = ()
+    orders: int = 0
     """The number of them that were looked at."""
-    offenders: int
-    chasers: int
+    offenders: int = 0
+    chasers: int = 0
     """Numbers of nodes that were looked at as such."""
-    claims: Numbers
-    """Direct wins by chase."""
-    chase_patterns: dict[int, int]
-    """Their number by order."""
-
-    @classmethod
-    def nothing(cls) -> _Searched:
-        """Nothing was looked at."""
-        return cls(False, [], 0, 0, 0, NOBODY, {})
 
 
 def _search(
     passes: Passes,
-    found: Found,
+    chase_claims: tuple[Numbers, Numbers],
     rule_set: RuleSet,
     threads: int,
     report: Progress,
@@ -120,68 +111,14 @@ def _search(
     trim_process()
     checks = Patterns(arrays, index, suspects.offenders, suspects.checked, threads)
     searches: list[Patterns | ChasePatterns] = [checks]
-    orders = rule_set.orders or _last_order(arrays) + 1
-    claims, chasers, counted = NOBODY, 0, {}
+    chasers = 0
     if arrays.seek_chases:
-        chases = ChasePatterns(arrays, index, suspects.chasers, found.chase_claims, threads)
+        chases = ChasePatterns(arrays, index, suspects.chasers, chase_claims, threads)
         searches.append(chases)
-        claims, chasers, counted = chases.claims, len(chases.numbers), chases.count_claims()
-    wrong = _check_patterns(searches, orders, report, limited=bool(rule_set.orders))
-    return _Searched(
-        checks.is_complete, wrong, orders, checks.offenders, chasers, claims, counted
-    )  # fmt: skip
-
-
-def _report(
-    table: Table, loaded: Loaded, found: Found, searched: _Searched, rule_set: RuleSet
-) -> VerifyReport:
-    """Return what was proven, without seconds."""
-    first = None if found.first is None else _describe_first(table, *found.first)
-    if searched.wrong and first is None:
-        # Marks tell no distances.
-        wrong = searched.wrong[0]
-        first = _describe_wrong(table, replace(wrong, stored=_stored_key(table, wrong.node)))
-    space = table.code_space
-    histograms = _histograms(found.counts, loaded.codes)
-    by_chase = [int((searched.claims % 2 == side).sum()) for side in Side]
-    return VerifyReport(
-        material=Material(*table.layout.armies).name,
-        rules=str(rule_set.rules),
-        metric=str(Metric(table.metric)),
-        minor_chases=rule_set.choice,
-        orders_limit=rule_set.orders,
-        index_size=table.layout.slots,
-        red_to_move=_totals(histograms[Side.RED], space, by_chase[Side.RED]),
-        black_to_move=_totals(histograms[Side.BLACK], space, by_chase[Side.BLACK]),
-        offenders_examined=searched.offenders,
-        chasers_examined=searched.chasers,
-        orders_examined=searched.orders,
-        complete=not rule_set.orders,
-        findings=found.findings + len(searched.wrong),
-        first=first,
-        file_problems=(),
-        histograms=histograms,
-        chase_patterns=searched.chase_patterns,
-        seconds=0.0,
-    )
-
-
-def _last_order(arrays: Arrays) -> int:
-    """The highest order of a value of this table or of a supporting one."""
-    # The first rank is none.
-    orders = orders_of_keys(arrays.values.keys[:, 1:])
-    return int(orders[orders < NEVER].max(initial=0))
-
-
-def _check_patterns(
-    searches: list[Patterns | ChasePatterns], orders: int, report: Progress, *, limited: bool
-) -> list[Wrong]:
-    """Search the patterns of the first orders: who is refuted.
-
-    limited : whether the table is meant to have no further orders
-    """
+        chasers = len(chases.numbers)
+    orders = rule_set.orders or _last_order(arrays) + 1
     wrong: list[Wrong] = []
-    if limited:
+    if rule_set.orders:
         for search in searches:
             wrong += search.check_limit(orders)
     for order in range(1, orders + 1):
@@ -192,7 +129,59 @@ def _check_patterns(
     first_of_node: dict[int, Wrong] = {}
     for entry in wrong:
         first_of_node.setdefault(entry.node, entry)
-    return list(first_of_node.values())
+    found = [*first_of_node.values()]
+    return _Searched(checks.is_complete, found, orders, checks.offenders, chasers)
+
+
+def _report(
+    table: Table, loaded: Loaded, found: Found, searched: _Searched, rule_set: RuleSet
+) -> VerifyReport:
+    """Return what was proven, without seconds."""
+    first = None
+    if found.first is not None:
+        node, *keys = found.first
+        stored, best = map(_value, keys)
+        reason = f"{describe(stored)} is stored, {describe(best)} is the best of its moves"
+        first = Finding(_fen(table, node), stored, best, reason)
+    elif searched.wrong:
+        first = _describe_wrong(table, searched.wrong[0])
+    claims, claimed_keys = found.chase_claims
+    orders, counts = np.unique(orders_of_keys(claimed_keys), return_counts=True)
+    red, black = (
+        palette.count_codes(line)
+        for palette, line in zip(loaded.palettes, found.counts, strict=True)
+    )
+    totals = [
+        _totals(histogram, table.code_space, int((claims % 2 == side).sum()))
+        for side, histogram in enumerate((red, black))
+    ]
+    return VerifyReport(
+        material=Material(*table.layout.armies).name,
+        rules=str(rule_set.rules),
+        metric=str(Metric(table.metric)),
+        minor_chases=rule_set.choice,
+        orders_limit=rule_set.orders,
+        index_size=table.layout.slots,
+        red_to_move=totals[Side.RED],
+        black_to_move=totals[Side.BLACK],
+        offenders_examined=searched.offenders,
+        chasers_examined=searched.chasers,
+        orders_examined=searched.orders,
+        complete=not rule_set.orders,
+        findings=found.findings + len(searched.wrong),
+        first=first,
+        file_problems=(),
+        histograms=(red, black),
+        chase_patterns=dict(zip(orders.tolist(), counts.tolist(), strict=True)),
+        seconds=0.0,
+    )
+
+
+def _last_order(arrays: Arrays) -> int:
+    """The highest order of a value of this table or of a supporting one."""
+    # The first rank is none.
+    orders = orders_of_keys(arrays.values.keys[:, 1:])
+    return int(orders[orders < NEVER].max(initial=0))
 
 
 def _value(key: int) -> Value | None:
@@ -207,28 +196,21 @@ def _stored_key(table: Table, node: int) -> int:
         for first, codes in table.tile(side, number, lambda codes: codes):
             if first <= slot < first + len(codes):
                 code = np.array([codes[slot - first]], np.int64)
-                return int(keys_of_palette(code, table.code_space)[0])
+                return int(keys_of_codes(code, table.code_space)[0])
     raise IndexError(f"a table has no slot {slot}")
 
 
-def _fen(table: Table, slot: int, side: int) -> str:
+def _fen(table: Table, node: int) -> str:
     """The FEN of a position that was judged."""
-    position = table.layout.position(slot, Side(side))
+    position = table.layout.position(node // 2, Side(node % 2))
     assert position is not None
     return position.fen
 
 
-def _describe_first(table: Table, node: int, stored: int, best: int) -> Finding:
-    """The finding of a position whose value is not what its moves give; keys stored and best."""
-    values = _value(stored), _value(best)
-    reason = f"{describe(values[0])} is stored, {describe(values[1])} is the best of its moves"
-    return Finding(_fen(table, *divmod(node, 2)), *values, reason)
-
-
 def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
     """The finding of a pattern that the table lacks, or has and should not."""
-    stored = _value(wrong.stored)
-    fen = _fen(table, *divmod(wrong.node, 2))
+    # Marks tell no distances.
+    stored, fen = _value(_stored_key(table, wrong.node)), _fen(table, wrong.node)
     if not wrong.is_pattern:
         offence = "chase" if wrong.by_chase else "check"
         reason = f"{describe(stored)} is stored, but it is in no perpetual {offence} of that order"
@@ -237,21 +219,6 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
     return Finding(
         fen, stored, expected, f"{describe(stored)} is stored, but it is {describe(expected)}"
     )
-
-
-def _histograms(
-    counts: NDArray[np.int64], codes: Sequence[NDArray[np.int64]]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """Return how many positions have each code, Red to move and Black to move.
-
-    Code 0 is no value, and not counted.
-    """
-    red, black = (
-        dict(sorted((code, n) for code, n in zip(own.tolist(), line.tolist(), strict=False)
-                    if code and n))
-        for own, line in zip(codes, counts, strict=True)
-    )  # fmt: skip
-    return red, black
 
 
 def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:

@@ -46,8 +46,6 @@ class Wrong:
 
     node: int
     """2 * slot + side to move."""
-    stored: int
-    """The stored value, as a key."""
     order: int
     is_pattern: bool
     by_chase: bool = False

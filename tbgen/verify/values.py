@@ -13,7 +13,7 @@ one ply.
 The arithmetic is unbounded for all purposes: a child on the longest distance that its table can
 show gives its parent one ply more, and never a value of the next order.
 
-    stored codes  --planes-->  places in a palette  --here-->  ranks
+    stored codes  --arrays-->  places in a palette  --here-->  ranks  --here-->  marks
 
 A rank says what a position is worth to the side that *moved there*: the larger, the better for him,
 so that the best of his moves is the maximum of the ranks of the positions after them.
@@ -129,13 +129,13 @@ def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 CHECK, CHASE, FREE, KINDS = range(4)
 """Kinds of draws; other values are FREE."""
 
+WON = 2
+"""In `Values.asks`."""
+
 NO_RANK, NO_VALUE = -1, -2
 """In `Values`: a value that is always looked at twice; no move gives that value."""
 
-Sides = Sequence[NDArray[np.int64]]
-"""Keys, int64 (n,), of positions with Red and with Black to move."""
-
-_NONE = key_of_code(0, 255, 128, 127)
+NO_KEY = key_of_code(0, 255, 128, 127)
 """The key of no position: worse than every loss."""
 
 
@@ -157,6 +157,8 @@ class Values(NamedTuple):
     leads to the rank, if there is nothing else to say of it; else a number that no value has."""
     own: NDArray[Any]
     """ranks (2, KINDS, places): the rank of each place in the palette of this table's side."""
+    asks: NDArray[np.int64]
+    """int64 (2, places): not 0 for draws and, WON, for what the rules of repetition have won."""
     settled: NDArray[np.bool_]
     """bool (2, R): of marks (`marks`), direct losses whose claims are settled; no rank is."""
     drawn: NDArray[np.int64]
@@ -173,7 +175,7 @@ class Values(NamedTuple):
         return np.array([of.get(key, 0) for key in keys.tolist()], np.int64)
 
 
-def keys_of_palette(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int64]:
+def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int64]:
     """int64 (n,): the keys of codes."""
     keys = [key_of_code(code, space.top, space.draw, space.span) for code in codes.tolist()]
     return np.array(keys, np.int64)
@@ -185,22 +187,28 @@ def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
 
 
-def make_values(own: Sides, others: Sides, *, seek: bool) -> Values:
+def make_values(
+    own: Sequence[NDArray[np.int64]],
+    others: Sequence[Sequence[NDArray[np.int64]]],
+    *,
+    seek: bool,
+) -> Values:
     """The ranks of all values that occur.
 
-    own : the keys of this table's palettes, by side to move; others : further ones
+    own : int64 (places,) each, the keys of this table's palettes, by side to move
+    others : further ones, by side to move
     seek : whether the rules know perpetual checks
 
     Raises `LimitExceededError` where 16 bits do not do.
     """
-    sides = [np.unique(np.concatenate([own[side], others[side], [0]])) for side in Side]
+    sides = [np.unique(np.concatenate([own[side], *others[side], [0]])) for side in Side]
     number_of = {key: number for number, key in enumerate(np.union1d(*sides).tolist())}
     listed = [_list_ranks(keys, seek=seek) for keys in sides]
     most = max(map(len, listed))
     if most > 1 << 16:
         raise LimitExceededError(f"{most} ranks of values are more than 16 bits can tell apart")
     shape = len(Side), most
-    keys, kinds = np.full(shape, _NONE), np.full(shape, FREE)
+    keys, kinds = np.full(shape, NO_KEY), np.full(shape, FREE)
     stored, expected = np.full(shape, NO_VALUE, np.int32), np.full(shape, NO_VALUE - 1, np.int32)
     for side, ranks in zip(Side, listed, strict=True):
         for rank, (key, kind) in enumerate(ranks):
@@ -213,22 +221,25 @@ def make_values(own: Sides, others: Sides, *, seek: bool) -> Values:
             is_silent = kind == FREE and (seek or worth == 0 or abs(worth) > DECIDED_BY_RULES)
             if is_silent and worth in number_of:
                 expected[side, rank] = number_of[worth]
-    values = Values(
-        keys, kinds, stored, expected, np.zeros((2, 0, 0), np.uint8), np.zeros(shape, np.bool_),
-        np.zeros(2, np.int64),
-    )  # fmt: skip
     places = max(map(len, own))
-    table = np.zeros((len(Side), KINDS, places), np.min_scalar_type(most - 1))
-    for side in Side:
+    values = Values(
+        keys, kinds, stored, expected,
+        np.zeros((len(Side), KINDS, places), np.min_scalar_type(most - 1)),
+        np.zeros((len(Side), places), np.int64), np.zeros(shape, np.bool_),
+        np.zeros(len(Side), np.int64),
+    )  # fmt: skip
+    for side, listed_keys in zip(Side, own, strict=True):
         for kind in range(KINDS):
-            table[side, kind, : len(own[side])] = values.translate(side, own[side], kind)
+            values.own[side, kind, : len(listed_keys)] = values.translate(side, listed_keys, kind)
+        is_won = (listed_keys > 0) & (listed_keys <= DECIDED_BY_RULES)
+        values.asks[side, : len(listed_keys)] = np.where(is_won, WON, listed_keys == 0) * seek
         values.drawn[side] = values.translate(side, np.zeros(1, np.int64))[0]
-    return values._replace(own=table)
+    return values
 
 
 def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]:
     """The key and the kind of each rank of a side, which has these keys, ascending."""
-    ranks = [(_NONE, FREE)]
+    ranks = [(NO_KEY, FREE)]
     for key in keys[::-1].tolist():
         kinds = range(KINDS) if seek and key == 0 else (FREE,)
         ranks += [(key, kind) for kind in kinds]

@@ -40,11 +40,10 @@ from tbgen.tables import (
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
-from tbgen.verify.arrays import Arrays, Numbers, gather
+from tbgen.verify.arrays import Arrays, Numbers, Table, gather
 from tbgen.verify.passes import Passes
-from tbgen.verify.planes import Table
 from tbgen.verify.report import Progress, no_progress
-from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_palette
+from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
 """Outcomes as codes of this space, of which the proof reads nothing but the sign."""
@@ -68,6 +67,10 @@ class _OutcomeTable:
     def layout(self) -> Layout:
         """The index of its material."""
         return self._file.layout
+
+    def occurring_codes(self, side: int) -> list[int]:
+        """Return the codes of all outcomes."""
+        return [int(code) for code in _CODES if code]
 
     def tiles(self, side: int) -> int:
         """Return how many tiles of whole leads a side has."""
@@ -139,12 +142,11 @@ def verify_wdl(
     # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
     loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
-    keys = [keys_of_palette(codes, _SPACE) for codes in loaded.codes]
-    found = Passes(arrays, file.layout, threads, report).prove(keys)
+    found = Passes(arrays, file.layout, threads, report).prove()
     node = -1 if found.first is None else found.first[0]
     counted = [
-        _counts(dict(zip(codes.tolist(), line, strict=False)))
-        for codes, line in zip(loaded.codes, found.counts.tolist(), strict=True)
+        _counts(palette.count_codes(counts))
+        for palette, counts in zip(loaded.palettes, found.counts, strict=True)
     ]
     problems = [
         f"the stored counts of {side.name.lower()} to move are {stored}, counted are {counts}"
@@ -189,7 +191,7 @@ def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> Tabl
 
 def _by_outcome(values: Values) -> Values:
     """Return the ranks, of which nothing but win, draw and loss is compared."""
-    keys = keys_of_palette(_CODES[1:].astype(np.int64), _SPACE).tolist()
+    keys = keys_of_codes(_CODES[1:].astype(np.int64), _SPACE).tolist()
     numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
     loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
     children = values.keys.copy()

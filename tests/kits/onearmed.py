@@ -17,12 +17,11 @@ from tbgen.indexing import Material, Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.tables.names import RuleSet
-from tbgen.verify.arrays import NOBODY, Numbers, gather
+from tbgen.verify.arrays import NOBODY, Numbers, Table, gather
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.chasers import NUMBER, list_chasers
 from tbgen.verify.checks import Patterns
 from tbgen.verify.moves import cut
-from tbgen.verify.planes import Table
 from tests.kits.verifykit import canonical, completed
 
 
@@ -58,16 +57,16 @@ def find_candidates(
     arrays = loaded.arrays
     passes, found = completed(table, loaded)
     assert not found.findings
-    held = np.sort(canonical(passes.held.astype(np.int64), table.layout))
+    held = np.sort(canonical(found.held.astype(np.int64), table.layout))
     armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
     of = arrays, passes.index
     checkers = [Patterns(*of, cut(held[held % 2 == side]), NOBODY, 1).offenders
                 for side in (1 - armless, armless)]  # fmt: skip
     checks = Patterns(*of, cut(held), NOBODY, 1)
     with thread_pool(1) as pool:
-        listed = list_chasers(cut(np.sort(passes.chasers)), NOBODY, *of, pool)
+        listed = list_chasers(cut(np.sort(found.chasers)), NOBODY, *of, pool)
     chasers = np.unique(listed.chasers[:, NUMBER] // SQUARES)
-    alive, _, _ = ChasePatterns(*of, cut(np.sort(passes.chasers)), found.chase_claims, 1).find(1)
+    alive, _, _ = ChasePatterns(*of, cut(np.sort(found.chasers)), found.chase_claims, 1).find(1)
     return Candidates(
         *checkers,
         chasers[chasers % 2 != armless],

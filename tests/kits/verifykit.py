@@ -12,11 +12,9 @@ from tbgen.retrograde.solution import Solution
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
-from tbgen.verify.arrays import Loaded
+from tbgen.verify.arrays import Loaded, Table
 from tbgen.verify.passes import Found, Passes
-from tbgen.verify.planes import Table
 from tbgen.verify.report import no_progress
-from tbgen.verify.values import keys_of_palette
 
 
 @dataclass
@@ -35,6 +33,9 @@ class Planted:
 
     def plane(self, side: int) -> np.ndarray:
         return self.planes[side]
+
+    def occurring_codes(self, side: int) -> list[int]:
+        return np.flatnonzero(np.bincount(self.planes[side])).tolist()
 
     def tiles(self, side: int) -> int:
         return 1
@@ -72,9 +73,7 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 def completed(table: Table, loaded: Loaded) -> tuple[Passes, Found]:
     """Fill the planes of a loaded table, and let every position be judged."""
     passes = Passes(loaded.arrays, table.layout, 1, no_progress)
-    return passes, passes.prove(
-        [keys_of_palette(codes, table.code_space) for codes in loaded.codes]
-    )
+    return passes, passes.prove()
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:

@@ -26,7 +26,7 @@ from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import cut
-from tbgen.verify.passes import Passes
+from tbgen.verify.settle import find_suspects
 from tests.kits.built import Silence
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
@@ -275,8 +275,11 @@ def test_knkpp_is_proven(knkpp):
 @pytest.mark.certification
 def test_claims_that_nobody_meets_are_looked_at_again(knkpp, monkeypatch):
     """A claim may rest on a chaser who is no candidate: here nobody is one."""
-    suspects = Passes.suspects
-    monkeypatch.setattr(Passes, "suspects", lambda *of: suspects(*of)._replace(chasers=cut(NOBODY)))
+
+    def nobody(*of):
+        return find_suspects(*of)._replace(chasers=cut(NOBODY))
+
+    monkeypatch.setattr("tbgen.verify.prove.find_suspects", nobody)
     report = prove(knkpp)
     assert report.ok, report.first
     assert report.black_to_move.direct_chases == 3423

@@ -209,8 +209,7 @@ def test_a_file_that_changes_between_two_readings_is_corrupt(tables, tmp_path):
     (tmp_path / "other").mkdir()
     changed = write(tmp_path / "other", "KRKN", other)
     name = TableName(Material.parse("KRKN"), RuleSet(Rules.NONE), Metric.DTM)
-    with TableFile(tables / name.filename) as file, TableFile(changed) as second:
-        table = FileTable(file)
+    with FileTable(tables / name.filename, name=name) as table, TableFile(changed) as second:
 
         def read(side):
             return [table.tile(side, number, lambda codes: codes) for number in
@@ -218,7 +217,7 @@ def test_a_file_that_changes_between_two_readings_is_corrupt(tables, tmp_path):
 
         for side in (*Side, *Side):
             read(side)
-        table.file = second
+        vars(table).update(vars(second))
         read(Side.RED)
         with pytest.raises(CorruptTableError, match="changed"):
             read(Side.BLACK)

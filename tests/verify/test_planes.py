@@ -7,25 +7,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tbgen.tables.codes import LimitExceededError
-from tbgen.verify.planes import (
-    SLACK,
-    Palette,
-    Room,
-    Source,
-    Supports,
-    rank_after_capture,
-    unpack,
-    widened,
-)
+from tbgen.tables.codes import CodeSpace
+from tbgen.verify.arrays import Palette, Room, Supports, rank_after_capture, unpack
+
+SPACE = CodeSpace(2)
 
 
 def tiled(*planes):
-    """A table of planes of so many different codes each, in tiles of two runs, last slots first."""
-    slots = len(planes[0])
-    half = slots // 2
+    """A table of planes of codes, in tiles of two runs, last slots first."""
+    half = len(planes[0]) // 2
     return SimpleNamespace(
-        layout=SimpleNamespace(slots=slots),
+        code_space=SPACE,
+        occurring_codes=lambda side: [*planes[side].tolist(), 0],
         tiles=lambda side: 2,
         tile=lambda side, number, numbers_of: [
             (first, looked_up(planes[side][first : first + 75], numbers_of))
@@ -45,28 +38,20 @@ def plane(different):
     return (7 * (np.arange(300) % different) + 40).astype(np.uint16)
 
 
-def itself(codes):
-    """Every code of a class of its own."""
-    return codes
-
-
-def unpacked(planes, first=0, classify=itself):
-    """The planes of a table as places, from a slot on, and the codes of each side by place."""
-    table = tiled(*planes)
-    sources = [Source(table, side, first + 300 * side, classify) for side in range(2)]
-    return unpack(sources, Room().reserve_twice(first + 600 + SLACK))
-
-
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
 def test_what_captures_lead_to_is_found_again(different):
-    """Both sides, each with a palette of its own; ranks are the codes here."""
+    """Both sides, each with a palette of its own; ranks are places of the other side's here."""
     planes, first = (plane(different), plane(5)[::-1]), 11
-    places, codes = unpacked(planes, first)
-    assert places.itemsize == (2 if different > 256 else 1)
+    table, places = tiled(*planes), np.zeros(first + 600, np.uint16)
     ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
     for side in range(2):
-        ranks[1, side, 0, : len(codes[side])] = codes[side]
-        ranks[1, side, 1, : len(codes[side])] = codes[side] + 1
+        palette = Palette.of(table, side)
+        assert len(palette.keys) == 1 + len(np.unique(planes[side]))
+        unpack(table, side, palette, places[first + 300 * side :])
+        code_of_place = np.zeros(len(palette.keys), np.int64)
+        code_of_place[palette.places] = palette.codes
+        for here in range(2):
+            ranks[1, side, here, : len(palette.keys)] = code_of_place + here
     tables = np.array([[0, 0], [first, first + 300]])
     arrays = SimpleNamespace(supports=Supports(places, ranks), tables=tables)
     for side in range(2):
@@ -75,32 +60,21 @@ def test_what_captures_lead_to_is_found_again(different):
             assert found == (planes[side] + here).tolist()
 
 
-def test_codes_of_a_class_share_the_place_of_the_first():
-    """And no others."""
-    planes = plane(300), plane(299)
-    places, codes = unpacked(planes, classify=lambda codes: codes // 10)
-    assert places.itemsize == 1
-    for side in range(2):
-        assert 30 <= len(codes[side]) < 256
-        told = codes[side][places[300 * side :][:300]]
-        assert np.array_equal(told // 10, planes[side] // 10)
+def test_codes_that_are_not_listed_have_no_value():
+    """Nor has code 0, no position; counted are those that have one."""
+    table = tiled(plane(3), plane(3))
+    palette = Palette.of(table, 0)
+    assert palette.places_of(np.array([0, 40, 41, 47, 54, 61, 65_535])).tolist() == [
+        0, 1, 0, 2, 3, 0, 0,
+    ]  # fmt: skip
+    assert palette.count_codes(np.array([9, 8, 7, 0])) == {40: 8, 47: 7}
 
 
-def test_a_palette_has_an_end():
-    palette = Palette(np.uint8, itself)
-    palette.places_of(np.arange(1 << 16))
-    with pytest.raises(LimitExceededError):
-        palette.places_of(np.array([1 << 16]))
-
-
-@pytest.mark.parametrize("memory", [None, 0])
-def test_bytes_become_two_in_the_room_before_them(memory, tmp_path):
-    few = Room(memory, tmp_path).reserve_twice(3_000_001)
-    few[:] = np.arange(3_000_001) % 251
-    wide = widened(few)
-    del few
-    assert wide.dtype == np.uint16
-    assert np.array_equal(wide, np.arange(3_000_001) % 251)
+def test_codes_of_the_same_worth_share_a_place():
+    """After a conversion, distances say nothing."""
+    table = tiled(plane(300), plane(299))
+    assert len(Palette.of(table, 0, converts=True).keys) == 2
+    assert len(Palette.of(table, 0).keys) == 301
 
 
 def test_memory_is_given_out_once(tmp_path):

@@ -1,0 +1,312 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Perpetual checks by rows: which positions may have to do with a pattern (`marks`).
+
+    ranks  --mark-->  marks  --settle, again and again-->  whoever is still held, few questions
+
+Each pass gives the positions of one side new marks by the best of their moves, in the rows in which
+that may change anything. What may be an offender's when nothing changes any more is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tbgen.compiling.jit import borrowing_kernel, part
+from tbgen.indexing import Side
+from tbgen.indexing.squares import EMPTY
+from tbgen.verify.acceleration import best_of_row
+from tbgen.verify.arrays import NOBODY, ManyNumbers, Members, Numbers
+from tbgen.verify.complete import find_canonical
+from tbgen.verify.index import open_row
+from tbgen.verify.marks import (
+    ATTACKED,
+    CALM,
+    CAPTURE,
+    CHECK,
+    CLAIM,
+    CLAIM_EARLY,
+    DRAW_CHECK,
+    DRAW_CUT,
+    DRAW_FREE,
+    DRAW_HELD,
+    DRAW_HELD_CHECKED,
+    EARLY,
+    EARLY_CHECKED,
+    HELD,
+    HELD_CHECKED,
+    HUNG,
+    IN_CHECK,
+    LEFT,
+    OPEN,
+    SET,
+    SET_CHECKED,
+    SHARED,
+    Marks,
+)  # fmt: skip
+from tbgen.verify.moves import Lists, add_node, best_move, cut, has_bit, narrowed
+from tbgen.verify.passes import Found, Passes, Suspects
+
+_ROUNDS = 100
+"""Passes after which what is in question is left to the scalar rules."""
+
+
+@borrowing_kernel
+def k_mark(lead_0, lead_1, state, index, arrays, marks):
+    """Turn the ranks of some leads into marks."""
+    slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
+    red_hung, black_hung = arrays.hung[0], arrays.hung[1]
+    for lead in range(lead_0, lead_1):
+        for row in range(index.lead_slots // index.row_slots):
+            at, _, overlaps, _, _ = open_row(lead, row, state, index)
+            for cell in range(index.row_slots):
+                slot = lead * index.lead_slots + at + cell
+                red, black = planes[slot], planes[slots + slot]
+                if red == 0 and black == 0:
+                    continue
+                red_state = ATTACKED if has_bit(red_hung, slot) else CALM
+                black_state = ATTACKED if has_bit(black_hung, slot) else CALM
+                if overlaps or state.board[index.places[cell]] != EMPTY:
+                    red_state = black_state = SHARED
+                elif black == 0:
+                    red_state = IN_CHECK
+                elif red == 0:
+                    black_state = IN_CHECK
+                planes[slot] = of_ranks[0, red_state, red]
+                planes[slots + slot] = of_ranks[1, black_state, black]
+
+
+@part
+def _next_mark(side, mark, best, checked, is_first, marks):
+    """The mark that a position gets when the best of its moves is known.
+
+    mark, best : int64; checked : bool, whether the side to move is in check
+    is_first : bool, whether the pass is the first
+    """
+    role, of = marks.role[side, mark], marks.number[side, side, mark]
+    other = marks.number[side, 1 - side, mark]
+    if role == CLAIM:
+        return mark
+    if role == CLAIM_EARLY:
+        return mark if best >= other[EARLY_CHECKED] else of[CLAIM]
+    if role == CHECK:
+        return mark if best >= other[HELD_CHECKED] else of[OPEN]
+    if role == DRAW_CHECK:
+        return mark if best >= other[DRAW_HELD_CHECKED] else of[DRAW_CUT]
+    if role == DRAW_HELD or role == DRAW_HELD_CHECKED:
+        if best == other[DRAW_CHECK]:
+            return mark
+        return of[DRAW_CUT] if checked else of[DRAW_FREE]
+    if best > other[CHECK]:
+        return of[LEFT]
+    if best >= other[CAPTURE]:
+        return of[HELD_CHECKED] if checked else of[HELD]
+    if best == other[CLAIM_EARLY] and (is_first or role >= EARLY_CHECKED):
+        return of[EARLY_CHECKED] if checked else of[EARLY]
+    return of[SET_CHECKED] if checked else of[SET]
+
+
+@part
+def _is_question(side, mark, best, marks):
+    """Return whether a claim has no answer to a direct loss, or only to one that is in check.
+
+    Or whether what is none, and in check, has one.
+
+    mark, best : int
+    """
+    other = marks.number[side, 1 - side, mark]
+    if marks.role[side, mark] == CHECK:
+        return best >= other[SET_CHECKED]
+    return best < other[SET] or best == other[EARLY_CHECKED]
+
+
+_FEW = 12
+"""Positions of a row that are looked at one by one."""
+
+QUESTIONS, LOSING, LISTS = range(3)
+"""What the first pass lists: claims that ask a question, and losses that may be chasers."""
+
+
+@borrowing_kernel
+def k_settle(lead_0, lead_1, side, asked, later, is_first, due, lists, state, index, arrays, marks):
+    """Give the positions of a side new marks by the best of their moves.
+
+    asked : bool (M,), of which marks; later : bool (M,), those that are asked for in the next pass
+    is_first : bool, whether the pass is the first
+    due : bool (rows,), inout, the rows to look at now, and in the next pass
+    Returns how many marks have changed.
+    """
+    slots, planes, best = index.slots, arrays.ranks, state.best
+    last, changed, there = index.men.size - 1, 0, (1 - side) * slots
+    rows = index.lead_slots // index.row_slots
+    for lead in range(lead_0, lead_1):
+        base = lead * index.lead_slots
+        for row in range(rows):
+            if not due[lead * rows + row]:
+                continue
+            first = base + row * index.row_slots
+            own = planes[side * slots + first : side * slots + first + index.row_slots]
+            found = 0
+            for cell in range(index.row_slots):
+                found += asked[own[cell]]
+            due[lead * rows + row] = False
+            if not found:
+                continue
+            at, image, overlaps, _, _ = open_row(lead, row, state, index)
+            if overlaps:
+                continue
+            if found > _FEW:
+                best_of_row(side, own, there, base, at, image, planes, state, index)
+            for cell in range(index.row_slots):
+                mark = np.int64(own[cell])
+                square = index.places[cell]
+                if not asked[mark] or state.board[square] != EMPTY:
+                    continue
+                slot, mirrored = base + at + cell, image + index.mirror_cell[cell]
+                state.squares[last] = square
+                state.all[state.all.size - 1] = square
+                if found <= _FEW:
+                    state.board[square] = index.men[last]
+                    best[cell] = best_move(side, slot, at + cell, mirrored, planes, state, index)
+                    state.board[square] = EMPTY
+                checked = planes[there + slot] == 0
+                new = _next_mark(side, mark, np.int64(best[cell]), checked, is_first, marks)
+                if is_first:
+                    role = marks.role[side, mark]
+                    if role == CLAIM_EARLY or role == CLAIM or role == CHECK:
+                        if _is_question(side, mark, best[cell], marks):
+                            add_node(lists, QUESTIONS, 2 * slot + side)
+                    elif (
+                        role == LEFT
+                        and best[cell] == marks.number[side, 1 - side, mark, HUNG]
+                        and slot == find_canonical(lead, at + cell, mirrored, state, index)
+                    ):
+                        add_node(lists, LOSING, 2 * slot + side)
+                if new != mark:
+                    own[cell] = new
+                    changed += 1
+                due[lead * rows + row] |= later[new]
+    return changed
+
+
+def _mark(passes: Passes, marks: Marks) -> None:
+    """Turn ranks into marks, in the planes and of captures."""
+    arrays, index = passes.arrays, passes.index
+    passes.over_leads(lambda a, b: k_mark(a, b, passes.make_state(), index, arrays, marks), "marks")
+    supports, drawn = arrays.supports, arrays.values.drawn.copy()
+    ranks = np.empty_like(supports.ranks)
+    for here in Side:
+        of_captures = marks.of_ranks[here, SHARED]
+        ranks[:, :, here] = of_captures[supports.ranks[:, :, here]]
+        drawn[here] = of_captures[drawn[here]]
+    settled = np.zeros(marks.keys.shape, np.bool_)
+    passes.arrays = arrays._replace(
+        supports=supports._replace(ranks=ranks),
+        values=arrays.values._replace(keys=marks.keys, settled=settled, drawn=drawn),
+        hung=np.zeros((2, 0), np.uint8),
+    )
+
+
+def find_suspects(passes: Passes, found: Found, marks: Marks) -> Suspects:
+    """Turn ranks into marks; who may have to do with a pattern, as far as rows can tell."""
+    _mark(passes, marks)
+    index = passes.index
+    sides = [_settle_side(passes, winner, found.held, marks) for winner in Side]
+    questions, losing, alive = ([each[n] for each in sides] for n in range(3))
+    checked = np.unique(np.concatenate(questions))
+    roles = [SET, EARLY]
+    if not len(checked):
+        roles += [SET_CHECKED, EARLY_CHECKED]
+    else:
+        rows = np.ones(index.slots // index.row_slots, np.bool_)
+        alive += [_list_alive(passes, side, marks, [SET_CHECKED, EARLY_CHECKED], rows)
+                  for side in Side]  # fmt: skip
+    passes.arrays.values.settled[:] = np.isin(marks.role, roles)
+    chasers = np.sort(np.concatenate([found.chasers, *losing]))
+    return Suspects(cut(np.unique(np.concatenate(alive))), checked, cut(chasers))
+
+
+def _settle_side(
+    passes: Passes, winner: Side, held: ManyNumbers, marks: Marks
+) -> tuple[Numbers, ManyNumbers, Numbers]:
+    """Make the passes for one side as W.
+
+    held : draws of either side in which it has only checks
+
+    Returns the claims that ask a question, losses that may be chasers, and whoever is held when
+    nothing changes any more.
+    """
+    index, offender = passes.index, winner.other
+    held = held[held % 2 == offender] // 2
+    _remark(passes, offender, held, marks, DRAW_HELD_CHECKED, DRAW_HELD)
+    holding = np.zeros(index.slots // index.row_slots, np.bool_)
+    holding[held // index.row_slots] = True
+    due = {side: np.ones_like(holding) for side in Side}
+    asks = {
+        winner: [CLAIM_EARLY, CHECK, DRAW_CHECK],
+        offender: [HELD, HELD_CHECKED, EARLY, EARLY_CHECKED, DRAW_HELD, DRAW_HELD_CHECKED],
+    }
+    first_asks = {winner: [CLAIM, *asks[winner]], offender: [LEFT]}
+    listed = {}
+    for number in range(_ROUNDS):
+        changed = 0
+        for side in (offender, winner):
+            roles = (asks if number else first_asks)[side], asks[side]
+            asked, later = (np.isin(marks.role[side], each) for each in roles)
+            new, found = _settle(passes, side, asked, later, number == 0, due[side], marks)
+            changed += new
+            if number == 0:
+                listed[side] = found
+                due[offender] |= holding
+        if not changed:
+            break
+    alive = _list_alive(passes, offender, marks, asks[offender], due[offender])
+    _remark(passes, offender, held, marks, DRAW_CHECK, DRAW_FREE)
+    return listed[winner][QUESTIONS], narrowed(listed[offender][LOSING], index.slots), alive
+
+
+def _remark(
+    passes: Passes, side: Side, held: ManyNumbers, marks: Marks, checked: int, others: int
+) -> None:
+    """Give roles to the draws of a side that only checks hold; held : their slots."""
+    plane = passes.plane(side)
+    first_mark = int(np.flatnonzero(marks.role[side] == DRAW_CHECK)[0]) - DRAW_CHECK
+    mark_of = np.arange(marks.role.shape[1], dtype=plane.dtype)
+    for roles, role in (
+        ((DRAW_CHECK, DRAW_CUT, DRAW_HELD_CHECKED), checked),
+        ((DRAW_FREE, DRAW_HELD), others),
+    ):
+        mark_of[[first_mark + each for each in roles]] = first_mark + role
+    plane[held] = mark_of[plane[held]]
+
+
+def _list_alive(
+    passes: Passes, side: Side, marks: Marks, roles: list[int], due: Members
+) -> Numbers:
+    """The nodes of a side whose marks have some roles, in rows that are due."""
+    size = passes.index.row_slots
+    is_wanted = np.isin(marks.role[side], roles)
+    cells, listed = passes.plane(side).reshape(-1, size), [NOBODY]
+    for some in cut(np.flatnonzero(due)):
+        rows = some()
+        at, cell = np.nonzero(is_wanted[cells[rows]])
+        listed.append(2 * (rows[at] * size + cell) + int(side))
+    return np.concatenate(listed)
+
+
+def _settle(
+    passes: Passes, side: Side, asked: Members, later: Members, is_first: bool, due: Members,
+    marks: Marks,
+) -> tuple[int, list[Numbers]]:  # fmt: skip
+    """One pass: how many marks have changed, and what was listed."""
+    index, arrays = passes.index, passes.arrays
+
+    def settle(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
+        lists = Lists.make(LISTS, (lead_1 - lead_0) * index.lead_slots if is_first else 0)
+        changed = k_settle(
+            lead_0, lead_1, int(side), asked, later, is_first, due, lists, passes.make_state(),
+            index, arrays, marks,
+        )  # fmt: skip
+        return changed, [nodes[:, 0] for nodes in lists.entries()]
+
+    changed, lists = zip(*passes.over_leads(settle, "checks"), strict=True)
+    return sum(changed), [np.concatenate(each) for each in zip(*lists, strict=True)]
