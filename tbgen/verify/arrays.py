@@ -308,6 +308,19 @@ def unpack(table: Table, side: int, palette: Palette, places: NDArray[Any]) -> N
             places[first : first + len(run)] = run
 
 
+def _list_tables(layouts: list[Layout], planes: list[Plane]) -> tuple[NDArray[np.int64], int]:
+    """`Arrays.tables`, and how many slots the planes have that captures lead to (`planes`)."""
+    tables = np.zeros((len(layouts), TABLE_COLUMNS), np.int64)
+    tables[0, 1] = layouts[0].slots
+    ends = np.cumsum([layout.descriptor.size for layout in layouts])
+    tables[:, END_WORD], tables[1:, FIRST_WORD] = ends, ends[:-1]
+    slots = 0
+    for plane in planes:
+        tables[plane] = slots
+        slots += layouts[plane[0]].slots
+    return tables, slots
+
+
 def gather(
     table: Table,
     supporting: Supporting,
@@ -354,14 +367,7 @@ def gather(
     planes = room.reserve(len(Side) * layout.slots + SLACK, dtype)
     for side, palette in zip(Side, palettes, strict=True):
         unpack(table, side, palette, planes[side * layout.slots :])
-    tables = np.zeros((len(loaded), TABLE_COLUMNS), np.int64)
-    tables[0, 1] = layout.slots
-    ends = np.cumsum([each.descriptor.size for each in layouts])
-    tables[:, END_WORD], tables[1:, FIRST_WORD] = ends, ends[:-1]
-    slots = 0
-    for plane in others:
-        tables[plane] = slots
-        slots += layouts[plane[0]].slots
+    tables, slots = _list_tables(layouts, list(others))
     most = max((len(palette.keys) for palette in others.values()), default=1)
     places = room.reserve(slots, np.min_scalar_type(most - 1))
     for plane, palette in others.items():

@@ -42,7 +42,7 @@ from tbgen.compiling.lending import lent
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Members, Numbers
-from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, keep_answered, list_chasers
+from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, list_chasers
 from tbgen.verify.chases import (
     CHASE_COLUMNS,
     CHASER,
@@ -220,10 +220,7 @@ class ChasePatterns:
         self.claims, keys = claims
         self._claimed_orders = orders_of_keys(keys)
         with thread_pool(threads) as pool:
-            chasers = keep_answered(
-                list_chasers(ranges, self.claims, arrays, index, pool), arrays, index, pool
-            )
-            chasers = chasers[np.argsort(chasers[:, NUMBER])]
+            chasers = list_chasers(ranges, arrays, index, pool)
             self.numbers: Numbers = np.ascontiguousarray(chasers[:, NUMBER])
             self._first_orders: Numbers = np.ascontiguousarray(chasers[:, FIRST_ORDER])
             with compile_lock():
@@ -300,14 +297,14 @@ class ChasePatterns:
         )
         k_find_victims(
             wanted, self.numbers, self._chases, self._edges, self._graph, victims,
-            ChaseBoards.make(self._index), self._index, self._arrays,
+            ChaseBoards.make(self._index, self._arrays), self._index, self._arrays,
         )  # fmt: skip
         return victims
 
     def _expand(self, first: int) -> list[Numbers]:
         """The chases and edges of a range of chasers."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
-        boards = ChaseBoards.make(self._index)
+        boards = ChaseBoards.make(self._index, self._arrays)
         return list_rows(
             lambda lists: k_expand_chasers(
                 first, last, self.numbers, self._first_orders, lists, boards, self._index,

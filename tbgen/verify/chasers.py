@@ -1,10 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Chasers: who may belong to a pattern of chases as the offender, and what a move attacks anew.
 
-    chaser         (position, victim): every move loses, or chases the victim, from `first order` on
-    binding move   a move of his that loses by no order up to that of his value
-    answered       every binding move has a reply to a position that is answered itself: the
-                   greatest set
+    chaser   (position, victim): every move loses, or chases the victim, from `first order` on
 
 Attacks are judged by the predicates of the referee (`tbgen.rules.chases`, whose numbered points
 are those of docs/referee.md, section 2), for pieces in the order of `Layout.piece_codes` instead
@@ -16,9 +13,7 @@ What a move loses to, and from which order on that counts:
                                          if a capture wins there: both are known before chases
     a capture that loses at order j      from j on
 
-A chaser of a pattern is answered, since his binding moves matter to every order that he can
-belong to, and lead back into the pattern. Other chasers matter only where they lead to what is
-claimed (`chase_patterns`): they are kept, too. Which piece a reply rescues is for `chases`.
+Which replies rescue a piece is for `chases`.
 """
 
 from __future__ import annotations
@@ -33,28 +28,12 @@ from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.slots import squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
-from tbgen.rules.attacks import attacks
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_new_attack
-from tbgen.rules.moves import is_safe_after
-from tbgen.verify.arrays import NOBODY, Arrays, ManyNumbers, Members, Numbers
-from tbgen.verify.complete import after_capture
+from tbgen.verify.arrays import NOBODY, Arrays, Numbers
+from tbgen.verify.complete import wins_by_capture
 from tbgen.verify.index import BoardState, Index
-from tbgen.verify.moves import (
-    Ranges,
-    are_held,
-    bit_of,
-    contains,
-    cut,
-    has_bit,
-    list_moves,
-    list_rows,
-    load_key,
-    narrowed,
-    new_row,
-    set_up,
-    slot_after,
-)
+from tbgen.verify.moves import Ranges, list_moves, list_rows, load_key, new_row, set_up
 from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
 
@@ -80,9 +59,9 @@ class ChaseBoards(NamedTuple):
     """int64 (pieces,): the pieces that attack the victim anew."""
 
     @classmethod
-    def make(cls, index: Index) -> ChaseBoards:
+    def make(cls, index: Index, arrays: Arrays) -> ChaseBoards:
         """An empty one."""
-        state = BoardState.make(index)
+        state = BoardState.make(index, arrays.ranks.dtype)
         pieces = len(state.all)
         return cls(
             state, np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8),
@@ -148,32 +127,6 @@ def is_mirrored(slot, board, other, index, arrays):
 
 
 @part
-def _wins_by_capture(side, order, state, arrays):
-    """Return whether a capture of the side to move, not in check, wins by an order from 1 on.
-
-    None wins by order 0 where the position is open, or its value is not the best of its moves.
-    """
-    pieces, squares, board = arrays.men.pieces, state.all, state.board
-    for taken in range(squares.size):
-        if not arrays.stakes[taken] or piece_side(pieces[taken]) == side:
-            continue
-        target = squares[taken]
-        for mover in range(squares.size):
-            source = squares[mover]
-            if piece_side(pieces[mover]) != side or not attacks(board, source, target):
-                continue
-            squares[mover] = target
-            rank = after_capture(1 - side, taken, state, arrays)
-            squares[mover] = source
-            key = arrays.values.keys[1 - side, rank]
-            if key < 0 and order_of_key(key) <= order and is_safe_after(
-                board, side, source, target
-            ):  # fmt: skip
-                return True
-    return False
-
-
-@part
 def loses_from(n, side, key, state, index, arrays):
     """The order from which on a legal move counts as losing, and whether it may chase.
 
@@ -197,7 +150,7 @@ def loses_from(n, side, key, state, index, arrays):
         order = order_of_key(key)
         if may_chase:
             source = play(mover, target, state.board, state.all, arrays.men)
-            if not _wins_by_capture(1 - side, order, state, arrays):
+            if not wins_by_capture(1 - side, order, state, arrays):
                 order += 1
             play(mover, source, state.board, state.all, arrays.men)
         elif (MATE - key) % ORDER != 0:
@@ -207,24 +160,6 @@ def loses_from(n, side, key, state, index, arrays):
 
 NUMBER, FIRST_ORDER, CHASER_COLUMNS = range(3)
 """Columns of chasers. The number is 90 * (2 * slot + side to move) + square of the victim."""
-
-NODE, AFTER, BINDING_COLUMNS = range(3)
-"""Columns of binding moves: whose it is, and the node after it."""
-
-
-CHASERS, BINDING, CLAIMING, LISTS = range(4)
-"""What `k_find_chasers` lists: chasers; binding moves; nodes with a move to a claim."""
-
-
-class Scan(NamedTuple):
-    """The chasers among some nodes."""
-
-    chasers: Numbers
-    """int64 (n, CHASER_COLUMNS)."""
-    binding: ManyNumbers
-    """int64 (m, BINDING_COLUMNS)."""
-    claiming: Numbers
-    """int64 (c,)."""
 
 
 @part
@@ -291,42 +226,11 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
     return found
 
 
-@part
-def _list(node, count, side, limit, claims, lists, boards, index, arrays):
-    """List the binding moves and the victims of a node that has some, and whether it is claiming.
-
-    count : int, how many moves are listed; limit : int, an order
-    claims : int64 (c,), ascending; lists : Lists, inout
-    """
-    state = boards.state
-    for v in range(state.all.size):
-        if boards.first_orders[v] <= limit:
-            row = new_row(lists, CHASERS)
-            lists.rows[CHASERS, row, NUMBER] = SQUARES * node + state.all[v]
-            lists.rows[CHASERS, row, FIRST_ORDER] = boards.first_orders[v]
-    claiming = False
-    for n in range(count):
-        rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
-        if rank == 0:
-            continue
-        key = arrays.values.keys[1 - side, rank]
-        after = np.int64(-1)
-        if state.board[state.targets[n]] == EMPTY:
-            after = 2 * slot_after(n, state, index) + 1 - side
-            claiming = claiming or contains(claims, after)
-        order, _ = loses_from(n, side, key, state, index, arrays)
-        if order > limit:
-            row = new_row(lists, BINDING)
-            lists.rows[BINDING, row, NODE], lists.rows[BINDING, row, AFTER] = node, after
-    if claiming:
-        lists.rows[CLAIMING, new_row(lists, CLAIMING), NODE] = node
-
-
 @borrowing_kernel
-def k_find_chasers(nodes, claims, lists, boards, index, arrays):
+def k_find_chasers(nodes, lists, boards, index, arrays):
     """List the chasers among some open positions.
 
-    nodes : int64 (n,), ascending; claims : int64 (c,), ascending; lists : Lists, out
+    lists : Lists, out
     """
     state = boards.state
     for n in range(nodes.size):
@@ -335,77 +239,28 @@ def k_find_chasers(nodes, claims, lists, boards, index, arrays):
         within, image = set_up(slot, state, index)
         copy_board(state.board, boards.after)
         count = list_moves(side, slot, within, image, state, index)
-        if _find_first_orders(count, side, limit, boards, index, arrays):
-            _list(nodes[n], count, side, limit, claims, lists, boards, index, arrays)
-
-
-@borrowing_kernel
-def k_answer(moves, alive, answered, state, index, arrays):
-    """Say which binding moves have a reply to a node that is alive.
-
-    moves : int64 (m, BINDING_COLUMNS); alive : uint8 (2 * slots / 8,), a set of nodes
-    answered : bool (m,), out
-    """
-    for m in range(len(moves)):
-        answered[m] = False
-        slot, side = moves[m, AFTER] // 2, moves[m, AFTER] % 2
-        within, image = set_up(slot, state, index)
-        count = list_moves(side, slot, within, image, state, index)
-        for n in range(count):
-            rank = arrays.ranks[(1 - side) * index.slots + state.children[n]]
-            if rank == 0 or state.board[state.targets[n]] != EMPTY:
-                continue
-            if has_bit(alive, 2 * slot_after(n, state, index) + 1 - side):
-                answered[m] = True
-                break
+        if not _find_first_orders(count, side, limit, boards, index, arrays):
+            continue
+        for v in range(state.all.size):
+            if boards.first_orders[v] <= limit:
+                chaser = lists.rows[0, new_row(lists, 0)]
+                chaser[NUMBER] = SQUARES * nodes[n] + state.all[v]
+                chaser[FIRST_ORDER] = boards.first_orders[v]
 
 
 def list_chasers(
-    ranges: Ranges, claims: Numbers, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
-) -> Scan:
-    """All chasers among some nodes.
+    ranges: Ranges, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
+) -> NDArray[np.int64]:
+    """All chasers among nodes, ascending; int64 (n, CHASER_COLUMNS)."""
 
-    ranges : nodes that may be chasers
-    claims : direct wins of sides that are not in check, ascending
-    """
-
-    def scan(nodes: Numbers) -> Scan:
-        boards = ChaseBoards.make(index)
-        chasers, binding, claiming = list_rows(
-            lambda lists: k_find_chasers(nodes, claims, lists, boards, index, arrays),
-            LISTS,
-            max(CHASER_COLUMNS, BINDING_COLUMNS),
+    def scan(nodes: Numbers) -> Numbers:
+        boards = ChaseBoards.make(index, arrays)
+        (found,) = list_rows(
+            lambda lists: k_find_chasers(nodes, lists, boards, index, arrays), 1, CHASER_COLUMNS
         )
-        return Scan(chasers, narrowed(binding, index.slots), claiming[:, NODE])
+        return found
 
     with compile_lock():
         scan(NOBODY)
-    scans = list(pool.map(lambda some: scan(some()), ranges))
-    return Scan(*map(np.concatenate, zip(*scans, strict=True)))
-
-
-def keep_answered(
-    found: Scan, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
-) -> NDArray[np.int64]:
-    """The chasers that are answered, or lead to a claim; int64 (n, CHASER_COLUMNS)."""
-
-    def answer(some: Numbers) -> Members:
-        answered = np.zeros(len(some), np.bool_)
-        k_answer(some, bits, answered, BoardState.make(index), index, arrays)
-        return answered
-
-    of_chasers = found.chasers[:, NUMBER] // SQUARES
-    moves, bits = found.binding, np.zeros(2 * index.slots // 8 + 1, np.uint8)
-    for some in cut(of_chasers):
-        nodes = some()
-        np.bitwise_or.at(bits, nodes >> 3, bit_of(nodes))
-    with compile_lock():
-        answer(np.empty((0, BINDING_COLUMNS), np.int64))
-    while True:
-        answered = np.concatenate(list(pool.map(lambda some: answer(some()), cut(moves))))
-        if answered.all():
-            break
-        lost = moves[~answered, NODE]
-        np.bitwise_and.at(bits, lost >> 3, ~bit_of(lost))
-        moves = moves[are_held(bits, moves[:, NODE])]
-    return found.chasers[are_held(bits, of_chasers) | np.isin(of_chasers, found.claiming)]
+    chasers = np.concatenate(list(pool.map(lambda some: scan(some()), ranges)))
+    return chasers[np.argsort(chasers[:, NUMBER])]

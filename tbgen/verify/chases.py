@@ -31,7 +31,7 @@ from tbgen.verify.chasers import (
     loses_from,
     play,
 )
-from tbgen.verify.moves import list_moves, new_row, search, set_up, slot_after
+from tbgen.verify.moves import list_moves, new_row, set_up, slot_after
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 """Columns of chases: the chaser's place, the node after the move, the move, and the order from
@@ -53,13 +53,13 @@ def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
     side : int, the chaser's; slot : int, of that position
     """
     first = SQUARES * (2 * slot + side)
-    at = search(chasers, first)
+    at = np.searchsorted(chasers, first)
     if at == chasers.size or chasers[at] >= first + SQUARES:
         return -1
     place = boards.state.all[victim]
     if is_mirrored(slot, boards.replied, boards.state.other, index, arrays):
         place = mirror_square(place)
-    at = search(chasers, first + place)
+    at = np.searchsorted(chasers, first + place)
     if at == chasers.size or chasers[at] != first + place:
         return -1
     return at

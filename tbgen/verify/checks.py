@@ -232,7 +232,10 @@ class Patterns:
 
     def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> Listed:
         """List those of one thread's range."""
-        orders, state = np.zeros(len(nodes), np.int64), BoardState.make(self._index)
+        orders, state = (
+            np.zeros(len(nodes), np.int64),
+            BoardState.make(self._index, self._arrays.ranks.dtype),
+        )
         answers = offenders is not None
         goals = NOBODY if offenders is None else offenders
         (edges,) = list_rows(

@@ -15,6 +15,7 @@ from tbgen.indexing.slots import attacker_slot, slot_of_squares
 from tbgen.indexing.squares import EMPTY, flip_square, piece_side
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
+from tbgen.rules.moves import is_safe_after
 from tbgen.verify.acceleration import mark_row
 from tbgen.verify.arrays import (
     END_WORD,
@@ -27,7 +28,7 @@ from tbgen.verify.arrays import (
 )  # fmt: skip
 from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.values import CHASE, CHECK, FREE, WON
+from tbgen.verify.values import CHASE, CHECK, FREE, NEVER, WON, order_of_key
 
 
 @part
@@ -62,19 +63,6 @@ def hangs(side, chase_rules, state, index):
 
 
 @part
-def _wins_something(side, state, arrays):
-    """Return whether a piece of a side attacks one whose capture may win by repetition."""
-    board, squares = state.board, state.all
-    for p in range(squares.size):
-        if not arrays.stakes[p] or piece_side(board[squares[p]]) == side:
-            continue
-        for q in range(squares.size):
-            if piece_side(board[squares[q]]) == side and attacks(board, squares[q], squares[p]):
-                return True
-    return False
-
-
-@part
 def after_capture(side, taken, state, arrays):
     """The number of the position after a capture, with a side to move that has lost a piece.
 
@@ -96,6 +84,34 @@ def after_capture(side, taken, state, arrays):
     words = arrays.descriptors[line[FIRST_WORD] : line[END_WORD]]
     slot = slot_of_squares(other[: state.all.size - 1], words)
     return rank_after_capture(table, to_move, side, slot, arrays)
+
+
+@part
+def wins_by_capture(side, order, state, arrays):
+    """Return whether a capture of the side to move, not in check, wins by an order from 1 on.
+
+    None wins by order 0 where the position is open, or its value is not the best of its moves.
+
+    order : int, the highest that counts
+    """
+    pieces, squares, board = arrays.men.pieces, state.all, state.board
+    for taken in range(squares.size):
+        if not arrays.stakes[taken] or piece_side(pieces[taken]) == side:
+            continue
+        target = squares[taken]
+        for mover in range(squares.size):
+            source = squares[mover]
+            if piece_side(pieces[mover]) != side or not attacks(board, source, target):
+                continue
+            squares[mover] = target
+            rank = after_capture(1 - side, taken, state, arrays)
+            squares[mover] = source
+            key = arrays.values.keys[1 - side, rank]
+            if key < 0 and order_of_key(key) <= order and is_safe_after(
+                board, side, source, target
+            ):  # fmt: skip
+                return True
+    return False
 
 
 @part
@@ -176,7 +192,7 @@ def _fill(slot, cell, counts, state, arrays, index):
         elif values.asks[side, place] and masks[RED_HANGS + side, cell]:
             kind = CHASE
             set_bit(arrays.hung[side], slot)
-        elif values.asks[side, place] == WON and _wins_something(side, state, arrays):
+        elif values.asks[side, place] == WON and wins_by_capture(side, NEVER, state, arrays):
             set_bit(arrays.hung[side], slot)
         planes[plane] = values.own[side, kind, place]
 

@@ -207,34 +207,10 @@ def has_bit(bits, number):
     return (bits[number >> 3] >> (number & 7)) & 1 != 0
 
 
-def bit_of(nodes: ManyNumbers) -> NDArray[np.uint8]:
-    """uint8 (n,): the bits of nodes in the bytes of a set."""
-    return np.uint8(1) << (nodes & 7).astype(np.uint8)
-
-
-def are_held(bits: NDArray[np.uint8], nodes: ManyNumbers) -> Members:
-    """bool (n,): which nodes are in a set; bits : uint8 (m / 8,)."""
-    held: Members = bits[nodes >> 3] & bit_of(nodes) != 0
-    return held
-
-
-@part
-def search(nodes, node):
-    """The place of the first of some nodes that is not smaller than a node."""
-    low, high = 0, nodes.size
-    while low < high:
-        middle = (low + high) // 2
-        if nodes[middle] < node:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 @part
 def contains(nodes, node):
     """Return whether a node is among some nodes."""
-    at = search(nodes, node)
+    at = np.searchsorted(nodes, node)
     return at < nodes.size and nodes[at] == node
 
 

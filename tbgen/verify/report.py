@@ -7,7 +7,7 @@ Nothing here computes or prints; `tbgen verify --json` shows `VerifyReport.to_js
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tbgen.tables.codes import Outcome, Value
@@ -96,8 +96,7 @@ class VerifyReport:
     between the file and itself (header, statistics). `complete` tells whether the draws were
     searched for patterns that the table misses; with a limit on orders they are not, beyond those
     orders, and without repetition rules there are none. `offenders_examined` counts who might check
-    with every move and is not settled by rows, `chasers_examined` who might chase one piece so
-    and is answered.
+    with every move and is not settled by rows, `chasers_examined` who might chase one piece so.
     `chase_patterns` counts the direct wins of each order by perpetual chase.
     """
 
@@ -132,37 +131,15 @@ class VerifyReport:
 
     def to_json(self) -> dict[str, Any]:
         """The object that `tbgen verify --json` prints for a material."""
-        sides = {
-            name: {field: getattr(totals, field) for field in SideTotals.__slots__}
-            for name, totals in (
-                ("red_to_move", self.red_to_move),
-                ("black_to_move", self.black_to_move),
-            )
-        }
-        first = None
+        shown = {"ok": self.ok, "positions": self.positions, **asdict(self)}
+        del shown["histograms"], shown["chase_patterns"]
         if self.first is not None:
-            first = {
-                "fen": self.first.fen,
+            shown["first"] = asdict(self.first) | {
                 "stored": _value_to_json(self.first.stored),
                 "expected": _value_to_json(self.first.expected),
-                "reason": self.first.reason,
             }
         return {
-            "material": self.material,
-            "rules": self.rules,
-            "metric": self.metric,
-            "minor_chases": self.minor_chases,
-            "orders_limit": self.orders_limit,
-            "ok": self.ok,
-            "index_size": self.index_size,
-            "positions": self.positions,
-            **sides,
-            "offenders_examined": self.offenders_examined,
-            "chasers_examined": self.chasers_examined,
-            "orders_examined": self.orders_examined,
-            "complete": self.complete,
-            "findings": self.findings,
-            "first": first,
+            **shown,
             "file_problems": list(self.file_problems),
             "seconds": round(self.seconds, 3),
         }

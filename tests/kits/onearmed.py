@@ -64,8 +64,8 @@ def find_candidates(
                 for side in (1 - armless, armless)]  # fmt: skip
     checks = Patterns(*of, cut(held), NOBODY, 1)
     with thread_pool(1) as pool:
-        listed = list_chasers(cut(np.sort(found.chasers)), NOBODY, *of, pool)
-    chasers = np.unique(listed.chasers[:, NUMBER] // SQUARES)
+        listed = list_chasers(cut(np.sort(found.chasers)), *of, pool)
+    chasers = np.unique(listed[:, NUMBER] // SQUARES)
     alive, _, _ = ChasePatterns(*of, cut(np.sort(found.chasers)), found.chase_claims, 1).find(1)
     return Candidates(
         *checkers,
