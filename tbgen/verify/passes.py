@@ -181,6 +181,7 @@ class Passes:
         self.arrays = arrays._replace(hung=hung)
         self.index = make_index(layout)
         self._layout, self._threads, self._report, self._plain = layout, threads, report, plain
+        self._phase = ""
 
     def prove(self) -> Found:
         """Fill the planes, and prove every position."""
@@ -197,7 +198,6 @@ class Passes:
             k_judge(lead_0, lead_1, self._plain, lists, figures, self.make_state(), index, arrays)
             return figures, [narrowed(nodes[:, 0], index.slots) for nodes in lists.entries()]
 
-        trim_process()
         counts = np.sum(self.over_leads(complete, "legality"), axis=0)
         figures, lists = zip(*self.over_leads(judge, "positions"), strict=True)
         held, chasers, claims = map(np.concatenate, zip(*lists, strict=True))
@@ -241,9 +241,13 @@ class Passes:
         return BoardState.make(self.index, self.arrays.ranks.dtype)
 
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
-        """Return what a function returns for each range of leads; compiled before, for none."""
-        with compile_lock():
-            work(0, 0)
+        """Return what a function returns for each range of leads."""
+        if phase != self._phase:
+            # Compiled for no lead; what the compiler took is given back.
+            self._phase = phase
+            with compile_lock():
+                work(0, 0)
+            trim_process()
         starts, ends = zip(*self._lead_ranges(), strict=True)
         results = []
         with thread_pool(self._threads) as pool:
