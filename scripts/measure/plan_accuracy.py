@@ -22,7 +22,7 @@ from pathlib import Path
 from frame import arguments
 from growth import read_growth
 
-from tbgen.building.estimate import Estimates, Knowledge
+from tbgen.building.estimate import Estimates
 from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
@@ -54,32 +54,27 @@ def contains(larger: Material, smaller: Material) -> bool:
 
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
     """For each table: what would be predicted had it not been measured, nor any that needs it."""
-    knowledge = Knowledge.of(known.tables)
     materials = {name: Material.parse(name) for name in known.tables}
     for row in rows:
         material = Material.parse(row.material)
         if row.rules == Rules.WXF and material.men >= LEAST_MEN:
             forgotten = {name for name, other in materials.items() if contains(other, material)}
-            yield _predicted(row, material, known, knowledge, forgotten)
+            yield _predicted(row, material, known, forgotten)
 
 
 def beyond(men: int, rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
     """For each table of more men: what would be predicted had no such table been measured."""
     forgotten = {name for name in known.tables if Material.parse(name).men > men}
-    knowledge = Knowledge.of(known.tables)
     for row in rows:
         if row.rules == Rules.WXF and row.material in forgotten:
-            yield _predicted(row, Material.parse(row.material), known, knowledge, forgotten)
+            yield _predicted(row, Material.parse(row.material), known, forgotten)
 
 
 def _predicted(
-    row: Measured, material: Material, known: Measurements, knowledge: Knowledge,
-    forgotten: set[str],
-) -> Prediction:  # fmt: skip
+    row: Measured, material: Material, known: Measurements, forgotten: set[str]
+) -> Prediction:
     left = {name: table for name, table in known.tables.items() if name not in forgotten}
-    estimates = Estimates(
-        Rules.WXF, replace(known, tables=left), knowledge=knowledge.without(forgotten)
-    )
+    estimates = Estimates(Rules.WXF, replace(known, tables=left))
     return row, estimates.cpu_seconds(material), estimates.disk_bytes(material)
 
 

@@ -171,13 +171,6 @@ class Knowledge:
                 lessons.append(Lesson.of(known, support, traits[name]))
         return cls(traits, lessons)
 
-    def without(self, forgotten: Container[str]) -> Knowledge:
-        """Return the knowledge without some materials and those that need them."""
-        return Knowledge(
-            {name: traits for name, traits in self.traits.items() if name not in forgotten},
-            [each for each in self.lessons if each.material.name not in forgotten],
-        )
-
     def law(self, defended: bool) -> Law | None:
         """The law of materials with defenders or without; None without any lesson.
 
@@ -256,20 +249,17 @@ class Estimates:
         rules: Rules,
         measured: Measurements,
         present: Mapping[str, Present] | None = None,
-        knowledge: Knowledge | None = None,
     ) -> None:
-        """Estimate from `knowledge`: None for that of the measurements themselves."""
         self._rules = rules
         self._measured = measured
         self._present = present or {}
-        self._given = knowledge
         self._laws: dict[bool, Law | None] = {}
         self._counted: dict[str, int] = {}
 
     @cached_property
     def _knowledge(self) -> Knowledge:
         """Knowledge of all measurements, made when the first table must be guessed."""
-        return self._given or Knowledge.of(self._measured.tables)
+        return Knowledge.of(self._measured.tables)
 
     @cached_property
     def _traits(self) -> dict[str, Traits]:
