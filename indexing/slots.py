@@ -67,25 +67,16 @@ CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES
 _TABLES = CHOOSE + (SQUARES + 1) * CHOOSE_WIDTH
 
 
-class _Tables:
-    """The tables behind the head of a descriptor."""
-
-    def __init__(self) -> None:
-        self.tables: list[NDArray[np.int64]] = []
-        self._length = _TABLES
-
-    def append(self, table: Sequence[int] | NDArray[Any]) -> int:
-        """Add a table, and return its offset."""
-        offset = self._length
-        self.tables.append(np.asarray(table, np.int64).ravel())
-        self._length += self.tables[-1].size
-        return offset
-
-
 def build_descriptor(geometry: Geometry) -> NDArray[np.int64]:
     """The descriptor of an index, int64."""
-    tables = _Tables()
     head = np.zeros(_TABLES, np.int64)
+    parts = [head]
+
+    def append(table: Sequence[int] | NDArray[Any]) -> int:
+        """Add a table behind the head, and return its offset."""
+        parts.append(np.asarray(table, np.int64).ravel())
+        return sum(part.size for part in parts[:-1])
+
     head[PIECES] = len(geometry.piece_codes)
     head[REDUCED] = geometry.reduced
     head[MIDS], head[INNER_SIZE], head[LEADS] = geometry.mids, geometry.inner_size, geometry.leads
@@ -94,27 +85,27 @@ def build_descriptor(geometry: Geometry) -> NDArray[np.int64]:
         at = RED + SIDE_WORDS * side
         head[at + ADVISORS], head[at + ELEPHANTS] = defenders.advisors, defenders.elephants
         _, head[at + ADVISOR_RANKS], head[at + ELEPHANT_RANKS] = defenders.ranks.shape
-        head[at + RANKS] = tables.append(defenders.ranks)
-        head[at + MIRROR] = tables.append(defenders.mirror)
-        head[RED_SQUARES + side] = tables.append(defenders.squares)
-    head[LEAD_BASE] = tables.append(geometry.lead_base)
-    head[LEAD_OFFSET] = tables.append(geometry.lead_offset)
+        head[at + RANKS] = append(defenders.ranks)
+        head[at + MIRROR] = append(defenders.mirror)
+        head[RED_SQUARES + side] = append(defenders.squares)
+    head[LEAD_BASE] = append(geometry.lead_base)
+    head[LEAD_OFFSET] = append(geometry.lead_offset)
     if geometry.inner is not None:
-        head[INNER_AREA] = tables.append(geometry.inner.area)
+        head[INNER_AREA] = append(geometry.inner.area)
         head[INNER_SIDE], head[INNER_KIND] = geometry.inner.side, geometry.inner.kind
     for g, (group, stride) in enumerate(zip(geometry.groups, geometry.strides, strict=True)):
         at = FIRST_GROUP + GROUP_WORDS * g
         head[at + GROUP_SIDE], head[at + GROUP_KIND] = group.side, group.kind
         head[at + GROUP_COUNT], head[at + GROUP_SIZE] = group.count, group.size
         head[at + GROUP_STRIDE] = stride
-        head[at + GROUP_AREA] = tables.append(group.area)
+        head[at + GROUP_AREA] = append(group.area)
     slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
     for side in Side:
         for kind in PieceType:
             slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
     head[SLOT_TABLE:CHOOSE] = slot_table.ravel()
     head[CHOOSE:] = [comb(n, k) for n in range(SQUARES + 1) for k in range(CHOOSE_WIDTH)]
-    return np.concatenate([head, *tables.tables])
+    return np.concatenate(parts)
 
 
 @scalar

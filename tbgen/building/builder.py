@@ -183,16 +183,17 @@ class Builder:
             raise error
 
     def task_runner(self, total: int) -> Callable[[Start], Built]:
-        """Return a function that runs one task; progress counts tasks up to `total`."""
-        numbers = itertools.count(1)
-        return lambda start: self.build_if_missing(start.job.payload, numbers, total)
+        """Return a function that builds the table of a job, unless it is finished.
 
-    def build_if_missing(self, task: object, numbers: Iterator[int], total: int) -> Built:
-        """Build a table, unless it is finished; raises `BusyError` if another build has locked it.
+        total : the number of tasks that progress counts up to
 
-        task : a `Task`, as the payload of a job
-        numbers : the next one is that of the table, of `total`
+        The function raises what `build` raises, and `BusyError` if another build has locked it.
         """
+        numbers = itertools.count(1)
+        return lambda start: self._build_if_missing(start, numbers, total)
+
+    def _build_if_missing(self, start: Start, numbers: Iterator[int], total: int) -> Built:
+        task = start.job.payload
         assert isinstance(task, Task)
         self.directory.mkdir(parents=True, exist_ok=True)
         with self._lock(task.material):

@@ -78,7 +78,7 @@ class OneTable:
     """As a `Builder` has them."""
 
     def __call__(self, start: Start) -> Built:
-        """Build it; raises what `Builder.build_if_missing` raises.
+        """Build it; raises what `Builder.task_runner` says.
 
         Raises `LostError` if memory is short: with fewer tables beside it, it may suffice.
         """
@@ -89,7 +89,7 @@ class OneTable:
             state_seconds=self.state_seconds,
         )  # fmt: skip
         try:
-            built = builder.build_if_missing(start.job.payload, iter((1,)), 1)
+            built = builder.task_runner(1)(start)
             return replace(built, gone_on_from=watch.gone_on_from)
         except NotEnoughMemoryError as error:
             raise LostError(str(error)) from error

@@ -11,11 +11,12 @@ it.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from tbgen.building.features import Outcomes
 from tbgen.indexing.material import Material
@@ -54,6 +55,9 @@ class Measured:
         return Outcomes((self.first_wins, self.second_wins), self.entropy)
 
 
+_TYPES: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
+
+
 def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
     """Return the date and machine of the measurements, and the measured costs.
 
@@ -61,15 +65,11 @@ def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
     """
     with path.open(newline="", encoding="utf-8") as file:
         where = file.readline().lstrip("# ").rstrip()
+        columns = [(each.name, _TYPES[str(each.type)]) for each in fields(Measured)]
         rows = [
-            Measured(
-                line["material"], line["rules"], int(line["index_size"]), int(line["placements"]),
-                float(line["cpu_seconds"]), float(line["wall_seconds"]), int(line["peak_bytes"]),
-                int(line["file_bytes"]), float(line["first_wins"]), float(line["second_wins"]),
-                float(line["entropy"]), int(line["orders"]),
-            )
+            Measured(**{name: read(line[name]) for name, read in columns})
             for line in csv.DictReader(file)
-        ]  # fmt: skip
+        ]
     return where, rows
 
 
