@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tbgen.tables import TableName
     from tbgen.tables.proofs import ProofStatus
     from tbgen.verify import VerifyReport
-    from tbgen.verify.closure import Settled, Settling
+    from tbgen.verify.files import Settled, Settling
 
 COMPILING = "compiling the kernels of proofs, once on this machine: about 20 s"
 
@@ -140,7 +140,7 @@ class ClosureProgress(Observer):
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Called when a table is refuted, or cannot be read."""
-        from tbgen.verify.closure import RefutedError
+        from tbgen.verify.files import RefutedError
 
         self._end(start)
         if isinstance(error, RefutedError):

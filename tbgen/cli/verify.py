@@ -189,8 +189,8 @@ def _prove_closure(
     from tbgen.tables.proofs import Proofs, in_directory
 
     require_kernels_memory(how.memory)
-    import_for_good("tbgen.verify.closure")
-    from tbgen.verify.closure import Settling, plan
+    import_for_good("tbgen.verify.files")
+    from tbgen.verify.files import Settling, plan
 
     find = in_directory(how.directory)
     planned = plan(find, names)

@@ -2,8 +2,7 @@
 
 Read it in this order; docs/proof.md has the argument.
 
-    values     keys, the same for every table, and ranks, whose maximum is the best
-    marks      numbers whose maximum tells who may be in a pattern of checks
+    values     keys, the same for every table; ranks, whose maximum is the best; marks
     arrays     a table and those that captures lead to, as flat arrays
     index      every position in turn, and the slot that a move leads to
     moves      one position, and all its moves; lists and sets of positions
@@ -16,9 +15,8 @@ Read it in this order; docs/proof.md has the argument.
     chases     his chases, the answers to them, and whom those chase themselves
     chase_patterns  perpetual chases, as `checks`: a game on numbers alone
     prove      the driver
-    files      table files: checksums, the proof, the stored figures, certificates
+    files      table files: checksums, the proof, the stored figures, certificates; closures
     wdl        win-draw-loss files: checksums, every outcome, the table that one came from
-    closure    many tables, bottom-up, each once
     report     what was found
 
 Nothing that the builder computed is believed, and nothing of it is imported: this package knows
@@ -29,7 +27,6 @@ certificates.
 
 Parameters of kernels, unless a kernel says otherwise:
     arrays : Arrays, the tables; index : Index, this table's; marks : Marks
-    men : Men, this table's pieces
     state : BoardState, the thread's own
     numbers : uint8 or uint16 (2 * slots,), the planes: ranks or marks
     best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far

@@ -7,7 +7,7 @@
     supports     those of the tables that captures lead to, one after another
     tables       one line per table: where its planes and its descriptor are
     descriptors  the layouts of all tables (`tbgen.indexing.slots`), one after another
-    men          this table's pieces in the order of `Layout.piece_codes`
+    pieces       this table's pieces in the order of `Layout.piece_codes`
     captures     one line per piece: the table that its capture leads to, and how to list the
                  remaining pieces there
     values       what ranks stand for (`values`)
@@ -15,7 +15,7 @@
 Beside them stand the few figures of the layout and of the rule set that kernels ask for. The
 planes are copies: as loaded, they hold places in the palette of their side, and of other tables
 only the sides are there that a capture gives the move to. `complete` makes ranks of those of table
-0, and `marks` marks. What the statistics of a table count says which codes have a place; any other
+0, and `settle` marks. What the statistics of a table count says which codes have a place; any other
 one is no value, and refutes the position that has it.
 """
 
@@ -35,16 +35,17 @@ from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
-from tbgen.indexing.squares import PieceType, piece_code, piece_kind, piece_side
+from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.marks import Marks, make_marks
 from tbgen.verify.values import (
     NO_KEY,
+    Marks,
     Values,
     after_conversion,
     keys_of_codes,
+    make_marks,
     make_values,
     orders_of_keys,
 )
@@ -161,16 +162,6 @@ class Supports(NamedTuple):
 
 
 @lent
-class Men(NamedTuple):
-    """This table's P pieces."""
-
-    pieces: NDArray[np.int64]
-    """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
-    kings: NDArray[np.int64]
-    """int64 (2,): which of the pieces is Red's king, and which is Black's."""
-
-
-@lent
 class Arrays(NamedTuple):
     """The arrays of the module's picture, and figures, as kernels take them.
 
@@ -184,7 +175,8 @@ class Arrays(NamedTuple):
     """int64 (T, TABLE_COLUMNS)."""
     descriptors: NDArray[np.int64]
     """int64 (words,): the layouts of all tables."""
-    men: Men
+    pieces: NDArray[np.int64]
+    """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
     captures: NDArray[np.int64]
     """int64 (P, SOURCES + P): the columns named above; NO_TABLE for captures that draw."""
     stakes: NDArray[np.bool_]
@@ -385,10 +377,7 @@ def gather(
         supports=Supports(places, ranks),
         tables=tables,
         descriptors=np.concatenate([each.descriptor for each in layouts]),
-        men=Men(
-            np.array(pieces, np.int64),
-            np.array([pieces.index(piece_code(side, PieceType.KING)) for side in Side], np.int64),
-        ),
+        pieces=np.array(pieces, np.int64),
         captures=captures,
         stakes=stakes,
         values=values._replace(own=values.own.astype(dtype)),

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.slots import squares_of_slot
-from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_new_attack
 from tbgen.verify.arrays import NOBODY, Arrays, Numbers
@@ -35,6 +35,8 @@ from tbgen.verify.complete import wins_by_capture
 from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import Ranges, list_moves, list_rows, load_key, new_row, set_up
 from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
+
+_KING = int(PieceType.KING)
 
 
 @lent
@@ -81,11 +83,12 @@ def copy_board(board, copy):
 
 
 @part
-def play(mover, target, board, squares, men):
+def play(mover, target, board, squares):
     """Move a piece quietly, on the board and in the list of squares; returns where it stood."""
     source = squares[mover]
+    code = board[source]
     board[source] = EMPTY
-    board[target] = men.pieces[mover]
+    board[target] = code
     squares[mover] = target
     return source
 
@@ -96,8 +99,7 @@ def attacks_anew(before, after, source, target, attacker, victim, squares, array
 
     attacker, victim : int, which of the pieces, whose squares on `after` are in `squares`
     """
-    men = arrays.men
-    if piece_side(men.pieces[attacker]) == piece_side(men.pieces[victim]):
+    if piece_side(arrays.pieces[attacker]) == piece_side(arrays.pieces[victim]):
         return False
     return is_new_attack(
         before, after, source, target, squares[attacker], squares[victim], arrays.chase_rules
@@ -122,7 +124,7 @@ def is_mirrored(slot, board, other, index, arrays):
     squares_of_slot(slot, index.descriptor, other)
     differs = False
     for p in range(other.size):
-        differs = differs or board[other[p]] != arrays.men.pieces[p]
+        differs = differs or board[other[p]] != arrays.pieces[p]
     return differs
 
 
@@ -149,10 +151,10 @@ def loses_from(n, side, key, state, index, arrays):
     if key > 0:
         order = order_of_key(key)
         if may_chase:
-            source = play(mover, target, state.board, state.all, arrays.men)
+            source = play(mover, target, state.board, state.all)
             if not wins_by_capture(1 - side, order, state, arrays):
                 order += 1
-            play(mover, source, state.board, state.all, arrays.men)
+            play(mover, source, state.board, state.all)
         elif (MATE - key) % ORDER != 0:
             order += 1
     return order, may_chase
@@ -175,7 +177,7 @@ def _weigh(n, side, key, limit, boards, index, arrays):
     from_order, may_chase = loses_from(n, side, key, state, index, arrays)
     source = state.all[mover]
     if may_chase:
-        play(mover, target, after, state.all, arrays.men)
+        play(mover, target, after, state.all)
     least = np.int64(NEVER + 1)
     for v in range(firsts.size):
         if firsts[v] > limit:
@@ -186,7 +188,7 @@ def _weigh(n, side, key, limit, boards, index, arrays):
             firsts[v] = max(firsts[v], from_order)
         least = min(least, firsts[v])
     if may_chase:
-        play(mover, source, after, state.all, arrays.men)
+        play(mover, source, after, state.all)
     return least
 
 
@@ -199,11 +201,11 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 
     count : int, how many moves are listed; limit : int, an order
     """
-    men, state, firsts = arrays.men, boards.state, boards.first_orders
+    pieces, state, firsts = arrays.pieces, boards.state, boards.first_orders
     for v in range(firsts.size):
         boards.last_orders[v] = 0
         firsts[v] = 1
-        if piece_side(men.pieces[v]) == side or v == men.kings[1 - side]:
+        if piece_side(pieces[v]) == side or piece_kind(pieces[v]) == _KING:
             firsts[v] = NEVER + 1
     least = np.int64(1)
     for n in range(count):

@@ -84,7 +84,7 @@ def _is_calm(side, source, target, boards, arrays):
     """Return whether a reply of a side attacks no piece anew."""
     squares = boards.state.all
     for v in range(squares.size):
-        if piece_side(arrays.men.pieces[v]) != side and is_chased(
+        if piece_side(arrays.pieces[v]) != side and is_chased(
             boards.after, boards.replied, source, target, v, squares, arrays
         ):
             return False
@@ -100,18 +100,18 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
     side : int, who chases; attackers : int, how many there are in `boards.attackers`
     lists : Lists, inout
     """
-    men, edges = arrays.men, lists.rows[EDGES]
+    edges = lists.rows[EDGES]
     after, replied, squares = boards.after, boards.replied, boards.state.all
     place = squares[victim]
     for mover in range(squares.size):
-        if piece_side(men.pieces[mover]) == side:
+        if piece_side(arrays.pieces[mover]) == side:
             continue
         count = piece_moves(after, squares[mover], boards.targets, 0)
         for i in range(count):
             target = boards.targets[i]
             if after[target] != EMPTY:
                 continue
-            source = play(mover, target, replied, squares, men)
+            source = play(mover, target, replied, squares)
             slot = slot_of_squares(squares, index.descriptor)
             at = -1
             if arrays.ranks[side * index.slots + slot] != 0:
@@ -131,7 +131,7 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
                 edges[row, IS_CALM] = not check and _is_calm(
                     1 - side, source, target, boards, arrays
                 )
-            play(mover, source, replied, squares, men)
+            play(mover, source, replied, squares)
 
 
 @part
@@ -171,7 +171,7 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
                 continue
             node_after = 2 * slot_after(i, state, index) + 1 - side
             mover, target = state.on[state.sources[i]], state.targets[i]
-            source = play(mover, target, after, state.all, arrays.men)
+            source = play(mover, target, after, state.all)
             attackers = _list_attackers(source, target, victim, boards, arrays)
             # A move that is no chase of this victim loses by every order that matters here.
             if attackers:
@@ -182,7 +182,7 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
                 chases[row, LOSES_FROM] = order
                 copy_board(after, replied)
                 _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays)
-            play(mover, source, after, state.all, arrays.men)
+            play(mover, source, after, state.all)
 
 
 ONE = np.uint64(1)
@@ -225,7 +225,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     for f in range(first, last):
         victims.victims[words + f] = 0
     for v in range(squares.size):
-        if piece_side(arrays.men.pieces[v]) != side:
+        if piece_side(arrays.pieces[v]) != side:
             continue
         for q in range(squares.size):
             if not attacks_anew(
@@ -251,10 +251,10 @@ def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index
         node = chasers[chases[chase, CHASER]] // SQUARES
         set_up(node // 2, state, index)
         chasing = chases[chase, CHASING_MOVE]
-        play(chasing // SQUARES, chasing % SQUARES, board, squares, arrays.men)
+        play(chasing // SQUARES, chasing % SQUARES, board, squares)
         copy_board(board, after)
         target = move % SQUARES
-        source = play(move // SQUARES, target, after, squares, arrays.men)
+        source = play(move // SQUARES, target, after, squares)
         next_slot = slot_of_squares(squares, index.descriptor)
         mirrored = is_mirrored(next_slot, after, other, index, arrays)
         for p in range(squares.size):

@@ -12,7 +12,7 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.slots import attacker_slot, slot_of_squares
-from tbgen.indexing.squares import EMPTY, flip_square, piece_side
+from tbgen.indexing.squares import EMPTY, PieceType, flip_square, piece_kind, piece_side
 from tbgen.rules.attacks import attacks, pieces_between
 from tbgen.rules.chases import may_be_victim
 from tbgen.rules.moves import is_safe_after
@@ -28,7 +28,9 @@ from tbgen.verify.arrays import (
 )  # fmt: skip
 from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.values import CHASE, CHECK, FREE, NEVER, WON, order_of_key
+from tbgen.verify.values import CHASED, CHECKED, FREE, NEVER, WON, order_of_key
+
+_KING = int(PieceType.KING)
 
 
 @part
@@ -94,7 +96,7 @@ def wins_by_capture(side, order, state, arrays):
 
     order : int, the highest that counts
     """
-    pieces, squares, board = arrays.men.pieces, state.all, state.board
+    pieces, squares, board = arrays.pieces, state.all, state.board
     for taken in range(squares.size):
         if not arrays.stakes[taken] or piece_side(pieces[taken]) == side:
             continue
@@ -117,14 +119,14 @@ def wins_by_capture(side, order, state, arrays):
 @part
 def _capture(x, y, slot, state, arrays, index):
     """Fill a slot in which two pieces of different sides share a square; x, y : int, which."""
-    pieces, board = arrays.men.pieces, state.board
+    pieces, board = arrays.pieces, state.board
     square = state.all[x]
     stood = board[square]
     first = state.all.size - index.men.size
     for way in range(2):
         mover, taken = (x, y) if way == 0 else (y, x)
         side = piece_side(pieces[taken])
-        if taken == arrays.men.kings[side]:
+        if piece_kind(pieces[taken]) == _KING:
             continue
         board[square] = pieces[mover]
         # The side that has moved is not in check.
@@ -188,9 +190,9 @@ def _fill(slot, cell, counts, state, arrays, index):
         counts[side, place] += 1
         kind = FREE
         if masks[RED_HIT + side, cell]:
-            kind = CHECK
+            kind = CHECKED
         elif values.asks[side, place] and masks[RED_HANGS + side, cell]:
-            kind = CHASE
+            kind = CHASED
             set_bit(arrays.hung[side], slot)
         elif values.asks[side, place] == WON and wins_by_capture(side, NEVER, state, arrays):
             set_bit(arrays.hung[side], slot)
@@ -209,10 +211,10 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     planes[slot] = 0
     planes[index.slots + slot] = 0
     if overlaps == 1 and board[square] == EMPTY:
-        board[square] = arrays.men.pieces[last]
+        board[square] = arrays.pieces[last]
         _capture(x, y, slot, state, arrays, index)
         board[square] = EMPTY
-    elif overlaps == 0 and piece_side(board[square]) != piece_side(arrays.men.pieces[last]):
+    elif overlaps == 0 and piece_side(board[square]) != piece_side(arrays.pieces[last]):
         p = 0
         while state.all[p] != square:
             p += 1

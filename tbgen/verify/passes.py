@@ -44,8 +44,8 @@ from tbgen.verify.moves import (
 )
 from tbgen.verify.report import Progress
 from tbgen.verify.values import (
-    CHASE,
-    CHECK,
+    CHASED,
+    CHECKED,
     DECIDED_BY_RULES,
     MATE,
     ORDER,
@@ -77,7 +77,7 @@ def _look(side, slot, rank, best, lists, figures, index, arrays):
     worth = key_after_move(arrays.values.keys[1 - side, best]) if best else -MATE
     node = 2 * slot + side
     if stored == worth and (arrays.seek_patterns or worth == 0 or not is_open(worth)):
-        if arrays.values.kinds[1 - side, best] == CHASE:
+        if arrays.values.kinds[1 - side, best] == CHASED:
             add_node(lists, CHASERS, node)
         return
     checked = arrays.ranks[(1 - side) * index.slots + slot] == 0
@@ -136,7 +136,7 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                         board[square] = EMPTY
                         if stored[own[cell]] == expected[best[cell]]:
                             continue
-                    if kinds[best[cell]] == CHECK and keys[own[cell]] == 0:
+                    if kinds[best[cell]] == CHECKED and keys[own[cell]] == 0:
                         add_node(lists, HELD_DRAWS, 2 * slot + side)
                     elif slot == find_canonical(lead, at + cell, mirrored, state, index):
                         _look(side, slot, own[cell], best[cell], lists, figures, index, arrays)

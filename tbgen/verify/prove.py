@@ -33,6 +33,7 @@ from tbgen.verify.report import (
     VerifyReport,
     Wrong,
     describe,
+    fen_of,
     no_progress,
 )
 from tbgen.verify.settle import find_suspects
@@ -142,7 +143,7 @@ def _report(
         node, *keys = found.first
         stored, best = map(_value, keys)
         reason = f"{describe(stored)} is stored, {describe(best)} is the best of its moves"
-        first = Finding(_fen(table, node), stored, best, reason)
+        first = Finding(fen_of(table.layout, node), stored, best, reason)
     elif searched.wrong:
         first = _describe_wrong(table, searched.wrong[0])
     claims, claimed_keys = found.chase_claims
@@ -200,17 +201,10 @@ def _stored_key(table: Table, node: int) -> int:
     raise IndexError(f"a table has no slot {slot}")
 
 
-def _fen(table: Table, node: int) -> str:
-    """The FEN of a position that was judged."""
-    position = table.layout.position(node // 2, Side(node % 2))
-    assert position is not None
-    return position.fen
-
-
 def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
     """The finding of a pattern that the table lacks, or has and should not."""
     # Marks tell no distances.
-    stored, fen = _value(_stored_key(table, wrong.node)), _fen(table, wrong.node)
+    stored, fen = _value(_stored_key(table, wrong.node)), fen_of(table.layout, wrong.node)
     if not wrong.is_pattern:
         offence = "chase" if wrong.by_chase else "check"
         reason = f"{describe(stored)} is stored, but it is in no perpetual {offence} of that order"

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from tbgen.indexing import Side
+from tbgen.indexing.layout import Layout
 from tbgen.tables.codes import Outcome, Value
 
 METHOD = "sums"
@@ -35,6 +37,13 @@ def describe(value: Value | None) -> str:
     if value.outcome == Outcome.WIN and not value.plies:
         return f"a direct win of order {value.order}"
     return f"a {name} of order {value.order}, {value.plies} plies from a direct win"
+
+
+def fen_of(layout: Layout, node: int) -> str:
+    """The FEN of a position that was judged; node : 2 * slot + side to move."""
+    position = layout.position(node // 2, Side(node % 2))
+    assert position is not None, "only positions are judged"
+    return position.fen
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Perpetual checks by rows: which positions may have to do with a pattern (`marks`).
+"""Perpetual checks by rows: which positions may have to do with a pattern (`values`).
 
     ranks  --mark-->  marks  --settle, again and again-->  whoever is still held, few questions
 
@@ -18,7 +18,9 @@ from tbgen.verify.acceleration import best_of_row
 from tbgen.verify.arrays import NOBODY, ManyNumbers, Members, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
-from tbgen.verify.marks import (
+from tbgen.verify.moves import Lists, add_node, best_move, cut, has_bit, narrowed
+from tbgen.verify.passes import Found, Passes, Suspects
+from tbgen.verify.values import (
     ATTACKED,
     CALM,
     CAPTURE,
@@ -42,9 +44,7 @@ from tbgen.verify.marks import (
     SET_CHECKED,
     SHARED,
     Marks,
-)  # fmt: skip
-from tbgen.verify.moves import Lists, add_node, best_move, cut, has_bit, narrowed
-from tbgen.verify.passes import Found, Passes, Suspects
+)
 
 _ROUNDS = 100
 """Passes after which what is in question is left to the scalar rules."""

@@ -42,7 +42,7 @@ from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
 from tbgen.tables.statistics import SideCounts
 from tbgen.verify.arrays import Arrays, Numbers, Table, gather
 from tbgen.verify.passes import Passes
-from tbgen.verify.report import Progress, no_progress
+from tbgen.verify.report import Progress, fen_of, no_progress
 from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
@@ -83,8 +83,7 @@ class _OutcomeTable:
         def outcome_numbers(codes: Codes) -> Codes:
             if isinstance(file, TableFile):
                 codes = outcomes_of(codes, file.code_space)
-            met, places = np.unique(codes, return_inverse=True)
-            return numbers_of(_CODES.take(met)).take(places)
+            return numbers_of(_CODES.take(codes))
 
         return file.tile(side, number, outcome_numbers)
 
@@ -172,7 +171,7 @@ def verify_wdl(
         inconsistent=found.findings,
         differing=differing,
         compared=table is not None,
-        first=_fen(file.layout, node),
+        first=None if node < 0 else fen_of(file.layout, node),
         problems=tuple(problems),
     )
 
@@ -221,12 +220,3 @@ def _counts(histogram: dict[int, int]) -> SideCounts:
     """Return how many positions of a side win, draw and lose, by the codes of `_CODES`."""
     wins, draws, losses = (histogram.get(int(_CODES[code]), 0) for code in (WIN, DRAW, LOSS))
     return SideCounts(wins + draws + losses, wins, draws, losses)
-
-
-def _fen(layout: Layout, node: int) -> str | None:
-    """The FEN of a node, None for none."""
-    if node < 0:
-        return None
-    position = layout.position(node // 2, Side(node % 2))
-    assert position is not None, "only positions are judged"
-    return position.fen

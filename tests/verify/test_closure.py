@@ -24,8 +24,7 @@ from tbgen.indexing import Material
 from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableName
 from tbgen.tables.certificates import certificate_path, read_certificate
 from tbgen.tables.proofs import Proofs, in_directory
-from tbgen.verify.closure import plan
-from tbgen.verify.files import FileProof
+from tbgen.verify.files import FileProof, plan
 from tests.kits.built import built
 from tests.verify.test_certify import wrong_values
 
@@ -205,7 +204,7 @@ def test_compiling_is_told(
         return verify_file(*arguments, **options)
 
     monkeypatch.setattr("tbgen.verify.verify_file", compiling)
-    monkeypatch.setattr("tbgen.verify.closure.verify_file", compiling)
+    monkeypatch.setattr("tbgen.verify.files.verify_file", compiling)
     tell_compiling.cache_clear()
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda stream: terminal)
     command = ["verify", "KNK", "KRK", *option, "--tables", str(tables)]

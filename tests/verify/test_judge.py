@@ -19,7 +19,7 @@ from tbgen.verify.arrays import gather
 from tbgen.verify.complete import hangs
 from tbgen.verify.index import BoardState
 from tbgen.verify.moves import set_up
-from tbgen.verify.values import CHASE, CHECK, MATE, key_after_move
+from tbgen.verify.values import CHASED, CHECKED, MATE, key_after_move
 from tests.kits.solutions import solution
 from tests.kits.verifykit import Planted, completed, recoded
 
@@ -117,8 +117,8 @@ def test_attacks_of_a_row_are_those_of_its_positions(name):
         for side in Side:
             rank = arrays.ranks[side * index.slots + slot]
             kind = arrays.values.kinds[side, rank]
-            if rank and kind != CHECK and table.layout.squares_of_slots(np.array([slot]))[1][0]:
+            if rank and kind != CHECKED and table.layout.squares_of_slots(np.array([slot]))[1][0]:
                 set_up(slot, state, index)
                 found.append(hangs(side, arrays.chase_rules, state, index))
-                assert (kind == CHASE) == found[-1], table.position(side, slot).fen
+                assert (kind == CHASED) == found[-1], table.position(side, slot).fen
     assert 10 < sum(found) < len(found) - 10
