@@ -47,13 +47,13 @@ _STARTED_BYTES = 145 << 20
 The solver gives a part of it back before it allocates (`trim_process`), so this is a floor, and
 no summand."""
 
-_FIXED_BYTES = 124 << 20
+_FIXED_BYTES = 133 << 20
 """The interpreter and the kernels, while a table is built."""
 
 _BYTES_PER_THREAD = 2 << 20
 """A thread's stack and small buffers, beside the codes of the chunk it works on."""
 
-_CHUNK_BYTES = 10
+_CHUNK_BYTES = 4
 """Bytes per slot of the chunk that a thread works on: its codes, and records being packed."""
 
 _NEIGHBOURS = 20

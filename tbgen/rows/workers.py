@@ -27,7 +27,7 @@ DISK_RANGES = 480
 """Ranges where arrays are on disk: what one of them touches must find room in memory."""
 
 
-CHUNK_SLOTS = 1 << 21
+CHUNK_SLOTS = 1 << 22
 """Slots of a chunk of more than one lead, at most: every record of a chunk takes some microseconds,
 however short."""
 
