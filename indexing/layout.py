@@ -94,23 +94,21 @@ class Layout(Geometry):
         squares = [wanted[code].pop() for code in self.piece_codes]
         return int(slot_of_squares(squares, self._descriptor_list))
 
-    def slots_of_boards(
-        self, boards: NDArray[np.uint8], swapped: bool = False
-    ) -> NDArray[np.int64]:
-        """int64 (n,): the slots of boards (n, 90) that all have exactly these armies.
-
-        With `swapped` they have them with the colours exchanged, and the slots are those of
-        `Position.swapped`. What `slot` does one at a time, for many.
-        """
+    def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """int64 (n,): the slots of boards (n, 90) that all have exactly these armies."""
         n, pieces = len(boards), len(self.piece_codes)
         occupied = np.flatnonzero(boards != 0)  # numpy searches booleans twice as fast
         codes = boards.ravel()[occupied].astype(np.int64).reshape(n, pieces)
-        return self.slots_of_pieces(codes, (occupied % SQUARES).reshape(n, pieces), swapped)
+        return self.slots_of_pieces(codes, (occupied % SQUARES).reshape(n, pieces))
 
     def slots_of_pieces(
         self, codes: NDArray[np.int64], places: NDArray[np.int64], swapped: bool = False
     ) -> NDArray[np.int64]:
-        """Return slots of placements as piece codes (n, pieces) and squares, in any order."""
+        """int64 (n,): the slots of placements: piece codes (n, pieces) and squares, in any order.
+
+        With `swapped` they have these armies with the colours exchanged, and the slots are those
+        of `Position.swapped`.
+        """
         if swapped:
             codes = codes ^ 8
             places = _FLIP[places]

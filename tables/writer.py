@@ -51,9 +51,6 @@ palette; 0 where a slot holds no position. Called from the thread that writes, f
 leads, one side after the other: those of the sample first, then all in the order of the
 arrangement. Black may come first."""
 
-Progress = Callable[[int, int], None]
-"""`progress(done, total)`, in blocks, from the thread that writes."""
-
 _BLOCKS_AT_ONCE = 4
 """Blocks that a thread takes together, so that handing them over costs little."""
 
@@ -122,7 +119,6 @@ def write_table(
     arrangements: tuple[Arrangement, Arrangement] | None = None,
     palettes: tuple[Palette, Palette] | None = None,
     encode: Encode = encode_filled,
-    progress: Progress | None = None,
 ) -> Header[Spec]:
     """Write a table or a win-draw-loss file, and return its header.
 
@@ -130,9 +126,9 @@ def write_table(
     have been read. Other `packing` than that of the kind, and `arrangements` (None: the best), are
     for experiments. `palettes` (Red's and Black's) have the codes of the numbers that `source`
     gives in their place; the file is the same. `encode` may be a faster `encode_filled`. Raises
-    `ValueError` for codes or numbers of another width, and passes on whatever `source` and
-    `progress` raise, and `OSError` (no space, no permission); in all these cases nothing is left
-    behind, and a file that was there before stays as it was.
+    `ValueError` for codes or numbers of another width, and passes on whatever `source` raises, and
+    `OSError` (no space, no permission); in all these cases nothing is left behind, and a file that
+    was there before stays as it was.
     """
     if not 1 <= packing.block_slots <= spec.coding.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.coding.max_slots}")
@@ -142,7 +138,7 @@ def write_table(
         encoders = tuple(palette.encoder(encode) for palette in palettes)
     with replacing(path) as file:
         job = _Job(
-            spec, arrangements, packing, source, dtypes, encoders, statistics, threads, progress,
+            spec, arrangements, packing, source, dtypes, encoders, statistics, threads,
             path.parent if palettes and len(palettes[1].codes) > MAX_PALETTE else None,
         )  # fmt: skip
         try:
@@ -168,7 +164,6 @@ class _Job(Generic[Spec]):
     encoders: tuple[Encode, ...]
     statistics: Callable[[], Metadata]
     threads: int
-    progress: Progress | None
     waiting_room: Path | None
     """The folder where Black's blocks wait, packed before Red's: they are as a rule the first to be
     too large, and what was packed before one is packed again. None where none can be."""
@@ -270,15 +265,12 @@ def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
 def _write_side(out: BinaryIO, job: _Job[Spec], side: int) -> _Side:
     """The blocks of one side, which is read for its sample first."""
     block_map = BlockMap(job.layout, _arrangement(job, side), job.packing.block_slots)
-    before = block_map.blocks if (side == 0) == (job.waiting_room is not None) else 0
     entries, digests, values = [], [], set()
     for block in _packed(job, block_map, side):
         out.write(block.data)
         entries.append(block.entry)
         digests.append(block.digest)
         values.add(block.constant)
-        if job.progress is not None:
-            job.progress(before + len(digests), SIDES * block_map.blocks)
     only = values.pop() if len(values) == 1 else None
     if only is not None:
         return _Side(block_map.arrangement, [], digests[:1], only)

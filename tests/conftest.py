@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tbgen.building.builder import Builder
 from tbgen.indexing import Material
 from tbgen.indexing.systems import usable_cores
 from tbgen.tables import Metric, Rules
 from tbgen.tables.names import RuleSet
+from tests.kits.builders import Builder
 from tests.kits.built import Silence
 
 # How long an example takes is the machine's business.

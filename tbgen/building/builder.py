@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -28,7 +28,6 @@ from tbgen.building.work import (
     Task,
     attempts,
     finished_table,
-    work_for,
 )
 from tbgen.indexing.importing import import_for_good
 from tbgen.indexing.layout import Layout
@@ -39,7 +38,7 @@ from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
 from tbgen.rows.meter import Meter
 from tbgen.rows.storage import DiskStorage, Storage
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import BusyError, InProcess, Observer, run
+from tbgen.scheduling.run import BusyError
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.files import locked, remove_leftovers
@@ -171,23 +170,14 @@ class Builder:
     """Counts the sweeps of all tables."""
     state_seconds: float = STATE_SECONDS
 
-    def build(self, materials: Iterable[Material], metric: Metric | None = None) -> None:
-        """Build the closure of some materials; `metric` (None: auto) is for these alone.
-
-        Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, and
-        `LimitExceededError` where not even the widest codes hold a distance.
-        """
-        work = work_for(materials, metric, self.force)
-        outcome = run(jobs_of(work), InProcess(self.task_runner(len(work))), Observer())
-        for error in outcome.failures.values():
-            raise error
-
     def task_runner(self, total: int) -> Callable[[Start], Built]:
         """Return a function that builds the table of a job, unless it is finished.
 
         total : the number of tasks that progress counts up to
 
-        The function raises what `build` raises, and `BusyError` if another build has locked it.
+        The function raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`,
+        `LimitExceededError` where not even the widest codes hold a distance, and `BusyError` if
+        another build has locked the table.
         """
         numbers = itertools.count(1)
         return lambda start: self._build_if_missing(start, numbers, total)

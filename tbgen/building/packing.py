@@ -9,7 +9,7 @@ and half a byte for legal positions and blocks under compression.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,7 +79,6 @@ def pack_closure(
     directory: Path,
     materials: Iterable[Material],
     rule_set: RuleSet,
-    report: Callable[[Packed], None] = lambda packed: None,
     *,
     threads: int = 1,
 ) -> None:
@@ -92,7 +91,7 @@ def pack_closure(
         if name is None:
             raise MissingTableError(material.name, rule_set)
         with TableFile(directory / name.filename, name=name) as file:
-            report(pack_table(file, directory, threads=threads))
+            pack_table(file, directory, threads=threads)
 
 
 def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:

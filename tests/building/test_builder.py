@@ -13,7 +13,7 @@ import pytest
 import tbgen.building.builder as builder_module
 import tbgen.building.work as work_module
 import tbgen.rows.storage as storage_module
-from tbgen.building.builder import Builder, NotEnoughMemoryError
+from tbgen.building.builder import NotEnoughMemoryError
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.retrograde.memory import MemoryNeed, memory_needed
@@ -22,6 +22,7 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.names import RuleSet, TableName
 from tbgen.tables.palettes import Palette
+from tests.kits.builders import Builder
 from tests.kits.built import Silence
 from tests.kits.tablekit import with_statistics
 

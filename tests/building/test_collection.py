@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER, Builder
+from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER
 from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, shares
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
@@ -28,6 +28,7 @@ from tbgen.tables.errors import MissingTableError
 from tbgen.tables.files import locked
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
+from tests.kits.builders import Builder
 from tests.kits.built import Silence
 
 KRKN = Material.parse("KRKN")

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 from tbgen.building import states
-from tbgen.building.builder import Builder
 from tbgen.indexing import Material
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
+from tests.kits.builders import Builder
 from tests.kits.built import Silence, built
 
 File = tuple[int, int]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.building.builder import Builder
 from tbgen.building.profile import Profile, Share, total
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Rules, TableFile
 from tbgen.tables.names import RuleSet
+from tests.kits.builders import Builder
 from tests.kits.built import Silence
 
 

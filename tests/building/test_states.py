@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from tbgen.building import states
-from tbgen.building.builder import Builder
 from tbgen.building.collection import Collection
 from tbgen.building.states import StateFile, state_path
 from tbgen.cli.progress import BuildProgress, SetProgress
@@ -25,6 +24,7 @@ from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import RuleSet, TableName, read_build_record
 from tests.building.test_builder import digests
+from tests.kits.builders import Builder
 from tests.kits.built import Silence, built
 
 CHECK = RuleSet(Rules.CHECK)

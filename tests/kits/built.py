@@ -6,10 +6,10 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tbgen.building.builder import Builder
 from tbgen.indexing import Material
 from tbgen.tables import Metric, Rules, TableName
 from tbgen.tables.names import RuleSet
+from tests.kits.builders import Builder
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 

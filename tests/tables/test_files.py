@@ -1,7 +1,6 @@
 """Written files can be read: all widths, block sizes and threads; one file, or none."""
 
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,13 +25,12 @@ from tbgen.tables.blocks import (
 )
 from tbgen.tables.cache import BlockCache
 from tbgen.tables.header import _HEADER, HEADER_BYTES
-from tbgen.tables.writer import Packing
+from tbgen.tables.writer import PackedBlock, Packing
 from tests.kits.tablekit import (
     agrees,
     check_tiles,
     random_planes,
     some_arrangements,
-    source_of,
     spec_of,
     statistics_of,
     write,
@@ -254,29 +252,9 @@ def test_a_missing_directory_is_an_os_error(tmp_path: Path) -> None:
     assert caught.value.filename == str(tmp_path / "nowhere" / spec.name.filename)  # no other name
 
 
-def test_progress_counts_blocks_and_runs_in_the_calling_thread(tmp_path: Path) -> None:
-    spec = spec_of("KPK")
-    planes = random_planes(spec, 3)
-    seen = []
-
-    def progress(done: int, total: int) -> None:
-        assert threading.current_thread() is threading.main_thread()
-        seen.append((done, total))
-
-    write_table(
-        tmp_path / "t.xqt",
-        spec,
-        source_of(planes),
-        lambda: statistics_of(spec, planes),
-        packing=Packing(block_slots=1000),
-        arrangements=(Arrangement(45, (0, 1)), Arrangement(45, (0, 1))),
-        threads=2,
-        progress=progress,
-    )
-    assert seen == [(n, 6) for n in range(1, 7)]
-
-
-def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
+def test_few_blocks_are_on_their_way_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spec = spec_of("KRK")
     planes = random_planes(spec, 3)
     asked = written = 0
@@ -287,10 +265,12 @@ def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
         assert 5 * asked - written <= 9 + 5
         return planes[side][first : first + count]
 
-    def progress(done: int, total: int) -> None:
+    def entry(block: PackedBlock) -> tuple[int, int]:
         nonlocal written
-        written = done
+        written += 1
+        return len(block.data), 0
 
+    monkeypatch.setattr(PackedBlock, "entry", property(entry))
     write_table(
         tmp_path / "t.xqt",
         spec,
@@ -299,7 +279,6 @@ def test_few_blocks_are_on_their_way_at_a_time(tmp_path: Path) -> None:
         packing=Packing(block_slots=20),
         arrangements=(Arrangement(1, (0, 1)), Arrangement(1, (0, 1))),
         threads=2,
-        progress=progress,
     )
     assert (asked, written) == (2 * 45, 2 * 45 * 5)
 

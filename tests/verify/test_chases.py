@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.builder import Builder
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
@@ -27,6 +26,7 @@ from tbgen.verify.arrays import NOBODY
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import cut
 from tbgen.verify.settle import find_suspects
+from tests.kits.builders import Builder
 from tests.kits.built import Silence
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
