@@ -92,7 +92,6 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 
 def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
-    """Return the report of one of this package's own exceptions."""
     from tbgen import tables
     from tbgen.indexing import InputError
 

@@ -1,8 +1,5 @@
 """Answers that commands and the board share, field by field, as JSON Schema.
 
-    POSITION, MOVE    the fields of a position and of a move
-    JUDGEMENT, LINE, STATS, PROOF    whole objects
-
 `tbgen.board.web.schemas` has what the board adds, `scripts/docs/answers.py` the other commands.
 """
 

@@ -66,10 +66,7 @@ _NAMED = 8
     "--threads", type=click.IntRange(min=1), metavar="N",
     help="For all tables at once, with --dask for each. Default: all cores, with --dask 1.",
 )  # fmt: skip
-@click.option(
-    "--memory", type=options.Size(), default=0, metavar="SIZE",
-    help="Use at most this much, as in 2GiB, for all tables at once. Default: what is available.",
-)  # fmt: skip
+@options.memory_option
 @click.option(
     "--save-state", "state_minutes", type=click.FloatRange(min=0), metavar="MINUTES",
     default=STATE_SECONDS / 60, show_default=True,

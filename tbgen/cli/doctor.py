@@ -142,7 +142,6 @@ def _problems(answer: dict[str, Any]) -> list[str]:
 
 
 def _show(answer: dict[str, Any]) -> None:
-    """Print the report."""
     versions = ", ".join(f"{name} {version}" for name, version in answer["packages"].items())
     memory = answer["memory"]
     rows = [

@@ -101,7 +101,6 @@ def _described(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_fens(found: Search, tables: GameTablebase) -> None:
-    """Write a FEN per line."""
     del tables
     for each in found:
         sys.stdout.write(f"{each.fen}\n")
@@ -119,7 +118,6 @@ def _write_csv(found: Search, tables: GameTablebase) -> None:
 
 
 def _columns(found: Search) -> tuple[str, ...]:
-    """The columns of a search."""
     return COLUMNS if found.query.study else COLUMNS[:-1]
 
 

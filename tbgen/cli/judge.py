@@ -109,7 +109,6 @@ def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
 
 
 def _show_line(judgement: Judgement) -> None:
-    """Print a judgement as one line."""
     click.echo(f"{judgement.verdict.text}: {judgement.reason}")
 
 

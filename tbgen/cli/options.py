@@ -180,6 +180,15 @@ def threads_option(function: Function) -> Function:
     )(function)
 
 
+def memory_option(function: Function) -> Function:
+    """`--memory SIZE`, as the parameter `memory`: bytes, 0 where none are given."""
+    return click.option(
+        "--memory", type=Size(), default=0, metavar="SIZE",
+        help="Use at most this much, as in 2GiB, for all tables at once. "
+        "Default: what is available.",
+    )(function)  # fmt: skip
+
+
 def orders_option(function: Function) -> Function:
     """`--orders N`, as the parameter `orders` (an integer or None)."""
     return click.option(

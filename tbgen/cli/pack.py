@@ -86,7 +86,6 @@ def _present(opened: GameTablebase) -> list[Material]:
 
 
 def _entry(packed: Packed) -> dict[str, Any]:
-    """Return the JSON of a file."""
     return {
         "file": packed.name.filename,
         "bytes_on_disk": packed.size,
@@ -97,6 +96,5 @@ def _entry(packed: Packed) -> dict[str, Any]:
 
 
 def _show(packed: Packed) -> None:
-    """Print the line of a file."""
     how = "present" if packed.kept else f"1/{packed.source_size / packed.size:.1f} of its table"
     click.echo(f"{packed.name.filename}: {packed.size:,} bytes, {how}")

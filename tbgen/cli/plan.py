@@ -100,7 +100,6 @@ def _show(entries: list[dict[str, Any]], total: Totals) -> None:
 
 
 def _show_forecast(crowd: WorkerForecast) -> None:
-    """Print the forecast for the workers."""
     found = crowd.simulation
     click.echo(
         f"{crowd.workers} workers of one thread: {duration(found.seconds)}, the longest chain "

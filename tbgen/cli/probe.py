@@ -77,7 +77,6 @@ def probe(
 
 
 def _probe(opened: GameTablebase, text: str, notation: str, explain: bool) -> dict[str, Any]:
-    """Return the answer for one position."""
     position = parse_position(text)
     result, moves = opened.probe_with_moves(position)
     mechanism = find_mechanism(opened, position) if explain else None
@@ -85,13 +84,11 @@ def _probe(opened: GameTablebase, text: str, notation: str, explain: bool) -> di
 
 
 def _summary(answer: dict[str, Any]) -> str:
-    """Return an answer as one line."""
     best = f"; best {answer['moves'][0]['move']}" if answer["moves"] else ""
     return f"{answer['fen']}  {answer['outcome']}: {answer['reason']}{best}"
 
 
 def _show(position: Position, answer: dict[str, Any]) -> None:
-    """Print an answer."""
     click.echo(format_position(position, "board"))
     click.echo(f"\n{answer['fen']}")
     option = "" if answer["minor_chases"] is not False else " without minor chases"

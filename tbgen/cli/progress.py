@@ -1,10 +1,7 @@
 """Progress of a build on stderr: one live line on a terminal, else a line for each table.
 
-    BuildProgress   the tables of a build as they are begun and written
-    SetProgress     the same for a set: what is done, what runs, how long the rest will take;
-                    a large set has one line from time to time, not one for each table
-
-The caller prints failures of tables.
+A large set has one line from time to time, not one for each table. The caller prints failures of
+tables.
 """
 
 from __future__ import annotations
@@ -123,6 +120,7 @@ class SetProgress(BuildProgress, Observer):
         super().__init__()
         self._total = total
         self._forecast = forecast
+        self._plan = Observer() if forecast is None else forecast
         self._elsewhere = elsewhere
         if total > LARGE_SET:
             self._tells_each, self._quiet_seconds = False, LARGE_SET_SECONDS
@@ -135,16 +133,14 @@ class SetProgress(BuildProgress, Observer):
     def started(self, start: Start) -> None:
         """Called when a table is begun."""
         self._running.append(start.job.key)
-        if self._forecast is not None:
-            self._forecast.started(start)
+        self._plan.started(start)
         self.waiting()
 
     def finished(self, start: Start, result: Built) -> None:
         """Called when a table is finished."""
         self._ended(start)
         self.ends["present" if result.size is None else "built"] += 1
-        if self._forecast is not None:
-            self._forecast.finished(start, result)
+        self._plan.finished(start, result)
         if self._elsewhere:
             self.table(self.ends.total(), self._total, result.name, result.size is None)
             if result.gone_on_from is not None:
@@ -156,23 +152,20 @@ class SetProgress(BuildProgress, Observer):
     def set_aside(self, start: Start, reason: PostponedError) -> None:
         """Called when another build has locked a table, or a cluster has lost it."""
         self._ended(start)
-        if self._forecast is not None:
-            self._forecast.set_aside(start, reason)
+        self._plan.set_aside(start, reason)
         self._now_and_then(f"{start.job.key}: {reason}")
 
     def lost(self, start: Start, error: LostError) -> None:
         """Called when a table will be tried again."""
         self._ended(start)
-        if self._forecast is not None:
-            self._forecast.lost(start, error)
+        self._plan.lost(start, error)
         self.say(f"{start.job.key}: {error}; it is tried again, with less beside it")
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Called when a table has failed; the caller prints the reason."""
         self._ended(start)
         self.ends["failed"] += 1
-        if self._forecast is not None:
-            self._forecast.failed(start, error)
+        self._plan.failed(start, error)
 
     def waiting(self) -> None:
         """Show what runs."""

@@ -72,7 +72,6 @@ def stats(
 
 
 def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
-    """Print the figures."""
     limit = answer["orders_limit"]
     option = "" if answer["minor_chases"] is not False else " without minor chases"
     rows = [
@@ -117,7 +116,6 @@ def _show(answer: dict[str, Any], status: ProofStatus, longest: bool) -> None:
 
 
 def _order_counts(order: dict[str, Any]) -> str:
-    """The counts of one order."""
     text = f"{order['positions']:,}, at most {order['max_distance']} plies"
     if order["check_patterns"] is None:
         return text

@@ -1,10 +1,6 @@
 """Text through the standard streams, whatever it holds and whatever the locale can write.
 
-    read_text, read_lines    UTF-8, else what the locale says, else replacement characters; what
-                             has no end is refused
-    never_fail_to_write      on stdout, escapes for what the locale cannot write
-    json_text                JSON that is valid in every encoding
-
+Input is UTF-8, else what the locale says, else replacement characters; what has no end is refused.
 Arguments hold undecodable bytes as lone surrogates, by which files are found; JSON must not.
 """
 

@@ -34,10 +34,7 @@ CORES = os.cpu_count() or 1
     "--plain", is_flag=True,
     help="Check each position by itself: slower, with the same findings.",
 )  # fmt: skip
-@click.option(
-    "--memory", type=options.Size(), default=0, metavar="SIZE",
-    help="Use at most this much, as in 2GiB, for all tables at once. Default: what is available.",
-)  # fmt: skip
+@options.memory_option
 @click.option("--closure", is_flag=True, help="Also prove all that captures lead to, and first.")
 @click.option(
     "--jobs", type=options.Jobs(), metavar="N|auto",

@@ -82,7 +82,6 @@ def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
 
 
 def _detect(text: str) -> str:
-    """The notation in which `text` is written."""
     stripped = text.strip()
     if _ICCS.fullmatch(stripped):
         return "iccs"
@@ -169,7 +168,6 @@ def _choices(position: Position, sources: list[int]) -> str:
 
 
 def _unknown(notation: str) -> InputError:
-    """Return the error for an unknown notation."""
     return InputError(
         f"{excerpt(notation)} is no notation of moves", f"choose {', '.join(MOVE_NOTATIONS)}"
     )

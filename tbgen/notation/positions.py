@@ -164,7 +164,6 @@ def _parse_pai(text: str) -> tuple[Position, Side]:
 
 
 def _format_pai(position: Position, viewpoint: Side) -> str:
-    """Pai's string of a position."""
     text = ""
     for rank in range(RANKS - 1, -1, -1):
         blanks = 0
@@ -258,7 +257,6 @@ def _split_row(letters: str) -> tuple[str, str]:
 
 
 def _board_piece(letter: str) -> int:
-    """The piece code of a letter in a diagram."""
     if letter in _BLANKS:
         return EMPTY
     kind = LETTERS.find(letter.translate(LETTER_ALIASES).upper())

@@ -1,8 +1,4 @@
-"""Pictures of figures: how long wins take, and how an endgame ends.
-
-histogram   positions by plies, logarithmic; Red's wins above the line, Black's below
-share_bar   wins, draws and losses as one bar, with the shares in words
-"""
+"""Pictures of figures: how long wins take, and how an endgame ends."""
 
 from __future__ import annotations
 

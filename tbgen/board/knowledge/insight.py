@@ -1,10 +1,5 @@
 """Knowledge that only tables have of a position, beyond its value and its moves.
 
-    heat_map   a piece on every point: what the position would be worth      one batch of probes
-    verdicts   the value under every rule set whose tables are here
-    ladder     for the loser by repetition: each loop, and the way out of it, down to mate
-    slip       after a move that threw something away: what, and the reply that shows it
-
 Numbers only: how they are shown is for `tbgen.board.web.panels`.
 """
 

@@ -1,15 +1,7 @@
 """The HTTP API: the answers of the command line, as JSON, SVG and text.
 
-    /v1/probe?fen=             value and moves                 /v1/mainline?fen=&plies=
-    /v1/probe?fen=&moves=      the same after a game, with a suggestion and the referee's word
-    /v1/judge?fen=&moves=      the referee                      /v1/render.svg?fen=    .png
-    /v1/animation.svg?fen=     a line or a game that moves      .gif
-    /v1/tables                 /v1/tables/KRKN                  .../histogram   .../graph
-                                                                .../search?outcome=win&only=1
-    /v1/graph/KRKN.dot         /export.pgn?fen=&moves=          /healthz        /metrics
-
-`fen` and `pos` take any notation of positions, with `_` or `+` for blanks. Moves are given in
-ICCS; `notation` adds their `text`, `lang` chooses the language of reasons.
+`openapi` has the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
+blanks. Moves are in ICCS; `notation` adds their `text`, `lang` chooses the language of reasons.
 """
 
 from __future__ import annotations
@@ -261,7 +253,6 @@ class Api:
         return statistics.to_json() | file
 
     def _entry(self, name: TableName) -> dict[str, Any]:
-        """A table in the list of tables."""
         kept = ("material", "rules", "minor_chases", "metric", "orders_limit", "legal",
                 "red_to_move", "black_to_move", "max_distance", "rule_decided",
                 "bytes_on_disk", "build_seconds")  # fmt: skip

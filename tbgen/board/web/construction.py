@@ -5,11 +5,6 @@
     POST /build/cancel     the same                                            ->  Workshop.cancel
     GET  /build/events     how it goes, as server-sent events, to its end
 
-    missing_card    no table for this position: its cost, a button or the command, the build
-    missing_page    the same for an endgame
-    starters        sets to begin with, on a server without tables and on the page /build
-    progress_card   the build that goes on, told to the script by /build/events
-
 The board builds nothing and knows nobody who does: whoever serves it brings a `Workshop`. These
 are the only requests that change anything, and only a server that says so takes them.
 """

@@ -108,7 +108,6 @@ def document_page(library: Library, view: View) -> Answer:
 
 
 def _chapters(library: Library) -> dict[str, list[Entry]]:
-    """The entries by their attackers."""
     return library.recall(("handbook",), lambda: chapters(_entries(library)))
 
 

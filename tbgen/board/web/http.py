@@ -222,7 +222,10 @@ class Gate:
                 self.requests[name, 304] += 1
                 return Response(status_code=304, headers={"etag": tag})
             queue = lane if isinstance(lane, Lane) else lane(request)
-            answer = await self._admit(queue, function, on_error, request)
+            try:
+                answer = await self._admit(queue, function, on_error, request)
+            except RequestError as error:
+                answer = on_error(request, failure(error))
             self.requests[name, answer.status] += 1
             headers = dict(answer.headers or {})
             if tag and answer.status == 200:
@@ -241,14 +244,13 @@ class Gate:
         on_error: Callable[[Request, Answer], Answer],
         request: Request,
     ) -> Answer:
-        """Run a request, unless its client has too many others at work."""
+        """Run a request; raises `RequestError` if its client has too many others at work."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
-            busy = RequestError(503, "too many requests at once", "wait for your other requests")
-            return on_error(request, failure(busy))
+            raise RequestError(503, "too many requests at once", "wait for your other requests")
         if lane is Lane.SEARCH and client in self._searching:
             hint = "wait for your other search, or stop it"
-            return on_error(request, failure(RequestError(503, "one search at a time", hint)))
+            raise RequestError(503, "one search at a time", hint)
         self._clients[client] += 1
         if lane is Lane.SEARCH:
             self._searching.add(client)
@@ -268,6 +270,7 @@ class Gate:
         on_error: Callable[[Request, Answer], Answer],
         request: Request,
     ) -> Answer:
+        """Run a request in a thread; raises `RequestError` if there is no answer in time."""
         abandoned = Event()
 
         def work() -> Answer:
@@ -281,8 +284,7 @@ class Gate:
 
         submitted = self._pools[lane].submit(work)
         if submitted is None:
-            busy = RequestError(503, "the server is busy", "try again in a moment")
-            return on_error(request, failure(busy))
+            raise RequestError(503, "the server is busy", "try again in a moment")
         answer = asyncio.wrap_future(submitted)
         gone = asyncio.ensure_future(_client_gone(request))
         self._waiting.add(gone)
@@ -298,9 +300,8 @@ class Gate:
             gone.cancel()
             self._waiting.discard(gone)
         if self._closed:
-            return on_error(request, failure(RequestError(503, "the server ends")))
-        slow = RequestError(503, "the answer takes too long", "ask for less, or again in a moment")
-        return on_error(request, failure(slow))
+            raise RequestError(503, "the server ends")
+        raise RequestError(503, "the answer takes too long", "ask for less, or again in a moment")
 
     def _etag(self, request: Request) -> str:
         """Name of the answer: the whole address, language and tables determine it."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from html import escape
+from typing import Any
 from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import symbols
@@ -170,40 +171,27 @@ def _navigation(view: View, on_board: bool) -> str:
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
     """Links that change how things are shown."""
-
-    def row(key: str, options: Iterable[tuple[View, str, bool]]) -> str:
+    notations = {name: f"n_{name}" if name.startswith("zh") else name for name in MOVE_NOTATIONS}
+    rows: list[tuple[str, str, Mapping[str, str]]] = [
+        ("language", "language", LANGUAGES),
+        ("notation", "notation", {name: view.text(key) for name, key in notations.items()}),
+        ("pieces", "pieces", {name: view.text(name) for name in PIECE_SETS}),
+        ("wooden", "board", {name: view.text(name) for name in BOARDS}),
+        ("theme", "theme", {name: view.text(name or "auto") for name in THEMES}),
+    ]
+    found = []
+    for key, field, labels in rows:
         links = []
-        for changed, label, chosen in options:
-            if chosen:
-                links.append(f'<b aria-current="true">{escape(label)}</b>')
-            else:
-                links.append(link(address(changed), label))
-        name = escape(view.text(key) + view.text("colon"))
-        return f"<p><span>{name}</span>{' '.join(links)}</p>"
-
-    return "".join([
-        row("language", (
-            (_in_language(view, tag), name, tag == view.language) for tag, name in LANGUAGES.items()
-        )),
-        row("notation", (
-            (replace(view, notation=name),
-             view.text(f"n_{name}" if name.startswith("zh") else name), name == view.notation)
-            for name in MOVE_NOTATIONS
-        )),
-        row("pieces", (
-            (replace(view, pieces=name), view.text(name), name == view.pieces)
-            for name in PIECE_SETS
-        )),
-        row("wooden", (
-            (replace(view, board=name), view.text(name), name == view.board)
-            for name in BOARDS
-        )),
-        row("theme", (
-            (replace(view, theme=name), view.text(name or "auto"), name == view.theme)
-            for name in THEMES
-        )),
-        f"<p>{link(with_settings('/api', view), view.text('api'))}</p>",
-    ])  # fmt: skip
+        for name, label in labels.items():
+            change: dict[str, Any] = {field: name}
+            changed = _in_language(view, name) if field == "language" else replace(view, **change)
+            chosen = name == getattr(view, field)
+            current = f'<b aria-current="true">{escape(label)}</b>'
+            links.append(current if chosen else link(address(changed), label))
+        title = escape(view.text(key) + view.text("colon"))
+        found.append(f"<p><span>{title}</span>{' '.join(links)}</p>")
+    api = link(with_settings("/api", view), view.text("api"))
+    return f"{''.join(found)}<p>{api}</p>"
 
 
 def _in_language(view: View, language: str) -> View:

@@ -131,7 +131,6 @@ def description(root: str = "") -> dict[str, Any]:
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    """One address as OpenAPI has it."""
     missing = "missing" if endpoint.schema == "probe" else "error"
     return {
         "summary": text("en", endpoint.path),
@@ -163,7 +162,6 @@ def _response(meaning: str, media: str, schema: str) -> dict[str, Any]:
 
 
 def _meaning(language: str, name: str) -> str:
-    """The meaning of a parameter in words."""
     return text(language, f"asked_{name}", n=MAX_MOVES)
 
 

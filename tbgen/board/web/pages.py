@@ -1,9 +1,5 @@
 """The pages that people ask for: a request in, the page of its mode, or where it leads, out.
 
-    /  board in its modes      /endgames  tables      /handbook  classes
-    /find  the box      /puzzle  a random position
-    /embed  for other pages    /build  tables to begin with      /search  positions to be found
-
 What stands on a page is made elsewhere; which address leads here is for `routes`.
 """
 

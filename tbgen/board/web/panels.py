@@ -1,13 +1,4 @@
-"""Panels beside a position: parts of a page, each its own section.
-
-rules_headline  what the rules of repetition alone decide
-rules_panel     the outcome under every rule set that is here
-rules_boards    an endgame's positions that are won only because of the rules
-where_panel     a piece on every point
-slip_note       what the last move threw away
-endgame_panel   histogram with this position's bar, longest wins as small boards
-game_record     the moves so far, in pairs       share_panel   what can be taken away
-"""
+"""Panels beside a position: sections of a page, each empty where it has nothing to tell."""
 
 from __future__ import annotations
 

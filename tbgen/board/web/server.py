@@ -110,12 +110,7 @@ def make_server(
     files: bool = False,
     compared: Path | None = None,
 ) -> Server:
-    """A server that `run()` starts; it opens no port before that.
-
-    `workshop` tells what missing tables would cost, and may build them; `opponent` plays where no
-    table does; with `files` others may fetch those that are there. `compared` has tables of other
-    rule sets.
-    """
+    """A server that `run()` starts, for what `create_app` is given; opens no port before that."""
     app = create_app(
         tables, directory, loopback_only=is_loopback(host), workshop=workshop, opponent=opponent,
         files=files, compared=compared,

@@ -1,9 +1,5 @@
 """The answer to "who wins, how, and by which moves?", as parts of a page.
 
-    headline      Red wins: mate in 19 moves          the outcome in a word, then a number
-    move_groups   the moves that keep it with reasons; all others as chips, folded
-    short         19   =   -9   #   ↻3   ?            what fits onto a point of the board
-
 The order-value of a move is there on demand.
 """
 
