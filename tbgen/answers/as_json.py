@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tbgen.answers.mechanism import Mechanism, mechanism_of
-from tbgen.answers.reasons import explain_line, explain_move, explain_position
+from tbgen.answers.reasons import ENGLISH, Words, explain_line, explain_move, explain_position
 from tbgen.indexing import Position
 from tbgen.notation import format_move
 from tbgen.play.mainline import Mainline
@@ -25,7 +25,10 @@ def outcome_name(outcome: Outcome | None) -> str:
 
 
 def position_answer(
-    position: Position, result: ProbeResult, mechanism: Mechanism | None = None
+    position: Position,
+    result: ProbeResult,
+    mechanism: Mechanism | None = None,
+    words: Words = ENGLISH,
 ) -> dict[str, Any]:
     """Return the JSON of a position, without its moves."""
     return {
@@ -40,7 +43,7 @@ def position_answer(
         "order": result.order,
         "plies": result.plies,
         "in_check": in_check(position),
-        "reason": explain_position(position, result, mechanism),
+        "reason": explain_position(position, result, mechanism, words),
         "mechanism": None if mechanism is None else mechanism.as_json(),
     }
 
@@ -51,6 +54,7 @@ def move_answer(
     move: RootMove,
     notation: str,
     mechanism: Mechanism | None = None,
+    words: Words = ENGLISH,
 ) -> dict[str, Any]:
     """Return the JSON of a legal move of a position whose value is `result`, if that is known."""
     return {
@@ -62,7 +66,7 @@ def move_answer(
         "capture": move.capture,
         "check": move.check,
         "best": move.best,
-        "reason": explain_move(result, move, mechanism),
+        "reason": explain_move(result, move, mechanism, words),
     }
 
 
@@ -80,7 +84,7 @@ def probe_answer(
     }
 
 
-def line_answer(line: Mainline, notation: str = "iccs") -> dict[str, Any]:
+def line_answer(line: Mainline, notation: str = "iccs", words: Words = ENGLISH) -> dict[str, Any]:
     """The answer of `tbgen line`: `reason` says why the line is played, `end` how it ends.
 
     `loop_start` numbers the move, from 0, with which the loop begins; null without a loop. `fen`
@@ -88,16 +92,16 @@ def line_answer(line: Mainline, notation: str = "iccs") -> dict[str, Any]:
     """
     mechanism = mechanism_of(line)
     return {
-        **position_answer(line.start, line.result, mechanism),
+        **position_answer(line.start, line.result, mechanism, words),
         "ending": str(line.ending),
-        "end": explain_line(line),
+        "end": explain_line(line, words),
         "winner": None if line.winner is None else line.winner.name.lower(),
         "loop_start": line.loop_start,
         "verdict": None if line.verdict is None else line.verdict.as_json(),
         "moves": [
             {
                 "side": played.position.side.name.lower(),
-                **move_answer(played.position, played.result, played.choice, notation),
+                **move_answer(played.position, played.result, played.choice, notation, words=words),
                 "fen": played.choice.after.fen,
             }
             for played in line.moves

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import tbgen.answers.mechanism
 from tbgen.answers.mechanism import Mechanism, Offence, Piece, find_mechanism, mechanism_of
-from tbgen.answers.reasons import ENGLISH, English, explain_move, explain_position
+from tbgen.answers.reasons import ENGLISH, English, explain_line, explain_move, explain_position
 from tbgen.board.language import words
 from tbgen.cli import main
 from tbgen.indexing import Move, Position, Side
@@ -119,14 +119,14 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
     assert explain_position(position, result) == (
         "Black's longest defence is a perpetual chase, which loses (order 1)"
     )
-    assert words.explain_position(position, result, "zh-Hans", found) == (
+    assert explain_position(position, result, found, words.WORDS["zh-Hans"]) == (
         "黑方最顽强的着法是炮长捉三路兵，判负（1阶）"
     )
-    assert words.explain_position(position, result, "zh-Hant", found) == (
+    assert explain_position(position, result, found, words.WORDS["zh-Hant"]) == (
         "黑方最頑強的著法是炮長捉三路兵，判負（1階）"
     )
     line = chases.mainline(position)
-    assert words.explain_line(line, "zh-Hans") == "着法循环：黑方炮长捉三路兵，红方胜"
+    assert explain_line(line, words.WORDS["zh-Hans"]) == "着法循环：黑方炮长捉三路兵，红方胜"
 
 
 def test_arrows_of_a_chase(chases: GameTablebase) -> None:

@@ -389,7 +389,7 @@ def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> N
         answer = client.get("/v1/probe", params={"fen": fen, "lang": "zh-Hans"}).json()
         for text in [answer.get("reason", ""), *(move["reason"] for move in answer["moves"])]:
             assert not re.search("[a-z]", text), text
-    assert words.explain_distance(1, "en") == "1 ply (1 move)"
+    assert words.WORDS["en"].distance(1) == "1 ply (1 move)"
 
 
 def test_the_documentation_names_every_address(client: TestClient) -> None:

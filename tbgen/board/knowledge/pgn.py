@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tbgen.answers.reasons import explain_line
 from tbgen.board.knowledge.games import RESULTS
 from tbgen.board.knowledge.library import Library
 from tbgen.board.language.i18n import text
-from tbgen.board.language.words import explain_judgement, explain_line, order_value
+from tbgen.board.language.words import WORDS, explain_judgement, order_value
 from tbgen.indexing import Move, Position, Side
 from tbgen.notation import format_move
 from tbgen.play.mainline import Ending, Mainline
@@ -53,7 +54,7 @@ def game_text(
                 texts.append(format_move(each.position, each.choice.move, notation))
                 if each.choice.value is not None:
                     texts[-1] += f" {{{order_value(each.choice.order, each.choice.value)}}}"
-            result, why = _end_of_line(line), explain_line(line, language)
+            result, why = _end_of_line(line), explain_line(line, WORDS[language])
     tags = {
         "Game": "Chinese Chess",
         "Event": f"{start.material} endgame",

@@ -15,19 +15,16 @@ from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.units import duration
 from tbgen.board.language.i18n import localise, text, traditional
 from tbgen.board.language.names import file_name
-from tbgen.indexing import Position, Side
+from tbgen.indexing import Side
 from tbgen.notation.chinese import piece_name
-from tbgen.play.mainline import Mainline
-from tbgen.play.preference import RootMove
 from tbgen.referee import Judgement, Rules, Verdict
 from tbgen.referee.reasons import Conduct
 from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
-from tbgen.tables import ProbeResult
 from tbgen.tables.proofs import ProofStatus
 
 
 class Chinese(reasons.Words):
-    """Simplified characters; traditional ones follow from them."""
+    """Simplified characters."""
 
     sentences: ClassVar[Mapping[str, str]] = reasons.read_sentences(2)
 
@@ -52,37 +49,23 @@ class Chinese(reasons.Words):
         return f"{''.join(chasers)}长捉{file_name(victim.side, victim.square)}{name}"
 
 
-_CHINESE = Chinese()
+class Traditional(Chinese):
+    """The same in traditional characters."""
+
+    def say(self, reason: reasons.Reason) -> str:
+        """The sentence."""
+        return traditional(super().say(reason))
 
 
-def explain_position(
-    position: Position, result: ProbeResult, language: str, mechanism: Mechanism | None = None
-) -> str:
-    """The meaning of a position's value."""
-    said = reasons.explain_position(position, result, mechanism, _words(language))
-    return _spell(said, language)
-
-
-def explain_move(
-    root: ProbeResult | None,
-    move: RootMove,
-    language: str,
-    mechanism: Mechanism | None = None,
-) -> str:
-    """The effect of a move; without `root` (its table is missing), the value that it leads to."""
-    return _spell(reasons.explain_move(root, move, mechanism, _words(language)), language)
-
-
-def explain_line(line: Mainline, language: str) -> str:
-    """The end of a line."""
-    return _spell(reasons.explain_line(line, _words(language)), language)
+WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
+"""The words of each language for `tbgen.answers.reasons`."""
 
 
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
     """The referee's sentence on a repetition: what both sides did, the verdict, the article."""
     if language == "en":
         return judgement.reason
-    return _spell(_judged(judgement, rules), language)
+    return localise(language, "", _judged(judgement, rules))
 
 
 def _judged(judgement: Judgement, rules: Rules) -> str:
@@ -132,19 +115,6 @@ def _article(article: str, rules: Rules) -> str:
     book = "世界象棋规则" if rules == Rules.WXF else ""
     number = article.removeprefix("art. ").removeprefix("point ")
     return f"（{book}第{number}条）" if article else ""
-
-
-def explain_distance(plies: int, language: str) -> str:
-    """`9 plies (5 moves)`."""
-    return _spell(_words(language).distance(plies), language)
-
-
-def _words(language: str) -> reasons.Words:
-    return reasons.ENGLISH if language == "en" else _CHINESE
-
-
-def _spell(said: str, language: str) -> str:
-    return traditional(said) if language == "zh-Hant" else said
 
 
 def result_name(winner: Side | None, language: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.requests import Request
 
 from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
-from tbgen.answers.mechanism import Mechanism, mechanism_of
+from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.schema import POSITION
 from tbgen.board.drawing import raster
 from tbgen.board.drawing.animation import animate
@@ -21,7 +21,6 @@ from tbgen.board.drawing.flipbook import flipbook
 from tbgen.board.knowledge.library import MAX_LINE, Library, Study
 from tbgen.board.knowledge.pgn import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
-from tbgen.board.language.words import explain_line, explain_move, explain_position
 from tbgen.board.web.embed import told
 from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.web.openapi import MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
@@ -76,13 +75,9 @@ class Api:
         view = _view(request)
         plies = _number(request, "plies", DEFAULT_PLIES, MAX_LINE)
         line = self._library.line(view.position, plies)
-        answer = line_answer(line)
-        mechanism = mechanism_of(line)
-        answer["reason"] = explain_position(line.start, line.result, view.language, mechanism)
-        answer["end"] = explain_line(line, view.language)
+        answer = line_answer(line, words=view.words)
         for entry, played in zip(answer["moves"], line.moves, strict=True):
             entry["text"] = format_move(played.position, played.choice.move, view.notation)
-            entry["reason"] = explain_move(played.result, played.choice, view.language)
         return Answer(answer)
 
     def judge(self, request: Request) -> Answer:
@@ -282,8 +277,7 @@ def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[
     """
     position, result = study.position, study.result
     if result is not None:
-        answer = position_answer(position, result, mechanism)
-        answer["reason"] = explain_position(position, result, view.language, mechanism)
+        answer = position_answer(position, result, mechanism, view.words)
     else:
         answer = _unknown_position(position)
     answer["terminal"] = not study.moves
@@ -295,8 +289,7 @@ def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[
 
 
 def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    answer = move_answer(study.position, study.result, move, "iccs")
-    answer["reason"] = explain_move(study.result, move, view.language, mechanism)
+    answer = move_answer(study.position, study.result, move, "iccs", mechanism, view.words)
     answer["fen"] = move.after.fen
     if view.notation != "iccs":
         answer["text"] = format_move(study.position, move.move, view.notation)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from html import escape
 
+from tbgen.answers.reasons import explain_position
 from tbgen.board.drawing.animation import animate
 from tbgen.board.drawing.diagram import Marks, draw
 from tbgen.board.drawing.raster import can_rasterise
 from tbgen.board.drawing.story import MOST_PLIES, Frame, frame_of, frames_of_line, rounds
 from tbgen.board.knowledge.library import Library, Study
 from tbgen.board.language.names import material_name
-from tbgen.board.language.words import explain_position
 from tbgen.board.web.assets import address
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link
@@ -103,4 +103,4 @@ def _said(library: Library, study: Study, view: View) -> str:
     if study.result is None:
         return view.text("no_verdict")
     mechanism = library.mechanism(study)
-    return explain_position(study.position, study.result, view.language, mechanism)
+    return explain_position(study.position, study.result, mechanism, view.words)

@@ -19,7 +19,7 @@ from tbgen.board.drawing.figures import histogram, orders_of, share_bar
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.language.names import army_name, material_name, piece_name
-from tbgen.board.language.words import explain_distance, proof_in_words, result_name, time_in_words
+from tbgen.board.language.words import proof_in_words, result_name, time_in_words
 from tbgen.board.web.construction import starters
 from tbgen.board.web.gallery import bar_href
 from tbgen.board.web.http import HTML, Answer, RequestError
@@ -189,9 +189,9 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         time = time_in_words(float(str(seconds)), view.language)
     rule = f"{figures.rule_decided:,} ({figures.rule_decided_rate:.2%})"
     if figures.max_rule_distance is not None:
-        farthest = explain_distance(figures.max_rule_distance, view.language)
+        farthest = view.words.distance(figures.max_rule_distance)
         rule += f"{view.text('list_stop')}{view.text('longest')} {farthest}"
-    longest = [("longest", explain_distance(figures.max_distance, view.language))]
+    longest = [("longest", view.words.distance(figures.max_distance))]
     rows = [
         ("class", view.text(f"class_{kind}")),
         ("rules", view.text(f"rules_{library.tables.rule_set.unlimited}")),

@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
+from tbgen.answers.reasons import explain_line
 from tbgen.board.drawing.diagram import Arrow, Marks, draw, names_of_pieces, thumbnail
 from tbgen.board.drawing.story import Frame, captions_of, frame_of, frames_of_line, loser_of
 from tbgen.board.knowledge.insight import Rung, ladder
 from tbgen.board.knowledge.library import Library
-from tbgen.board.language.words import explain_judgement, explain_line
+from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link, page, screen_button
@@ -69,7 +70,7 @@ def film_page(library: Library, view: View) -> Answer:
         arrows=shown.arrows if shown else (),
         checked=king if in_check(position) else None,
     )
-    end = explain_line(line, view.language)
+    end = explain_line(line, view.words)
     if line.verdict is not None and line.verdict.conducts:
         end = explain_judgement(line.verdict, line.result.rules or Rules.WXF, view.language)
     mechanism = mechanism_of(line)

@@ -20,7 +20,7 @@ from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES
 from tbgen.board.web.assets import address as address_of
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.state import BOARDS, MODES, THEMES, View
+from tbgen.board.web.state import BOARDS, MODES, THEMES, View, default_notation
 from tbgen.notation import MOVE_NOTATIONS
 
 
@@ -145,7 +145,7 @@ def _skip_link(main: str, view: View) -> str:
 
 def _navigation(view: View, on_board: bool) -> str:
     """The modes of the board, the other pages, and the box that finds."""
-    shown = replace(view, chosen=None, where=None, ply=0, ladder=False, hint="")
+    shown = view.back(0)
     links = []
     for mode in MODES:
         human = view.human if view.mode == "play" else view.position.side
@@ -197,5 +197,5 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
 def _in_language(view: View, language: str) -> View:
     """The view in another language, with that language's own notation of moves."""
     changed = replace(view, language=language, asked_language=True)
-    kept = view.notation if "notation" in view.settings() else changed.usual_notation
+    kept = view.notation if "notation" in view.settings() else default_notation(language)
     return replace(changed, notation=kept)

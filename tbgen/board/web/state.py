@@ -20,10 +20,12 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
+from tbgen.answers.reasons import Words
 from tbgen.board.drawing.diagram import Look
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.knowledge.games import MAX_MOVES
 from tbgen.board.language.i18n import LANGUAGES, text
+from tbgen.board.language.words import WORDS
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.errors import InputError, PositionError
 from tbgen.indexing.squares import parse_square, square_name
@@ -130,7 +132,7 @@ class View:
         query = {"fen": _in_address(view.start)}
         if view.moves:
             query["moves"] = ",".join(move.iccs for move in view.moves)
-        query |= view.mode_and_settings()
+        query |= {"mode": "" if view.mode == "read" else view.mode} | view.settings()
         if view.mode == "play":
             side = "black" if view.human == Side.BLACK else ""
             strength = "" if view.strength == STRENGTHS[0] else view.strength
@@ -145,6 +147,11 @@ class View:
         query = {name: value for name, value in query.items() if value}
         return f"/?{urlencode(query, safe='/,_')}"
 
+    @property
+    def words(self) -> Words:
+        """The words of reasons in the view's language."""
+        return WORDS[self.language]
+
     def text(self, key: str, **fields: object) -> str:
         """The message of a key in the view's language."""
         return text(self.language, key, **fields)
@@ -152,15 +159,6 @@ class View:
     def message(self, key: str, **fields: object) -> str:
         """The message of a key, as HTML."""
         return escape(self.text(key, **fields))
-
-    @property
-    def usual_notation(self) -> str:
-        """The notation of moves in the view's language, where none is asked for."""
-        return default_notation(self.language)
-
-    def mode_and_settings(self) -> dict[str, str]:
-        """The part of the query that a form of this mode brings along."""
-        return ({} if self.mode == "read" else {"mode": self.mode}) | self.settings()
 
     @property
     def look(self) -> Look:
@@ -172,7 +170,7 @@ class View:
         query = {
             "flip": "1" * self.flip,
             "lang": self.language if self.asked_language else "",
-            "notation": "" if self.notation == self.usual_notation else self.notation,
+            "notation": "" if self.notation == default_notation(self.language) else self.notation,
             "pieces": "" if self.pieces == PIECE_SETS[0] else self.pieces,
             "theme": self.theme,
             "board": "" if self.board == BOARDS[0] else self.board,

@@ -8,13 +8,12 @@ from __future__ import annotations
 from html import escape
 
 from tbgen.answers.mechanism import Mechanism, Offence
+from tbgen.answers.reasons import explain_move, explain_position
 from tbgen.board.drawing.diagram import Arrow
 from tbgen.board.knowledge.library import Over, Study, winner_of
 from tbgen.board.language.names import material_name
 from tbgen.board.language.words import (
     explain_judgement,
-    explain_move,
-    explain_position,
     order_value,
     result_name,
 )
@@ -75,7 +74,7 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
     winner = winner_of(study.position.side, outcome)
     badge = result_name(winner, view.language)
     how = _how(study.position, result, view) if winner is not None else ""
-    reason = explain_position(study.position, result, view.language, mechanism)
+    reason = explain_position(study.position, result, mechanism, view.words)
     if outcome == Outcome.DRAW and result.material.needs_table:
         reason = view.text("draw_why")
     metric = ""
@@ -198,13 +197,13 @@ def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) 
     return [
         move_link(study, view, move),
         f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>',
-        escape(explain_move(study.result, move, view.language, mechanism)) + tags + refused,
+        escape(explain_move(study.result, move, mechanism, view.words)) + tags + refused,
     ]
 
 
 def _chip(study: Study, view: View, move: RootMove) -> str:
     """A move and its number, with the reason for those who point at it."""
-    reason = escape(explain_move(study.result, move, view.language))
+    reason = escape(explain_move(study.result, move, words=view.words))
     number = f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>'
     return (
         f'<span class="chip" title="{reason}">{move_link(study, view, move)}{number}'
