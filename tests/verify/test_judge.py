@@ -122,3 +122,21 @@ def test_attacks_of_a_row_are_those_of_its_positions(name):
                 found.append(hangs(side, arrays.chase_rules, state, index))
                 assert (kind == CHASED) == found[-1], table.position(side, slot).fen
     assert 10 < sum(found) < len(found) - 10
+
+
+@pytest.mark.parametrize("name", ["KRKN", "KRK"])
+def test_what_is_not_counted_is_no_value(name):
+    """The statistics of the table, or of one that captures lead to, leave out a loss."""
+    tables = {each: recoded(solution(each, Rules.WXF), CodeSpace(2))
+              for each in ("KRKN", "KRK", "KNK")}  # fmt: skip
+
+    def report():
+        return verify(tables["KRKN"], lambda child: tables[child.name], rule_set=RULE_SET)
+
+    assert report().ok
+    table = tables[name]
+    left_out = {table.code_space.encode(Value(Outcome.LOSS, 0, plies)) for plies in (2, 4, 6)}
+    listed = [set(table.occurring_codes(side)) for side in Side]
+    assert left_out & (listed[0] | listed[1])
+    table.occurring_codes = lambda side: listed[side] - left_out
+    assert not report().ok
