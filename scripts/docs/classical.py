@@ -3,10 +3,10 @@
     python scripts/docs/classical.py DIRECTORY    read the tables there, then write
     python scripts/docs/classical.py              write the pages anew from docs/classical.csv
 
-Taken are all tables under wxf of all orders, with minor chases. The figures are those that the
-files state (`tbgen stats`), so that a thousand tables take seconds. docs/classical-books.csv has
-what books say. `tests/docs/test_classical.py` compares the pages with both files, and rows with
-tables that it builds.
+Taken are all tables under wxf of all orders, with minor chases; rows of tables that are not there
+stay as they are. The figures are those that the files state (`tbgen stats`), so that a thousand
+tables take seconds. docs/classical-books.csv has what books say. `tests/docs/test_classical.py`
+compares the pages with both files, and rows with tables that it builds.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ Less than half of the positions, with Red to move, are what books say in: {disag
 
 {shares}""",
     missing="Of the {of} endgames these are not built yet: {absent}.",
-    one_attacker="""There are {wanted} endgames of one attacker, and tables of {there} of them. With
-the attacker's side to move {won} are won, {drawn} drawn, and {others} neither.""",
+    one_attacker="""{there} of the {wanted} endgames of one attacker, of up to eleven men, are
+built. With the attacker's side to move {won} are won, {drawn} drawn, and {others} neither.""",
     classical=("material", "name", "books", "Red to move", "Black to move", "longest",
                "by repetition"),
     longest=("material", "plies", "metric", "position"),
@@ -146,7 +146,7 @@ CHINESE = Words(
 
 {shares}""",
     missing="{of} 个残局里还没有算的：{absent}。",
-    one_attacker="""共有 {wanted} 个，这里算了 {there} 个。进攻的一方先走时，\
+    one_attacker="""共有 {wanted} 个，至多十一个子，这里算了 {there} 个。进攻的一方先走时，\
 胜 {won} 个，和 {drawn} 个，其余 {others} 个要看局面。""",
     classical=("子力", "名称", "书上", "红先", "黑先", "最长", "由循环规则决定"),
     longest=("子力", "步数", "计法", "局面"),
@@ -329,7 +329,11 @@ def main() -> None:
     parser.add_argument("directory", nargs="?", type=Path, help="the tables; else the CSV is kept")
     directory = parser.parse_args().directory
     if directory is not None:
-        write(Endgame, endgames(directory), FIGURES)
+        rows = {row.material: row for row in [*read(Endgame, FIGURES), *endgames(directory)]}
+        by_men = sorted(
+            rows.values(), key=lambda row: (Material.parse(row.material).men, row.material)
+        )
+        write(Endgame, by_men, FIGURES)
     for words in PAGES:
         words.file.write_text(page(words), "utf-8")
 
