@@ -50,8 +50,8 @@ CORES = os.cpu_count() or 1
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @click.option(
     "--digests", is_flag=True,
-    help="Compare their digests with the project's list instead: all of at most five men, and of"
-    " at most seven with two attackers, wxf.",
+    help="Compare their digests with the project's list instead: all of at most five men, of"
+    " at most seven with two attackers, and of one attacker, wxf.",
 )  # fmt: skip
 @click.option(
     "--against", type=click.Path(path_type=Path), metavar="FILE",

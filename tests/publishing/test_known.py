@@ -45,11 +45,16 @@ def listed(tables: Path) -> dict[str, Digests]:
 def test_the_list_has_the_sets_that_it_says() -> None:
     names = {
         TableName(material, RuleSet(Rules.WXF), Metric.DTM).filename
-        for material in [*materials_of((), 5), *materials_of((), 7, attackers=2)]
+        for material in [
+            *materials_of((), 5),
+            *materials_of((), 7, attackers=2),
+            *materials_of((), attackers=1),
+        ]
     }
     assert set(read_known()) == names
     assert len(materials_of((), 5)) == 209
     assert len(materials_of((), 7, attackers=2)) == 764
+    assert len(materials_of((), attackers=1)) == 324
 
 
 def test_both_lists_say_the_same() -> None:
