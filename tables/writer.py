@@ -146,8 +146,9 @@ def write_table(
         except _BlockTooLargeError:
             file.seek(0)
             file.truncate()
-            slots = safe_slots(spec.coding.dtype.itemsize)
-            header = _write(file, replace(job, packing=replace(packing, block_slots=slots)))
+            smaller = replace(packing, block_slots=safe_slots(spec.coding.dtype.itemsize))
+            # No block of so few slots is too large: nothing has to wait.
+            header = _write(file, replace(job, packing=smaller, waiting_room=None))
     sync_directory(path.parent)
     return header
 

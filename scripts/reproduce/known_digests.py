@@ -20,22 +20,21 @@ from tqdm import tqdm
 
 from tbgen.building.contents import values_of
 from tbgen.building.sets import materials_of
-from tbgen.indexing import Material
 from tbgen.publishing.known import KNOWN, Digests, read_known, write_known
 from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
 
 
-def listed_materials() -> list[Material]:
-    """All materials of at most five men, of two attackers and at most seven, and of one."""
+def listed_names() -> list[TableName]:
+    """The tables of all of at most five men, of two attackers and at most seven, and of one."""
     sets = materials_of((), 5), materials_of((), 7, attackers=2), materials_of((), attackers=1)
-    return list(dict.fromkeys(chain(*sets)))
+    rules = RuleSet(Rules.WXF)
+    return [TableName(each, rules, Metric.DTM) for each in dict.fromkeys(chain(*sets))]
 
 
 def digests_in(directory: Path) -> dict[str, Digests]:
     """The digests of the tables that are to be listed, and are there, by file name."""
     found = {}
-    for material in tqdm(listed_materials(), disable=None):
-        name = TableName(material, RuleSet(Rules.WXF), Metric.DTM)
+    for name in tqdm(listed_names(), disable=None):
         if not (directory / name.filename).exists():
             continue
         with TableFile(directory / name.filename, name=name) as file:
@@ -55,12 +54,8 @@ def main() -> int:
     options = parser.parse_args()
     found, known = digests_in(options.directory), read_known()
     if options.write:
-        names = [
-            TableName(material, RuleSet(Rules.WXF), Metric.DTM).filename
-            for material in listed_materials()
-        ]
-        rows = known | found
-        write_known(KNOWN, [(name, rows[name]) for name in names if name in rows])
+        rows, files = known | found, [name.filename for name in listed_names()]
+        write_known(KNOWN, [(file, rows[file]) for file in files if file in rows])
         return 0
     others = [name for name, digests in found.items() if known.get(name) != digests]
     print(f"{len(found)} tables: {len(found) - len(others)} as listed", *others)

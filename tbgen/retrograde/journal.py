@@ -139,7 +139,7 @@ class Journal:
 
 
 class _LaterRecords:
-    """What has been noted in a journal since it was at some places, as `Records`."""
+    """Records noted in a journal after some places, as `Records`."""
 
     def __init__(self, journal: Journal, places: list[Place], code: int) -> None:
         self._journal = journal

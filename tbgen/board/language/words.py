@@ -50,7 +50,7 @@ class Chinese(reasons.Words):
 
 
 class Traditional(Chinese):
-    """The same in traditional characters."""
+    """Traditional characters, derived from the simplified sentences."""
 
     def say(self, reason: reasons.Reason) -> str:
         """The sentence."""
