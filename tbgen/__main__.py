@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """Treat signals that stop a program as Ctrl-C, and lose none; processes of a pool do so too."""
+    """Handle signals that end a program as Ctrl-C, losing none; also called in pool processes."""
     sys.unraisablehook = _raise_later
     signal.signal(signal.SIGALRM, _interrupt)
     for stop in _STOPS:
@@ -69,7 +69,7 @@ def take_signals() -> None:
 
 
 def _leave_signals() -> None:
-    """Restore default signals: the next one ends the process even if a thread delays its end."""
+    """Restore default handlers: the next signal then ends the process, whatever its threads do."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     for stop in (signal.SIGINT, *_STOPS):
         if signal.getsignal(stop) != signal.SIG_IGN:

@@ -1,7 +1,7 @@
-"""Answers about positions as JSON objects: the same from the command line and the board.
+"""Answers about positions as JSON objects, for the command line and the board.
 
-Outcomes are `win`, `draw`, `loss`, `unknown`; a move's outcome is for the side that makes it, its
-value, order and plies are those of the position it leads to.
+Outcomes are `win`, `draw`, `loss`, `unknown`. The outcome of a move is for the side that makes it;
+value, order and plies of a move are those of the position after it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tbgen.tables import Outcome, ProbeResult
 
 
 def outcome_name(outcome: Outcome | None) -> str:
-    """`win`, `draw`, `loss` or `unknown`."""
+    """Return `win`, `draw`, `loss` or `unknown`."""
     return "unknown" if outcome is None else outcome.name.lower()
 
 
@@ -56,7 +56,7 @@ def move_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON of a legal move of a position whose value is `result`, if that is known."""
+    """Return the JSON of a legal move; `result` is the value of its position, None if unknown."""
     return {
         "move": format_move(position, move.move, notation),
         "outcome": outcome_name(move.outcome),
@@ -77,7 +77,7 @@ def probe_answer(
     notation: str = "iccs",
     mechanism: Mechanism | None = None,
 ) -> dict[str, Any]:
-    """The answer of `tbgen probe`: a position and its moves, best first."""
+    """Return the answer of `tbgen probe`: a position and its moves, best first."""
     return {
         **position_answer(position, result, mechanism),
         "moves": [move_answer(position, result, move, notation, mechanism) for move in moves],
@@ -85,10 +85,10 @@ def probe_answer(
 
 
 def line_answer(line: Mainline, notation: str = "iccs", words: Words = ENGLISH) -> dict[str, Any]:
-    """The answer of `tbgen line`: `reason` says why the line is played, `end` how it ends.
+    """Return the answer of `tbgen line`: `reason` explains the value, `end` the end of the line.
 
-    `loop_start` numbers the move, from 0, with which the loop begins; null without a loop. `fen`
-    of a move is the position after it; `verdict` is the referee's on the loop.
+    `loop_start` is the number, from 0, of the first move of the loop; null without a loop. `fen` of
+    a move is the position after it; `verdict` is the referee's on the loop.
     """
     mechanism = mechanism_of(line)
     return {

@@ -1,10 +1,10 @@
-"""Failures, each as one line to read, a hint, and an exit status.
+"""Failures: one line, a hint, and an exit status.
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted
 
-`describe` alone maps exceptions to failures; `tbgen.cli.command` adds those of the command line's
-library. Modules of the exceptions are imported when it is called, so that a command that fails
-early does not load the tables package.
+`describe` alone maps exceptions to failures; `tbgen.cli.command` adds the exceptions of click.
+Modules of the exceptions are imported on call, so that a command that fails early does not load
+the tables package.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ BAD_INPUT = 2
 CORRUPT = 3
 INTERRUPTED = 130
 BROKEN_PIPE = 141
-"""What a shell reports of a program that SIGPIPE ended; nobody is left to read a message."""
+"""Exit status that a shell reports for a program ended by SIGPIPE; no message is printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An expected error: exit status, one line that says what, and one on what to do.
+    """An expected error: exit status, one line of message, and one line of hint.
 
-    Whatever they quote, they stay lines: what would break them, or steer a terminal, is escaped.
+    Control characters and line breaks in quoted text are escaped.
     """
 
     status: int
@@ -35,19 +35,19 @@ class Failure:
     hint: str = ""
 
     def __post_init__(self) -> None:
-        """Make lines of what paths and the command line's own library bring along."""
+        """Escape control characters in message and hint."""
         object.__setattr__(self, "message", printable(self.message))
         object.__setattr__(self, "hint", printable(self.hint))
 
     def to_json(self, source: str) -> dict[str, str]:
-        """The object that `--json` prints in place of an answer to `source`."""
+        """Return the object that `--json` prints in place of an answer to `source`."""
         return {"input": source, "error": self.message, "hint": self.hint}
 
 
 def describe(error: BaseException, tables_option: str = "") -> Failure | None:
-    """Return the report of an exception; None for one that only a bug explains.
+    """Return the failure for an exception; None if the exception is a bug.
 
-    `tables_option` (` --tables DIR`) completes the command that builds a missing table.
+    `tables_option` (` --tables DIR`) is appended to the command that builds a missing table.
     """
     if isinstance(error, KeyboardInterrupt):
         return Failure(INTERRUPTED, "interrupted")
@@ -60,7 +60,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
 
 def expected(error: BaseException, tables_option: str = "") -> Failure:
-    """Return the report of an exception as `describe` does; raise one that only a bug explains."""
+    """Return the failure for an exception as `describe` does; raise an exception that is a bug."""
     failure = describe(error, tables_option)
     if failure is None:
         raise error
@@ -68,9 +68,9 @@ def expected(error: BaseException, tables_option: str = "") -> Failure:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Return whether an exception comes from a lack of memory, by its own or another name.
+    """Return whether an exception, or one in its chain, reports a lack of memory.
 
-    A library that could not be loaded has the loader's words, somewhere in the chain.
+    A library that could not be loaded is recognised by the loader's message.
     """
     import errno
 
@@ -117,13 +117,13 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
 
 
 def _system_message(error: OSError) -> str:
-    """`No space left on device: egtb/KRKN.check.dtm.xqt`."""
+    """Return the message of an `OSError`: `No space left on device: egtb/KRKN.check.dtm.xqt`."""
     what = error.strerror or str(error) or type(error).__name__
     return f"{what}: {error.filename}" if error.filename else what
 
 
 def _system_hint(error: OSError) -> str:
-    """Return a remedy for an error of the operating system."""
+    """Return a remedy for an error of the operating system; empty if there is none."""
     import errno
 
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

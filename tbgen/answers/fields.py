@@ -1,4 +1,4 @@
-"""The kinds of fields of which the answers are described, as JSON Schema."""
+"""Constructors of JSON Schema for the fields of answers."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ Schema = dict[str, Any]
 
 
 def text(meaning: str, *choices: str) -> Schema:
-    """A string, one of some choices if there are any."""
+    """Return the schema of a string, or of an enumeration if there are choices."""
     return {"type": "string", "description": meaning} | ({"enum": list(choices)} if choices else {})
 
 
 def whole(meaning: str) -> Schema:
-    """An integer from 0 on."""
+    """Return the schema of an integer of 0 or more."""
     return {"type": "integer", "minimum": 0, "description": meaning}
 
 
 def number(meaning: str) -> Schema:
-    """A number from 0 on."""
+    """Return the schema of a number of 0 or more."""
     return {"type": "number", "minimum": 0, "description": meaning}
 
 
 def flag(meaning: str) -> Schema:
-    """A truth value."""
+    """Return the schema of a boolean."""
     return {"type": "boolean", "description": meaning}
 
 
 def or_null(schema: Schema) -> Schema:
-    """The schema, or null."""
+    """Return a schema that also accepts null."""
     found = schema | {"type": [schema["type"], "null"]}
     return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 
 
 def record(meaning: str, **fields: Schema) -> Schema:
-    """An object that has all of these fields."""
+    """Return the schema of an object with these fields, all required."""
     return {
         "type": "object",
         "description": meaning,
@@ -44,5 +44,5 @@ def record(meaning: str, **fields: Schema) -> Schema:
 
 
 def several(meaning: str, items: Schema) -> Schema:
-    """A list."""
+    """Return the schema of an array."""
     return {"type": "array", "description": meaning, "items": items}

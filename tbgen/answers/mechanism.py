@@ -1,10 +1,10 @@
-"""Offence that decides a position under the repetition rules: the one its best play ends in.
+"""The offence that decides a position under the repetition rules, found in its best play.
 
     position of order k  ->  best play, to its loop  ->  the referee  ->  Mechanism
-                             (mainline)                                   who checks, or who chases
-                                                                          whom, followed back
+                             (mainline)                                   the pieces that check, or
+                                                                          chase, and the victim
 
-The pieces are named where they stand in the position asked about, not where the loop begins.
+Pieces are named by their squares in the position asked about, not at the start of the loop.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules.attacks import attacks, find_king
 
 MAX_PLIES = 80
-"""How far best play is followed for an explanation: about a millisecond for each ply."""
+"""Longest best play that is followed for an explanation; about a millisecond per ply."""
 
 
 class Offence(StrEnum):
-    """Offence that the loser commits for ever."""
+    """Offence that the loser commits in the loop."""
 
     CHECK = "check"
     CHASE = "chase"
@@ -40,7 +40,7 @@ class Piece:
     square: int
 
     def as_json(self) -> dict[str, str]:
-        """`{"side": "red", "piece": "rook", "square": "e4"}`."""
+        """Return `{"side": "red", "piece": "rook", "square": "e4"}`."""
         return {
             "side": self.side.name.lower(),
             "piece": self.kind.name.lower(),
@@ -50,10 +50,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """Offence of a loser, and the first move of the play that shows it.
+    """Offence of a loser, and the first move of the line that leads to it.
 
-    `victim` is chased on every move of the loop, None for checks; `by` are the pieces that chase
-    it, or give the checks.
+    `victim` is chased on every move of the loop, None for checks; `by` are the chasers, or the
+    pieces that give check.
     """
 
     offence: Offence
@@ -63,7 +63,7 @@ class Mechanism:
     move: Move
 
     def as_json(self) -> dict[str, Any]:
-        """The field `mechanism` of answers."""
+        """Return the field `mechanism` of answers."""
         return {
             "kind": str(self.offence),
             "offender": self.offender.name.lower(),
@@ -75,8 +75,8 @@ class Mechanism:
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
     """Return the offence that decides a position of order 1 or above.
 
-    None for other positions, and where `MAX_PLIES` of best play reach no loop that is lost: it
-    may be longer, or go on in a table that is missing. Raises like `GameTablebase.probe`.
+    None for other positions, and if `MAX_PLIES` of best play reach no lost loop: the loop may be
+    farther away, or a table may be missing. Raises like `GameTablebase.probe`.
     """
     result = tables.probe(position)
     if not result.order or (result.plies or 0) > MAX_PLIES:
@@ -85,7 +85,7 @@ def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | Non
 
 
 def mechanism_of(line: Mainline) -> Mechanism | None:
-    """The offence in the loop that a line ends in; None without a loop, or if nobody loses it."""
+    """Return the offence in the final loop of a line; None if there is no loop or it is drawn."""
     verdict, winner = line.verdict, line.winner
     if line.loop_start is None or verdict is None or winner is None:
         return None
@@ -106,7 +106,7 @@ def mechanism_of(line: Mainline) -> Mechanism | None:
 
 
 def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
-    """The pieces that give check in the loop."""
+    """Return the pieces that give check in the loop."""
     found = set[int]()
     for number, played in enumerate(line.moves):
         if number < (line.loop_start or 0) or played.position.side != offender:
@@ -122,7 +122,7 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _original(line: Mainline, square: int, moves: int) -> int:
-    """Return the square, so many moves before, of the piece on `square`."""
+    """Return the square, at the line's start, of the piece on `square` after `moves` moves."""
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:
@@ -131,6 +131,6 @@ def _original(line: Mainline, square: int, moves: int) -> int:
 
 
 def _piece(line: Mainline, square: int) -> Piece:
-    """The piece on a square of the position that a line starts from."""
+    """Return the piece on a square of the first position of a line."""
     code = line.start.board[square]
     return Piece(Side(piece_side(code)), PieceType(piece_kind(code)), square)

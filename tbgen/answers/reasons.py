@@ -1,14 +1,15 @@
-"""Reasons for the value of a position or a move, in words; units are always said.
+"""Reasons for the value of a position or a move, as sentences that name their units.
 
-    value, mechanism  ->  Reason: which sentence, of whom  ->  Words: how a language says it
+    value, mechanism  ->  Reason: key of a sentence, and its fields  ->  Words: the sentence
 
     Red mates in 9 plies (5 moves)                        order 0, distance to mate
     Red mates or converts in 3 plies (2 moves)            order 0, distance to conversion
     Black's longest defence is a perpetual check, which loses (order 9)
     draw
 
-One ply is a move of one side; one move, in brackets, is a move of the winner. Another language is
-another `Words` (`tbgen.board.language.words`); reasons.csv has the sentences of both.
+One ply is a move of one side; one move, in brackets, is a move of the winner. Each language is a
+subclass of `Words` (`tbgen.board.language.words`); reasons.csv has the English and Chinese
+sentences.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from tbgen.tables.codes import DRAW
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Reason as a sentence's key and the values that fill it.
+    """Reason as a sentence's key and the fields that fill it.
 
-    `side` is the winner, or whom else the sentence is about. `offence` and `mechanism` are what
-    is known of a decision by the rules; `material` is one that a move leads to, or that is
-    missing; `verdict` is the referee's sentence.
+    `side` is the subject of the sentence, usually the winner. `offence` and `mechanism` are the
+    known facts about a decision by the rules. `material` is the material after a move, or the one
+    whose table is missing. `verdict` is the referee's sentence.
     """
 
     key: str
@@ -51,21 +52,22 @@ class Reason:
 
 
 def read_sentences(column: int) -> dict[str, str]:
-    """The sentences of reasons.csv by the key of the reason: 1 for English, 2 for Chinese."""
+    """Return the sentences of reasons.csv by reason key: column 1 is English, column 2 Chinese."""
     path = Path(__file__).with_name("reasons.csv")
     with path.open(encoding="utf-8", newline="") as file:
         return {row[0]: row[column] for row in csv.reader(file)}
 
 
 class Words(ABC):
-    """Sentences of one language for reasons, and the phrases in them."""
+    """Sentences and phrases of one language."""
 
     sentences: ClassVar[Mapping[str, str]]
-    """By the key of the reason. {side} and {other} are sides, {plies} and {distance} say how
-    far, {order} is a number, {mates} and {mated} depend on the metric, {offence} is a phrase."""
+    """Sentences by reason key. Fields: {side} and {other} are sides, {plies} and {distance} are
+    lengths, {order} is a number, {mates} and {mated} depend on the metric, {offence} is a phrase.
+    """
 
     def say(self, reason: Reason) -> str:
-        """The sentence."""
+        """Return the sentence of a reason."""
         value, conversion = reason.value, reason.metric == Metric.DTC
         return self.sentences[reason.key].format(
             side=self.side(reason.side),
@@ -81,7 +83,7 @@ class Words(ABC):
         )
 
     def offence(self, reason: Reason) -> str:
-        """`perpetual check`, as exactly as it is known."""
+        """Return the phrase for the offence, as precise as known, such as `perpetual check`."""
         found = reason.mechanism
         if found is not None and found.victim is not None:
             return self.chase(found)
@@ -92,40 +94,40 @@ class Words(ABC):
 
     @abstractmethod
     def side(self, side: Side) -> str:
-        """The name of a side."""
+        """Return the name of a side."""
 
     @abstractmethod
     def plies(self, plies: int) -> str:
-        """`9 plies`."""
+        """Return a number of plies, such as `9 plies`."""
 
     @abstractmethod
     def distance(self, plies: int) -> str:
-        """`9 plies (5 moves)`, the winner's moves in brackets."""
+        """Return plies, with the winner's moves in brackets, such as `9 plies (5 moves)`."""
 
     @abstractmethod
     def chase(self, mechanism: Mechanism) -> str:
-        """The chase of a victim by its chasers."""
+        """Return the phrase for a chase of a victim by its chasers."""
 
 
 class English(Words):
-    """The words of the command line."""
+    """English, the language of the command line."""
 
     sentences: ClassVar[Mapping[str, str]] = read_sentences(1)
 
     def side(self, side: Side) -> str:
-        """`Red`."""
+        """Return `Red` or `Black`."""
         return side.name.title()
 
     def plies(self, plies: int) -> str:
-        """`9 plies`."""
+        """Return a number of plies, such as `9 plies`."""
         return _count(plies, "ply", "plies")
 
     def distance(self, plies: int) -> str:
-        """`9 plies (5 moves)`."""
+        """Return a distance, such as `9 plies (5 moves)`."""
         return f"{self.plies(plies)} ({_count((plies + 1) // 2, 'move', 'moves')})"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """`perpetual chase of the rook on e4 by the cannon`."""
+        """Return a phrase such as `perpetual chase of the rook on e4 by the cannon`."""
         victim = mechanism.victim
         assert victim is not None
         kinds = [piece.kind.name.lower() for piece in mechanism.by]
@@ -145,7 +147,7 @@ def explain_position(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """Return the reason that a position has its value."""
+    """Return the reason for the value of a position."""
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:
@@ -169,11 +171,10 @@ def explain_move(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """Return the result of a move for its side, in the position with the value `root`.
+    """Return the result of a move for its side, in a position with the value `root`.
 
-    Without `root` (its table is missing), the value that the move leads to.
-    `mechanism` is that of the position; the move that begins the play which shows it is
-    explained by it.
+    Without `root` (its table is missing), return the reason for the value after the move.
+    `mechanism` is that of the position; it is named only for the move that begins its line.
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:
@@ -234,9 +235,9 @@ def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
 
 
 def _offence_of_direct_win(checked: bool) -> Offence:
-    """Return the offence that the opponent of a side that has won directly commits for ever.
+    """Return the offence that the opponent of a side with a direct win commits in the loop.
 
-    A winner in check is in a pattern of checks, and the winner in a pattern of chases is not.
+    In a pattern of checks the winner is in check; in a pattern of chases the winner is not.
     """
     return Offence.CHECK if checked else Offence.CHASE
 

@@ -1,6 +1,7 @@
-"""Answers that commands and the board share, field by field, as JSON Schema.
+"""JSON Schema of the answers that commands and the board share, field by field.
 
-`tbgen.board.web.schemas` has what the board adds, `scripts/docs/answers.py` the other commands.
+`tbgen.board.web.schemas` has the board's other answers, `scripts/docs/answers.py` those of the
+other commands.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ PROOF = record(
 
 
 def counted(side: str) -> Schema:
-    """The counts of a table with one side to move."""
+    """Return the schema of a table's counts with one side to move."""
     return record(f"{side} to move", legal=whole("legal positions"), **SIDE_COUNTS)
 
 

@@ -1,10 +1,10 @@
-"""Bytes and seconds as people read them."""
+"""Bytes and seconds as text."""
 
 from __future__ import annotations
 
 
 def size(count: float) -> str:
-    """`1.4 GiB`."""
+    """Return a number of bytes as text, such as `1.4 GiB`."""
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.0f} {unit}"
@@ -13,7 +13,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`0.3 s`, `12 s`, `4 min`, `1.5 h`."""
+    """Return a time as text, such as `0.3 s`, `12 s`, `4 min` or `1.5 h`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 120:

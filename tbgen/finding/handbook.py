@@ -1,13 +1,13 @@
-"""Practical endgames by their outcome, as handbooks class them, from the statistics of tables.
+"""Classes of practical endgames, as in handbooks, from the statistics of tables.
 
-    statistics of a table            ->  Entry: class, shares, longest win, part of the rules
+    statistics of a table            ->  Entry: class, shares, longest win, share of the rules
     statistics under other rules     ->  its class without the rules of repetition
 
-    won    例胜   the attacker wins more than 98 % of the positions with his turn
+    won    例胜   the attacker, to move, wins more than 98 % of the positions
     drawn  例和   more than 98 % of them are drawn
-    open   巧胜   all others: the position decides
+    open   巧胜   all others
 
-No table is read but its header, so that hundreds of endgames take a second.
+Only the header of a table is read, so that hundreds of endgames take a second.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from tbgen.tables import TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 SURE = 0.98
-"""The share of won, or of drawn, positions beyond which an endgame counts as such (Pai)."""
+"""Share of won, or of drawn, positions above which an endgame belongs to that class (Pai)."""
 
 CLASSES = ("won", "open", "drawn")
-"""Classes of endgames, the best for the attacker first."""
+"""Classes of endgames, from best to worst for the attacker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An endgame of the handbook: `material.first` attacks, `material.second` defends.
 
-    `kind` is one of `CLASSES`; `wins`, `draws` and `losses` are shares of the legal positions with
-    the attacker to move, `longest` the plies of the longest win of order 0, `by_rules` the share
-    of both sides' positions that the rules of repetition decide. `without` is the class, and
-    `wins_without` the share of wins, under other rules; None where no such table was given.
+    `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares of the legal positions with
+    the attacker to move. `longest` is the number of plies of the longest win of order 0. `by_rules`
+    is the share of both sides' positions that the rules of repetition decide. `without` and
+    `wins_without` are the class and the share of wins under other rules; None if there is no such
+    table.
     """
 
     material: Material
@@ -53,7 +54,7 @@ class Entry:
 
 
 def outcome_class(legal: int, wins: int, draws: int) -> str:
-    """Return the class of an endgame by its positions with one side to move."""
+    """Return the class of an endgame, given its numbers of positions with one side to move."""
     if wins > SURE * legal:
         return "won"
     if draws > SURE * legal:
@@ -62,12 +63,12 @@ def outcome_class(legal: int, wins: int, draws: int) -> str:
 
 
 def class_of(counts: SideCounts) -> str:
-    """Return the class of an endgame by the figures of a table for one side to move."""
+    """Return the class of an endgame, given the statistics of a table for one side to move."""
     return outcome_class(counts.legal, counts.wins, counts.draws)
 
 
 def entry_of(figures: TableStatistics, other: TableStatistics | None = None) -> Entry:
-    """Return the entry of a table; `other` are the figures of the endgame under other rules."""
+    """Return the entry of a table; `other` are the statistics of the endgame under other rules."""
     counts = figures.red_to_move
     legal = counts.legal or 1
     return Entry(
@@ -84,7 +85,7 @@ def entry_of(figures: TableStatistics, other: TableStatistics | None = None) -> 
 
 
 def chapters(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Entries by the name of the attacking army (`KRN`), few pieces first, then by class."""
+    """Return entries by the name of the attacking army (`KRN`), few pieces first, then by class."""
 
     def place(entry: Entry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:
         first, second = entry.material.first, entry.material.second

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The one move that keeps a win or a draw, compiled.
+"""The only move that keeps a win or a draw, compiled.
 
-Every legal move is made, and the position after it looked up in tables as arrays
-(`tbgen.probing.NumbaTables`), until two are found that keep the outcome.
+Every legal move is made, and the position after it is looked up in tables as arrays
+(`tbgen.probing.NumbaTables`), until two moves are found that keep the outcome.
 
     move    90 * source + target, or `NO_MOVE`
 """
@@ -25,21 +25,21 @@ NO_MOVE = -1
 """No move keeps the outcome, or several do."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
-"""In place of scores, which are less: of illegal moves, and of those that lead to a cold block."""
+"""Greater than any score: for illegal moves, and for moves whose value is in a block not loaded."""
 
 
 @kernel
 def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
     """Probe the positions after legal moves, until `most` moves have an outcome.
 
-    Returns (moves looked at, status): `COLD` where blocks are wanted and not enough moves were
-    found without them.
+    Returns (number of moves tried, status): `COLD` if blocks are missing and the moves found
+    without them are too few.
 
     buffers : Buffers, the tables of the material and of all after one capture
-    board : int8 (90,), a legal position; put back as it was
+    board : int8 (90,), a legal position; restored
     side : int, the side to move
     outcome : int, for the side that moves: 1 win, 0 draw
-    most : int, moves with that outcome after which nothing else is looked at
+    most : int, number of moves with that outcome after which the search stops
     sources : int64 (moves,), out
     targets : int64 (moves,), out
     scores : int64 (moves,), out: for the opponent, who is then to move, or `ILLEGAL`, or `UNKNOWN`
@@ -72,16 +72,16 @@ def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
 
 @kernel
 def find_only_moves(buffers, boards, side, outcomes, least, pending, moves, statuses):
-    """Write the legal move that alone keeps the outcome of each position.
+    """Write, for each position, the only legal move that keeps its outcome.
 
     buffers : Buffers, the tables of the material and of all after one capture
-    boards : int8 (n, 90), legal positions; put back as they were
+    boards : int8 (n, 90), legal positions; restored
     side : int, the side to move in all of them
     outcomes : int8 (n,), 1 win, 0 draw: those of the positions
-    least : int, legal moves that there must be: with fewer the move is `NO_MOVE`
-    pending : int64 (m,), the numbers of the positions to look at
+    least : int, required number of legal moves: with fewer the result is `NO_MOVE`
+    pending : int64 (m,), the numbers of the positions to process
     moves : int16 (n,), out: the move, or `NO_MOVE`
-    statuses : int8 (n,), out: `OK`, or `COLD` where blocks are wanted
+    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -115,10 +115,10 @@ def only_moves(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> NDArray[np.int16]:
-    """int16 (n,): the move that alone keeps the win or the draw of legal positions, or `NO_MOVE`.
+    """Return int16 (n,): the only move that keeps each position's outcome, or `NO_MOVE`.
 
-    `least` is the number of legal moves that there must be. `tables` has the material and all that
-    one capture leads to. Raises like `NumbaTables.load_wanted`.
+    The positions are legal. `least` is the required number of legal moves. `tables` has the
+    material and all materials after one capture. Raises like `NumbaTables.load_wanted`.
     """
     boards = np.ascontiguousarray(boards).view(np.int8)
     moves = np.full(len(boards), NO_MOVE, np.int16)
@@ -138,10 +138,10 @@ def until_loaded(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run `work(numbers, statuses)` on all of `count` numbers, in threads, until none is `COLD`.
+    """Run `work(numbers, statuses)` on the numbers below `count`, in threads, until none is `COLD`.
 
-    Blocks that are wanted are loaded in between. Raises like `NumbaTables.load_wanted`, and what
-    `Tablebase.checkpoint` raises.
+    Missing blocks are loaded between passes. Raises like `NumbaTables.load_wanted` and
+    `Tablebase.checkpoint`.
     """
     statuses = np.full(count, COLD, np.int8)
     pending = np.arange(count)

@@ -1,8 +1,8 @@
-"""Conditions on positions, and how they are read from text.
+"""Conditions on positions, and their text form.
 
     side=red outcome=win orders=1-3 plies=20- only zugzwang differs loop=chase at=R@e5
 
-Board, command line and `tbgen.find` share this one description.
+The board, the command line and `tbgen.find` share this description.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import HistogramLine
 
 NO_END = 1 << 30
-"""More plies, and more orders, than there are."""
+"""Greater than any number of plies or orders."""
 
 LARGEST = 99_999
-"""The largest number that a field takes."""
+"""Largest number that a field accepts."""
 
 FIELDS = (
     "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
     "at", "sort",
 )  # fmt: skip
-"""Fields of a query over HTTP, and the order of what is found."""
+"""Fields of a query over HTTP; `sort` is the order of the rows found."""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
-"""Orders of rows beside that of slots; with a minus the largest come first. Studies alone have a
-length."""
+"""Sort keys of rows; with a minus the largest come first. Only studies have a length. Without a
+sort key, rows are in the order of slots.
+"""
 
 _PIECE_AT = re.compile(rf"([{LETTERS}{LETTERS.lower()}])@([a-i])([0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
@@ -40,14 +41,14 @@ _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
 
 @dataclass(frozen=True)
 class Query:
-    """Conditions on a position; every field is open at first.
+    """Conditions on a position; by default every position matches.
 
-    `turn` is the side to move and `outcome` what it has. `orders` and `plies` are the least and
-    the most. `only`: one move alone, of several, keeps the win or the draw. `zugzwang`: both sides
-    do worse if they are to move. `offence`: what the loser of a repetition must begin with at
-    once; the winner is to move. `differs`: another rule set whose table is at hand has another
-    outcome. `study`: the solution of the winner, who is to move, is unique move by move
-    (`tbgen.finding.studies`). `pieces` are piece codes and squares where such a piece must stand.
+    `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
+    `only`: exactly one move, of several, keeps the win or the draw. `zugzwang`: either side does
+    worse if it is to move. `offence`: the winner is to move, and the loser of the repetition must
+    begin this offence at once. `differs`: the outcome under another rule set, whose table is
+    present, is different. `study`: the winner is to move, and the solution is unique move by move
+    (`tbgen.finding.studies`). `pieces` are pairs of piece code and square that must be occupied so.
     """
 
     turn: Side | None = None
@@ -62,7 +63,7 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def has(self, line: HistogramLine) -> bool:
-        """Return whether positions with that value are candidates."""
+        """Return whether positions with the value of a histogram line are candidates."""
         outcome, plies = line.outcome, line.exact.plies
         return (
             self.turn in (None, line.side)
@@ -75,7 +76,7 @@ class Query:
         )
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
-        """The lines of a table's histogram that are candidates."""
+        """Return the lines of a table's histogram that are candidates."""
         lines = [line for line in statistics.histogram if self.has(line)]
         if self.offence == Offence.CHASE:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}
@@ -84,7 +85,7 @@ class Query:
 
 
 def count_of(figures: TableStatistics, query: Query) -> int:
-    """Return how many positions of a table have a value that is asked for."""
+    """Return the number of positions of a table whose value matches."""
     return sum(line.positions for line in figures.histogram if query.has(line))
 
 
@@ -100,7 +101,7 @@ def read_range(text: str, name: str) -> tuple[int, int]:
 
 
 def read_piece(text: str) -> tuple[int, int]:
-    """Read the piece code and the square of `R@e5`; Black's pieces are in lower case."""
+    """Return the piece code and the square of `R@e5`; Black's pieces are in lower case."""
     match = _PIECE_AT.fullmatch(text)
     if match is None:
         raise InputError(
@@ -114,9 +115,9 @@ def read_piece(text: str) -> tuple[int, int]:
 
 
 def read_query(asked: Mapping[str, str]) -> Query:
-    """Read what a form asks for in `FIELDS`, `sort` aside; an empty one asks for nothing.
+    """Return the query of a form's `FIELDS` except `sort`; an empty form gives an empty query.
 
-    Raises `InputError` for what is none of a field's values.
+    Raises `InputError` for an invalid value of a field.
     """
 
     def choice(name: str, *known: str) -> str:

@@ -1,8 +1,8 @@
-"""A sample of the positions that a query describes, in bounded time.
+"""A sample of the positions that match a query, in bounded time.
 
-    chunks from everywhere  ->  enough rows, all of the table, or no time left  ->  some of the rows
+    chunks in random order  ->  enough rows, all of the table, or time is up  ->  some of the rows
 
-Nobody takes a sample for everything: `Sample.share` says which part it stands for.
+`Sample.share` is the part of the table that was searched.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 VARIED = 8
-"""Chunks that are looked at even where fewer have all the rows that are wanted."""
+"""Least number of chunks that are searched, even if fewer have enough rows."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a table, and the part of it, 0 to 1, that they stand for; with 1 they are all.
+    """Rows of a table, and the part of it (0 to 1) that they represent; 1 means all rows.
 
-    `candidates` positions have a value that is asked for.
+    `candidates` is the number of positions whose value matches.
     """
 
     rows: TableColumns
@@ -45,10 +45,10 @@ def sample(
     sort: str | None = None,
     cache_bytes: int = CACHE_BYTES,
 ) -> Sample:
-    """At most so many rows that a query describes; another `seed` finds others.
+    """Return at most `most` rows that match a query; another `seed` gives other rows.
 
-    With `sort`, the first in that order of all that are found in the time; else as they come from
-    everywhere. Raises like `Search`.
+    With `sort`, return the first in that order of all rows found in time; else a random choice.
+    Raises like `Search`.
     """
     search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
     kept, found = search.nothing(), 0

@@ -4,7 +4,7 @@
                                           ->  zugzwang: each side has less than the other concedes
                                           ->  another outcome under another rule set
 
-Slots may be holes of the index or hold no legal position: that is for the caller to look at.
+A slot may be a hole of the index or hold no legal position: the caller tests that.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
 
 
 class Scan:
-    """The slots of a table with the values that a query asks for.
+    """Selection of the slots of a table whose values match a query.
 
     `others` are tables of the same material under other rule sets, for `Query.differs`; `codes` is
-    a faster `TableFile.codes`.
+    a faster replacement of `TableFile.codes`.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class Scan:
     ) -> None:
         self._file, self._query, self._others = file, query, others
         self.codes = codes or file.codes
-        """The codes of slots with a side to move."""
+        """Returns the codes of slots with a side to move."""
         lines = query.lines(file.statistics)
         self.candidates = sum(line.positions for line in lines)
-        """Positions with a value that is asked for."""
+        """Number of positions whose value matches."""
         self._codes = {
             side: np.array([file.code_space.encode(one.exact) for one in lines if one.side == side])
             for side in Side
@@ -50,11 +50,11 @@ class Scan:
 
     @property
     def sides(self) -> list[Side]:
-        """The sides to move of which there are candidates."""
+        """Sides to move that have candidates."""
         return [side for side in Side if len(self._codes[side])]
 
     def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the numbers, ascending, of those slots (n,) with codes (n,) that are asked for."""
+        """Return the ascending indices of the slots (n,) whose codes (n,) match."""
         chosen = np.flatnonzero(_are_among(codes, self._codes[side], self._file.code_space.top))
         if self._query.zugzwang:
             own = outcomes_of(codes[chosen], self._file.code_space)
@@ -72,7 +72,7 @@ class Scan:
 
 
 def _are_among(codes: NDArray[Any], wanted: NDArray[Any], top: int) -> NDArray[np.bool_]:
-    """bool (n,): the codes that are wanted."""
+    """Return bool (n,): the codes that are in `wanted`."""
     if top > 1 << 16:
         return np.isin(codes, wanted)
     known = np.zeros(top + 1, np.bool_)

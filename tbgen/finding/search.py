@@ -1,8 +1,8 @@
-"""Search through a whole table for all positions that a query describes.
+"""Search of a whole table for all positions that match a query.
 
-slots, chunk by chunk, in threads  ->  wanted values  ->  legal positions  ->  pieces on squares
-parts, one after the other         ->  only moves, studies, loops          ->  sorted, or as
-                                                                               they come
+slots, chunk by chunk, in threads  ->  matching values  ->  legal positions  ->  pieces on squares
+parts, one after the other         ->  only moves, studies, loops            ->  sorted, or in order
+                                                                                 of slots
 """
 
 from __future__ import annotations
@@ -36,29 +36,32 @@ from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, TableFile
 
 CHUNK = 1 << 18
-"""Slots looked at together."""
+"""Slots processed together."""
 
 SAMPLE_CHUNKS = 64
-"""Chunks of a side in a sample, of at most `SAMPLE_CHUNK` slots: some of everywhere comes soon."""
+"""Chunks of a side in a sample, each of at most `SAMPLE_CHUNK` slots, so that the first rows found
+are from all parts of the table.
+"""
 
 SAMPLE_CHUNK = 1 << 16
 
 MECHANISMS = 64
-"""Rows whose loops are followed between two calls of `checkpoint`: a second of work."""
+"""Rows whose loops are followed between two calls of `checkpoint`: about a second of work."""
 
 CACHE_BYTES = 1 << 30
-"""Room for unpacked blocks of tables that moves lead to, and for the codes of a side: one whose
-codes take no more is unpacked as a whole, which takes half the time."""
+"""Memory for unpacked blocks of the tables after one move, and for the codes of a side. If the
+codes of a side fit, they are unpacked as a whole, which takes half the time.
+"""
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A position that a search has found, with its value; `slot` is its number in the table.
+    """A position found by a search, with its value; `slot` is its number in the table.
 
     `plies` is None for a draw. `length` is the number of plies for which the solution of a study
-    is unique, None where no studies were asked for.
+    is unique, None if the query does not ask for studies.
     """
 
     position: Position
@@ -75,11 +78,11 @@ class Found:
 
 
 class Search:
-    """All positions of a table that a query describes: iterate over it, or ask for `columns()`.
+    """All positions of a table that match a query: an iterable, with `columns()` for all at once.
 
-    Without `sort` positions come as they are found, by side to move and slot, so that a search may
-    end at any time and go on `after` the last one. `limit` is the most that are found. With a
-    `seed` parts of the table are gone through in a random order, the same for the same seed.
+    Without `sort`, positions are in order of side to move and slot. Such a search may be stopped at
+    any time and resumed `after` the last position. `limit` is the greatest number of positions.
+    With a `seed`, parts of the table are searched in a random order that depends only on the seed.
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class Search:
         self._slots = 0
 
     def _place(self, position: Position) -> tuple[Side, int]:
-        """The side to move and the slot of a position of the table."""
+        """Return the side to move and the slot of a position of the table."""
         if position.material != self.material or position.is_swapped:
             raise InputError(
                 f"{excerpt(position.fen)} is no position of {self.material}",
@@ -119,23 +122,23 @@ class Search:
         return position.side, self._file.layout.slot(position)
 
     def __repr__(self) -> str:
-        """The material that is searched."""
+        """Return the class name and the material."""
         return f"<{type(self).__name__}: {self.material}>"
 
     @property
     def candidates(self) -> int:
-        """Positions of the table with a value that is asked for, legal ones."""
+        """Number of legal positions of the table whose value matches."""
         return sum(line.positions for line in self.query.lines(self._file.statistics))
 
     @property
     def share(self) -> float:
-        """The part of the table that has been gone through, 0 to 1."""
+        """Part of the table that has been searched, 0 to 1."""
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
         return self._slots / (sides * self._file.header.slots) if sides else 1.0
 
     def __iter__(self) -> Iterator[Found]:
-        """The positions, one by one."""
+        """Yield the positions one by one."""
         for part in self.chunks():
             names = ("outcome", "order", "plies", "slot")
             values = zip(*(part[name].tolist() for name in names), strict=True)
@@ -146,15 +149,15 @@ class Search:
                 yield Found(position, Outcome(outcome), order, distance, slot, length)
 
     def columns(self) -> TableColumns:
-        """The rows of all positions as one, in memory."""
+        """Return the rows of all positions, in memory."""
         return TableColumns.concatenate([self.nothing(), *self.chunks()])
 
     def count(self) -> int:
-        """Return how many positions there are, up to the limit."""
+        """Return the number of positions, up to the limit."""
         return sum(part.rows for part in self.chunks())
 
     def chunks(self) -> Iterator[TableColumns]:
-        """The rows of the positions, in parts, some of which are empty."""
+        """Yield the rows of the positions in parts, some of which are empty."""
         if self._sort is None:
             yield from self._limited(self.unsorted())
         else:
@@ -171,7 +174,7 @@ class Search:
                 return
 
     def _sorted(self, sort: str) -> TableColumns:
-        """The rows in an order; of a limited search no more are kept than are wanted."""
+        """Return the sorted rows; with a limit, only that many rows are kept in memory."""
         best = self.nothing()
         kept = []
         for part in self.unsorted():
@@ -182,14 +185,14 @@ class Search:
         return first_rows(TableColumns.concatenate([best, *kept]), sort, self._limit)
 
     def nothing(self) -> TableColumns:
-        """No rows, with the columns of those that are found."""
+        """Return no rows, with the columns of rows found."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
         return _with_lengths(nothing, empty) if self.query.study else nothing
 
     def unsorted(self) -> Iterator[TableColumns]:
-        """The rows of the positions as they are found, whatever the limit, in parts."""
+        """Yield the rows of the positions in parts as they are found, ignoring the limit."""
         with ExitStack() as opened:
             others = tuple(self._others(opened)) if self.query.differs else ()
             scan = Scan(self._file, self.query, others, self._codes())
@@ -221,9 +224,9 @@ class Search:
     def _parts(
         self, scan: Scan, pool: ThreadPoolExecutor
     ) -> Iterator[tuple[Side, int, TableColumns]]:
-        """The side to move, the number of slots and the rows, chunk by chunk, some ahead of time.
+        """Yield side to move, number of slots and rows of each chunk, some computed ahead.
 
-        Looks up before each: what `Tablebase.checkpoint` raises ends the search.
+        Calls `Tablebase.checkpoint` before each chunk: an exception from it ends the search.
         """
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
@@ -239,7 +242,7 @@ class Search:
             yield done, slots, part.result()
 
     def _chunks_of_slots(self, sides: Sequence[Side]) -> Iterator[tuple[Side, range]]:
-        """The sides to move and the slots that are looked at together."""
+        """Yield the sides to move and the slots that are processed together."""
         slots = self._file.header.slots
         if self._seed is not None:
             size = min(SAMPLE_CHUNK, -(-slots // SAMPLE_CHUNKS))
@@ -258,7 +261,7 @@ class Search:
                 yield side, range(start, min(start + CHUNK, slots))
 
     def _part(self, scan: Scan, side: Side, numbers: range) -> TableColumns:
-        """The rows of some slots with the values that are asked for."""
+        """Return the rows of a range of slots that match, only moves, studies and loops aside."""
         slots = np.arange(numbers.start, numbers.stop)
         codes = scan.codes(side, slots)
         chosen = scan.select(side, slots, codes)
@@ -273,7 +276,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """The codes of slots: out of whole planes, where they fit."""
+        """Return the function from slots to codes: from whole planes in memory if they fit."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -284,7 +287,7 @@ class Search:
         return lambda side, slots: planes[side][slots]
 
     def _others(self, opened: ExitStack) -> Iterator[TableFile]:
-        """The tables of the material under other rule sets, of any limit on orders."""
+        """Yield the tables of the material under other rule sets, with any limit on orders."""
         found = False
         for name in self._tables.available():
             if name.material == self.material and name.rule_set != self._tables.rule_set:
@@ -299,7 +302,7 @@ class Search:
     def _studies(
         self, arrays: NumbaTables, side: Side, pool: ThreadPoolExecutor
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The slots of all studies that `side` wins, ascending, and their lengths."""
+        """Return the slots of all studies that `side` wins, ascending, and their lengths."""
         wins = wins_by_one_move(self._tables, self.material, arrays, side, pool, self._threads)
         converts = self._file.header.spec.name.metric == Metric.DTC
         lengths = lengths_of_studies(arrays, wins, side, converts, pool, self._threads)
@@ -307,7 +310,7 @@ class Search:
         return wins["slot"][unique].astype(np.int64), lengths[unique]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-        """Squares, mirrored where only the image has the pieces, and a mask of those that do."""
+        """Return squares, mirrored if only the image has the pieces, and a mask of matches."""
         direct = self._has_pieces(squares)
         image = _MIRROR[squares]
         turned = ~direct & self._has_pieces(image)
@@ -321,7 +324,7 @@ class Search:
         return there
 
     def _with_offence(self, part: TableColumns, offence: Offence) -> Iterator[TableColumns]:
-        """Rows in which the loser of the repetition begins that offence at once, some at a time."""
+        """Yield, in parts, rows in which the loser of the repetition begins the offence at once."""
         for first in range(0, part.rows, MECHANISMS):
             rows = part.take(np.arange(first, min(first + MECHANISMS, part.rows)))
             chosen = []
@@ -337,7 +340,7 @@ class Search:
 def arrays_of(
     tables: GameTablebase, material: Material, cache_bytes: int = CACHE_BYTES
 ) -> NumbaTables:
-    """The tables that moves of a material lead to, for compiled probes."""
+    """Return the tables of a material and of all after one capture, for compiled probes."""
     materials = dict.fromkeys([material, *material.captures().values()])
     return NumbaTables(tables, materials, cache_bytes=cache_bytes)
 
@@ -350,7 +353,7 @@ def wins_by_one_move(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> TableColumns:
-    """Won positions with `side` to move and one winning move, with a column `move`."""
+    """Return the won positions with `side` to move and one winning move, with a column `move`."""
     search = Search(tables, material, Query(turn=side, outcome=Outcome.WIN), threads=threads)
     parts = [search.nothing()]
     for part in search.chunks():
@@ -364,7 +367,7 @@ def wins_by_one_move(
 def _studies_of(
     part: TableColumns, slots: NDArray[np.int64], lengths: NDArray[np.int32]
 ) -> TableColumns:
-    """Rows of studies, whose slots are ascending, with a column `length`."""
+    """Return the rows that are studies, with a column `length`; `slots` are ascending."""
     at = np.searchsorted(slots, part["slot"])
     there = np.zeros(part.rows, np.bool_)
     inside = at < len(slots)
@@ -373,12 +376,12 @@ def _studies_of(
 
 
 def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
-    """Rows with a column `length` behind the others."""
+    """Return rows with `length` as the last column."""
     return TableColumns(part.layout, {**part, "length": lengths.astype(np.uint16)})
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """The first rows in an order; rows that are equal in it stay by side and slot."""
+    """Return the first rows in an order; equal rows are in order of side and slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])
@@ -403,18 +406,17 @@ def find(
     after: Position | str | None = None,
     threads: int = 2,
 ) -> Search:
-    """Search for all positions of a table that are as described; mirror images count once.
+    """Search for all positions of a table that match; mirror images count once.
 
-    `turn` and `outcome` are of the side to move; `orders` and `plies` a number, or the least and
-    the most. `only`: one move alone, of several, keeps the win or the draw. `zugzwang`: whoever is
-    to move does worse than if the other were. `differs`: a table of another rule set in the same
-    directory has another outcome. `study`: one winning move alone, and again after every defence
-    that resists longest, until mate, a capture or a loop that the rules decide; `length` counts
-    those plies. `loop` (`check` or `chase`): the loser by repetition must begin that at once.
-    `pieces`: such as `R@e5`, and `r@e5` for Black's. `sort`: `plies`, `order`, of studies `length`;
-    with a minus the largest come first. `after`: a position that an unsorted search has found, to
-    go on behind.
-    Raises `InputError`, and like `Tablebase.table`.
+    `turn` and `outcome` are those of the side to move. `orders` and `plies` are a number or an
+    inclusive range. `only`: exactly one move, of several, keeps the win or the draw. `zugzwang`:
+    either side does worse if it is to move. `differs`: the outcome in a table of another rule set
+    in the same directory is different. `study`: the winning move is unique, and again after every
+    longest defence, until mate, a capture or a loop that the rules decide; `length` counts those
+    plies. `loop` (`check` or `chase`): the loser by repetition must begin that offence at once.
+    `pieces`: such as `R@e5`, and `r@e5` for Black's. `sort`: `plies`, `order`, or for studies
+    `length`; with a minus the largest come first. `after`: a position of an unsorted search, to
+    resume behind it. Raises `InputError`, and like `Tablebase.table`.
 
     >>> for found in tbgen.find("KRNKR", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)
@@ -437,7 +439,7 @@ def find(
 
 
 def _range(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """The least and the most of a number, or of any."""
+    """Return the inclusive range of a number, of a range, or of any number."""
     if numbers is None:
         return 0, NO_END
     return (numbers, numbers) if isinstance(numbers, int) else numbers

@@ -2,13 +2,13 @@
 """Studies: won positions whose solution is unique move by move, compiled.
 
     won positions with one winning move  ->  by order and plies, the nearest to their end first
-    the move, then every defence that resists longest  ->  positions that are nearer, hence known
+    the move, then every longest defence  ->  nearer positions, whose lengths are known
 
 The line ends with mate, with a capture by either side (which leaves the table), or where the rules
-decide: a won position of an order above 0 and no plies, where the loop begins. Its *length* is
-the number of plies to that end, of the shortest line where several defences are equally long.
-Defences that resist longest are those with the best value for the loser: of the highest order, then
-of most plies.
+decide: at a won position of an order above 0 and no plies, where the loop begins. Its *length* is
+the number of plies to that end, of the shortest line if several defences are equally long.
+Longest defences are those with the best value for the loser: of the highest order, then of most
+plies.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from tbgen.probing.kernels import WIN
 from tbgen.rules.board import MAX_MOVES
 
 NO_OUTCOME = 2
-"""An outcome that no move has, so that all are looked at."""
+"""An outcome that no move has, so that all moves are probed."""
 
 NO_STUDY = 0
-"""The length of a line that is not unique, or not yet known."""
+"""Length of a line that is not unique, or not yet known."""
 
 
 @kernel
 def _slot_of_board(board, codes, descriptor, places):
-    """Return the slot of a board that has the pieces `codes`.
+    """Return the slot of a board with the pieces `codes`.
 
     board : int8 (90,)
     codes : uint8 (pieces,), `Layout.piece_codes`
@@ -91,20 +91,20 @@ def measure_studies(
     lengths,
     statuses,
 ):
-    """Write the length of the unique line from each position, `NO_STUDY` where it is none.
+    """Write the length of the unique line from each position, `NO_STUDY` if it is not unique.
 
     buffers : Buffers, the tables of the material and of all after one capture
-    boards : int8 (n, 90), positions in which `side` has one winning move; put back as they were
+    boards : int8 (n, 90), positions in which `side` has one winning move; restored
     side : int, the winner, who is to move in all of them
     converts : int, 1 where distances count to conversion: a capture then loses in 2 plies; else 0
     moves : int16 (n,), the winning moves, 90 * source + target
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), `Layout.piece_codes`
     slots : int64 (m,), ascending: the slots of all positions with one winning move
-    known : int32 (m,), the lengths of their lines, as far as they are known
-    pending : int64 (k,), the numbers of the positions to look at
-    lengths : int32 (n,), out; threads have numbers of their own
-    statuses : int8 (n,), out: `OK`, or `COLD` where blocks are wanted
+    known : int32 (m,), the lengths of their lines, `NO_STUDY` if not yet known
+    pending : int64 (k,), the numbers of the positions to process
+    lengths : int32 (n,), out; each thread writes its own numbers
+    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -160,10 +160,10 @@ def lengths_of_studies(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> NDArray[np.int32]:
-    """int32 (n,): the plies for which the solution is unique, `NO_STUDY` where it is not.
+    """Return int32 (n,): the plies for which the solution is unique, `NO_STUDY` if it is not.
 
     `wins` are all positions of a table in which `side` is to move and has one winning move, which
-    the column `move` says. `converts`: distances count to conversion. Raises like
+    is in the column `move`. `converts`: distances count to conversion. Raises like
     `NumbaTables.load_wanted`.
     """
     layout = wins.layout
@@ -190,9 +190,9 @@ def lengths_of_studies(
 
 
 def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """The numbers of positions by order and plies, the nearest to their end first.
+    """Yield the numbers of positions of equal order and plies, the nearest to their end first.
 
-    Where the rules decide at once, the line has ended: those positions are left out.
+    Positions that the rules decide at once are left out: their line has ended.
     """
     nearest = np.lexsort([plies, orders])
     nearest = nearest[(orders[nearest] == 0) | (plies[nearest] > 0)]

@@ -1,35 +1,35 @@
-"""The referee: verdicts on repeated positions, and why.
+"""The referee: verdicts on repeated positions, with reasons.
 
-    record   the game as the rules see it: scalar functions, one source for Python and kernels
-    game     a game read into such a record, which grows and shrinks
+    record   the game as arrays or lists: scalar functions, one source for Python and kernels
+    game     a game read into such a record, with push and pop
     verdict  judge(position, moves) -> Judgement
-    chinese  the same under the Chinese rules, where one can be sure
-    kills    threats of mate, and of gains, by checks and captures
+    chinese  verdicts under the Chinese rules, where they are certain
+    kills    threats to mate, and to gain material, by checks and captures
     reasons  the judgement in words
-    history  push, pop and judge at speed (compiled; imported only when asked for)
+    history  push, pop and judge at speed (compiled; imported only on demand)
 
     diagram  positions that books print and no game reaches
 
-What attacks and chases is in `tbgen.rules`; what a rule set is called, in `tbgen.tables.names`.
-Nothing here looks into tables, or chooses moves.
+Attacks and chases are in `tbgen.rules`; names of rule sets are in `tbgen.tables.names`. Nothing
+here reads tables or chooses moves.
 
-Rules and the option on minor pieces stay apart here and are no `RuleSet`: the labels of plies tell
-chases under every rules, so the option has a meaning where a table's rule set leaves no choice.
+Rules and the option on minor pieces are separate parameters here, not a `RuleSet`. Chases are
+labelled under all rules, so the option matters even where a table's rule set leaves no choice.
 
 Parameters of kernels, unless a kernel says otherwise:
     boards : Boards (positions, 90), piece codes by position and square
-    ids : Boards (positions, 90), the id of the piece on each square, -1 where there is none
+    ids : Boards (positions, 90), the id of the piece on each square, -1 for an empty square
     log : Log (positions, LOG_FIELDS), a row of integers by position
     plies : int, the plies played; the last position is `boards[plies]`
-    ply, reply : int, the number of a ply, that of the position it is played from
-    start, end : int, the first position of a span and its last
+    ply, reply : int, the number of a ply: the index of the position before it
+    start, end : int, the first and the last position of a span
     first_ply : int, the first ply of a side in a span: `start` or `start + 1`
     one, other : int, two positions
     side : int, 0 Red, 1 Black
     source, target, square : int, a square, 0 to 89
     code : int, a piece code, or `EMPTY`
     rules : int, `Rules.number`
-    occurrences : int, 2 or more: how often a position must have occurred
+    occurrences : int, 2 or more: the number of times that a position must have occurred
     chase_rules : int, bits of the rule set (`tbgen.indexing.rulesets`)
     draw_is_enough : bool, whether the answer may be "at least a draw"
     attackers, victims : int (PAIRS_ROOM,), out

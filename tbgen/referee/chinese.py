@@ -1,18 +1,19 @@
-"""Verdicts under the Chinese rules (CXA 2020), where this referee is sure of one.
+"""Verdicts under the Chinese rules (CXA 2020), where they are certain.
 
     judge_chinese(game)  ->  Judgement: one side must vary, or undecided
 
 The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
-exchanges to say what is a chase. Parts of that need judgement. Sure are
+exchanges to define a chase. Parts of that need a human judge. Certain are
 
     check   the ply gives check
     kill    it threatens mate by a run of checks, and its side could not mate so before
     idle    its side could not gain anything by checks and captures, were it to move again
-    open    anything else that is no chase by the points of docs/referee.md
+    open    any other ply that is no chase by the points of docs/referee.md
 
-A side must vary, and loses if it does not, if every ply of it in the loop is a check or a kill, and
-one of the other's is idle; or if every ply is a check, and one of the other's is none. All other
-loops are left undecided. No tables exist under these rules: docs/exact.md says why.
+A side must vary, or it loses, in two cases: every ply of it in the loop is a check or a kill, and
+one ply of the opponent is idle; or every ply of it is a check, and not every ply of the opponent.
+All other loops are left undecided. No tables exist under these rules: docs/exact.md gives the
+reason.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from tbgen.referee.verdict import (
 
 
 def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
-    """Judge the last position of a game under the Chinese rules; else as `judge`.
+    """Judge the last position of a game under the Chinese rules; parameters as for `judge`.
 
-    A level is 2 for checks on every move, 1 for checks and kills on every move, and 0 for anything
-    else, which may be an offence that is not known as one.
+    Levels are 2 for checks on every move, 1 for checks and kills on every move, and 0 otherwise;
+    level 0 may be an offence that is not certain.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
@@ -59,7 +60,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
 
 def _label(game: Game, ply: int, start: int) -> Ply:
-    """A ply with its label under the Chinese rules."""
+    """Return a ply with its label under the Chinese rules."""
     found = label_ply(game, ply, chases_of(game, ply, start))
     if found.label == Label.CHECK:
         return found
@@ -75,21 +76,21 @@ def _label(game: Game, ply: int, start: int) -> Ply:
 
 
 def _level(labels: list[Label]) -> int:
-    """The level of an offence that is sure."""
+    """Return the level of the certain offence."""
     if all(label == Label.CHECK for label in labels):
         return 2
     return int(all(label in (Label.CHECK, Label.KILL) for label in labels))
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, by the labels of its plies and of the other's."""
+    """Return whether a side must vary, given the labels of its plies and of the opponent's."""
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other
 
 
 def _clause(labels: list[Label]) -> str:
-    """The conduct of a side, without its name."""
+    """Return the conduct of a side as a clause without a subject."""
     if _level(labels):
         done = {Label.CHECK: "checks", Label.KILL: "threatens mate"}
         return f"{' or '.join(done[label] for label in done if label in labels)} on every move"

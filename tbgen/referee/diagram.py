@@ -1,7 +1,7 @@
 """Positions as books print them, for the referee alone.
 
-A diagram may show what no game reaches (D71 of the rule book has a pawn behind its start); the
-rules judge it all the same. Tables keep to `tbgen.indexing.Position`.
+A diagram may show a position that no game reaches (D71 of the rule book has a pawn behind its
+start). The rules judge it nevertheless. Tables only take `tbgen.indexing.Position`.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ class Diagram(Position):
     """A position whose pawns may stand on any square."""
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        """Kings, advisors and elephants are bound to their points, on which their moves rest."""
+        """Return whether a piece may stand on a square: pawns on any, the others as usual."""
         return kind == PieceType.PAWN or square in area(side, kind)

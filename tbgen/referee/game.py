@@ -1,9 +1,9 @@
-"""A game as the referee reads it: the record that its scalar functions work on.
+"""A game as the record that the referee's scalar functions read.
 
     position, moves  ->  Game.read  ->  boards, identities, log  ->  the chases of each ply
-    push, pop        ->  a game with other moves at its end, what came before worked out once
+    push, pop        ->  the game with other moves at its end; earlier results are kept
 
-Whether anything repeats, and who is to blame, is for `verdict` to say.
+`verdict` finds repetitions and judges them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tbgen.referee import record
 from tbgen.rules import check_legal, play
 
 Pairs = list[tuple[int, int]]
-"""The (attacker, victim) squares, after a ply, of every chase that it makes."""
+"""(attacker, victim) squares after a ply, one pair for every chase of the ply."""
 
 
 class Game:
-    """A game as lists, `boards`, `ids` and `log`: the record that the scalar functions read.
+    """A game as lists `boards`, `ids` and `log`: the record that the scalar functions read.
 
-    It grows and shrinks at its end. What a ply chases is kept once it has been worked out, so that
-    to judge a game again and again costs what has changed; `chase_rules` is part of the game
-    for that reason. Raises `PositionError` if the first position is not legal.
+    Moves are pushed and popped at its end. The chases of a ply are cached, so that judging the game
+    again costs only the changes; therefore `chase_rules` belongs to the game. Raises
+    `PositionError` if the first position is illegal.
     """
 
     def __init__(self, position: Position, chase_rules: int = Chases().word) -> None:
@@ -46,7 +46,8 @@ class Game:
     ) -> Game:
         """Play the moves from a position.
 
-        Raises `PositionError` if it is not legal and `MoveTextError` for the first illegal move.
+        Raises `PositionError` for an illegal position and `MoveTextError` for the first illegal
+        move.
         """
         game = cls(position, chase_rules)
         for ply, move in enumerate(moves):
@@ -58,30 +59,30 @@ class Game:
 
     @property
     def plies(self) -> int:
-        """Return how many plies have been played."""
+        """Number of plies played."""
         return len(self._pairs)
 
     @property
     def first(self) -> Position:
-        """The position that the game begins with."""
+        """First position of the game."""
         return self._positions[0]
 
     @property
     def last(self) -> Position:
-        """The position at hand."""
+        """Last position of the game."""
         return self._positions[-1]
 
     def side(self, ply: int) -> Side:
-        """The side that plays a ply."""
+        """Return the side that plays a ply."""
         return self._positions[ply].side
 
     def move(self, ply: int) -> Move:
-        """The move of a ply."""
+        """Return the move of a ply."""
         row = self.log[ply]
         return Move(row[record.SOURCE], row[record.TARGET])
 
     def push(self, move: Move) -> None:
-        """Play a move; raises `MoveTextError`, and changes nothing, if it is illegal."""
+        """Play a move; an illegal one raises `MoveTextError` and changes nothing."""
         now, ply = self.last, self.plies
         self._positions.append(play(now, move))
         self.boards.append(bytearray(SQUARES))
@@ -99,7 +100,7 @@ class Game:
             self._pairs[-1] = None  # they depend on the reply that is taken back
 
     def pairs(self, ply: int, reply: int) -> Pairs:
-        """The chases of a ply, as `record.chase_pairs` finds them."""
+        """Return the chases of a ply as `record.chase_pairs` does, from the cache if possible."""
         known = self._pairs[ply]
         if known is not None and reply == ply + 1:
             return known

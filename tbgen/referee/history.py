@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The referee at speed: push and pop moves, and ask for the verdict at any moment.
+"""The compiled referee: push and pop moves, and return the verdict at any moment.
 
     boards  int8 [capacity, 90]           position p in row p, p = 0 .. plies
     ids     int8 [capacity, 90]
     log     int64[capacity, LOG_FIELDS]
 
-Compiled from the functions of `tbgen.referee.record`, so that it cannot differ from `judge`. This
-is the one module of the package that imports numba: import it where it is needed. A history
-belongs to one thread.
+Compiled from the functions of `tbgen.referee.record`, so that verdicts equal those of `judge`.
+Only this module of the package imports numba: import it on demand. A history must not be shared
+between threads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tbgen.rules import check_legal, play
 from tbgen.rules.moves import is_legal_move
 
 FIRST_CAPACITY = 512
-"""Positions for which a new history has room; it grows by doubling."""
+"""Capacity of a new history in positions; it grows by doubling."""
 
 _VERDICTS = {int(verdict): verdict for verdict in Verdict}
 
@@ -40,7 +40,7 @@ def _k_start(boards, ids, log, side):
 
 @kernel
 def _k_push(boards, ids, log, ply, side, source, target):
-    """Play a move from row `ply` into row `ply + 1`; False, and nothing done, if it is illegal."""
+    """Play a move from row `ply` into row `ply + 1`; return False, changing nothing, if illegal."""
     if not is_legal_move(boards[ply], side, source, target):
         return False
     record.append_ply(boards, ids, log, ply, side, source, target)
@@ -49,7 +49,7 @@ def _k_push(boards, ids, log, ply, side, source, target):
 
 @kernel
 def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, draw_is_enough):
-    """The verdict of `record.judge_record`; most calls end at `find_span`, before any buffer."""
+    """Return the verdict of `record.judge_record`; without repetition no buffer is allocated."""
     if record.find_span(boards, log, plies, occurrences) == record.NO_SPAN:
         return record.UNDECIDED
     scratch = np.empty((2, record.PAIRS_ROOM), np.int64)
@@ -69,7 +69,7 @@ def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, dra
 
 @cache
 def _compile() -> None:
-    """Compile the kernels, or load them, while no other process does (`jit.compile_lock`)."""
+    """Compile or load the kernels, excluding other processes meanwhile (`jit.compile_lock`)."""
     board = np.zeros((2, SQUARES), np.int8)
     ids = np.zeros((2, SQUARES), np.int8)
     log = np.zeros((2, record.LOG_FIELDS), np.int64)
@@ -82,13 +82,12 @@ def _compile() -> None:
 
 
 class History:
-    """A game that grows and shrinks, and the verdict on its last position.
+    """A game with push and pop, and the verdict on its last position.
 
-    The options are those of `tbgen.referee.judge`. A search pushes and pops along its line and
-    asks for the verdict after each push: checks are noted when a move is pushed, chases are
-    worked out only once a position has repeated, and kept while the moves stay (Tan &
-    Watkinson Medina, section 5.1; see `record`). Raises `PositionError` if the position is not
-    legal.
+    The options are those of `tbgen.referee.judge`. A search pushes and pops moves along its line
+    and calls `verdict` after each push. Checks are recorded on push. Chases are computed only once
+    a position has repeated, and cached while the moves stay (Tan & Watkinson Medina, section 5.1;
+    see `record`). Raises `PositionError` if the position is illegal.
 
     >>> from tbgen.referee.history import History
     >>> history = History(Position.from_fen("3k5/9/9/9/9/9/4r4/9/9/4K4 w"))
@@ -124,22 +123,22 @@ class History:
         _k_start(self._boards, self._ids, self._log, self._side)
 
     def __len__(self) -> int:
-        """Return how many moves have been pushed and not popped."""
+        """Return the number of plies of the game."""
         return self._plies
 
     @property
     def moves(self) -> list[Move]:
-        """The moves of the game so far."""
+        """Moves of the game so far."""
         rows = self._log[: self._plies]
         return [Move(int(row[record.SOURCE]), int(row[record.TARGET])) for row in rows]
 
     @property
     def position(self) -> Position:
-        """The last position."""
+        """Last position of the game."""
         return type(self.start)(self._boards[self._plies].tobytes(), Side(self._side))
 
     def push(self, move: Move) -> None:
-        """Play a move; raises `MoveTextError`, and changes nothing, if it is illegal."""
+        """Play a move; an illegal one raises `MoveTextError` and changes nothing."""
         plies = self._plies
         if plies + 1 == len(self._log):
             self._grow()
@@ -158,11 +157,11 @@ class History:
         return Move(int(row[record.SOURCE]), int(row[record.TARGET]))
 
     def verdict(self, *, draw_is_enough: bool = False) -> Verdict:
-        """The verdict on the last position: `UNDECIDED` until it has repeated.
+        """Return the verdict on the last position: `UNDECIDED` until it has repeated.
 
-        A search whose beta is no higher than the value of a draw may pass `draw_is_enough`: if
-        the side to move commits no offence the answer is then `DRAW` for "at least a draw", and
-        the opponent's moves are not looked at (Tan & Watkinson Medina, section 5.2).
+        A search whose beta is no higher than the value of a draw may pass `draw_is_enough`. Then,
+        if the side to move commits no offence, the answer is `DRAW` for "at least a draw", and the
+        opponent's moves are not examined (Tan & Watkinson Medina, section 5.2).
         """
         return _VERDICTS[
             _k_judge(
@@ -189,7 +188,7 @@ class History:
         )
 
     def _grow(self) -> None:
-        """Double the room."""
+        """Double the capacity."""
         self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])
         self._ids = np.concatenate([self._ids, np.zeros_like(self._ids)])
         self._log = np.concatenate([self._log, np.zeros_like(self._log)])

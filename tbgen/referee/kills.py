@@ -1,14 +1,14 @@
-"""Threats: what a side could force by checks, or by checks and captures, were it to move again.
+"""Threats that a side could carry out by checks, or by checks and captures, were it to move again.
 
-    board, side  ->  can_mate    does some run of checks end in mate, whatever is replied?
-                 ->  can_gain    does some run of checks and captures end in mate or more material?
+    board, side  ->  can_mate    is there a run of checks that ends in mate against every reply?
+                 ->  can_gain    is there a run of checks and captures that mates or wins material?
 
 A *kill* is a move after which its side, to move again at once, can mate by a run of checks.
 
-The runs make a graph of the positions in which the side is to move. A position is won if it is a
-goal, or if all replies to one of its moves lead to won positions. The replies to a move are
-searched one at a time, the next one only when the last is won. When no reply is left to search, a
-reply that is not won refutes each move: both answers are exact. At a limit the answer is None.
+The runs form a graph of positions with the side to move. A position is won if it is a goal, or if
+all replies to one of its moves lead to won positions. The replies to a move are searched one at a
+time: the next one only when the previous one is won. When the worklist is empty, every move has a
+reply that is not won: both answers are exact. At the limit on positions the answer is None.
 
 Plain Python. Repetitions are not considered.
 """
@@ -25,7 +25,7 @@ from tbgen.rules import attacks, moves
 from tbgen.rules.board import MAX_MOVES, Board
 
 MOST_POSITIONS = 200
-"""Positions of a search in which the side's moves are tried; about 50 milliseconds."""
+"""Limit on the positions that a search expands; about 50 milliseconds."""
 
 _LEAST_WORTH = {
     PieceType.ROOK: 8, PieceType.KNIGHT: 4, PieceType.CANNON: 4, PieceType.ADVISOR: 2,
@@ -35,32 +35,32 @@ _MOST_WORTH = {
     PieceType.ROOK: 12, PieceType.KNIGHT: 5, PieceType.CANNON: 5, PieceType.ADVISOR: 3,
     PieceType.ELEPHANT: 3, PieceType.PAWN: 3,
 }  # fmt: skip
-"""What a piece is worth at least and at most, in an exchange for pieces of other kinds."""
+"""Least and greatest worth of a piece in an exchange for pieces of other kinds."""
 
 
 def can_mate(board: bytes | bytearray, side: int) -> bool | None:
-    """True if a side that is to move can mate by checks; None if that takes too long to find out.
+    """Return whether a side to move can mate by checks; None if the search reaches its limit.
 
-    The opponent is not in check.
+    The opponent must not be in check.
     """
     return _Search(side, Counter(), takes=False).run(bytes(board))
 
 
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
-    """True if a side that is to move can mate, or gain material, by checks and captures.
+    """Return whether a side to move can mate, or gain material, by checks and captures.
 
-    Material is gained where that cannot be excluded: pieces of one kind make up for each other,
-    and others if they are worth more by any measure. None as for `can_mate`.
+    True if a gain cannot be excluded: pieces of one kind offset each other, and pieces of different
+    kinds are compared by their least and greatest worth. None as for `can_mate`.
     """
     return _Search(side, _count(board), takes=True).run(bytes(board))
 
 
 @dataclass(slots=True)
 class _Search:
-    """A graph of positions in which the side is to move, won ones found backwards.
+    """Graph of positions with the side to move, in which won positions are propagated backwards.
 
-    Move number n was played in `origins[n]`; `replies[n]` are those not yet looked at. `answers`
-    has, for a position, the moves of which it is the reply looked at.
+    Move number n was played in `origins[n]`; `replies[n]` are its replies not yet searched.
+    `answers` maps a position to the moves whose current reply it is.
     """
 
     side: int
@@ -73,7 +73,7 @@ class _Search:
     waiting: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def run(self, first: bytes) -> bool | None:
-        """Search until the first position is won, or nothing is left."""
+        """Search until the first position is won, or the worklist is empty."""
         self.waiting.append((0, 0, first))
         tried: dict[bytes, int] = {}
         while self.waiting and first not in self.won:
@@ -93,7 +93,7 @@ class _Search:
         return first in self.won
 
     def _look_at_next(self, move: int, depth: int, tried: dict[bytes, int]) -> None:
-        """Take the next reply to a move that is not won; without one its position is won."""
+        """Queue the next reply to a move that is not won; if none is left, its origin is won."""
         replies = self.replies[move]
         while replies:
             reply = replies.pop()
@@ -105,7 +105,7 @@ class _Search:
         self._win(self.origins[move], tried)
 
     def _win(self, board: bytes, tried: dict[bytes, int]) -> None:
-        """Enter a won position, and look at the next replies where it was the one looked at."""
+        """Mark a position as won, and advance the moves whose current reply it was."""
         if board in self.won:
             return
         self.won.add(board)
@@ -113,7 +113,7 @@ class _Search:
             self._look_at_next(move, tried[self.origins[move]] + 1, tried)
 
     def _moves(self, board: bytearray) -> Iterator[list[bytes]]:
-        """The positions that a move may be answered by, the likeliest last, for each move."""
+        """Yield, for each forcing move, the positions after its replies, captures last."""
         for source, target in _pseudo_legal(board, self.side):
             moved, taken = board[source], board[target]
             board[target], board[source] = moved, EMPTY
@@ -137,19 +137,19 @@ class _Search:
 
 
 def _count(board: bytes | bytearray) -> Counter[int]:
-    """The pieces of a board by their codes."""
+    """Return the number of pieces of a board by their codes."""
     return Counter(code for code in board if code != EMPTY)
 
 
 def _pseudo_legal(board: Board, side: int) -> list[tuple[int, int]]:
-    """Pairs of source and target."""
+    """Return the (source, target) pairs of a side's pseudo-legal moves."""
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     count = moves.generate_moves(board, side, sources, targets)
     return list(zip(sources[:count], targets[:count], strict=True))
 
 
 def _positions_after(board: bytearray, side: int) -> Iterator[bytes]:
-    """The boards after each legal move of a side, captures last."""
+    """Yield the board after each legal move of a side, captures last."""
     order = sorted(_pseudo_legal(board, side), key=lambda move: board[move[1]] != EMPTY)
     for source, target in order:
         moved, taken = board[source], board[target]

@@ -1,9 +1,9 @@
-"""Reasons for verdicts, in words a player understands, with the article of the rules.
+"""Reasons for verdicts, in words for players, with the article of the rules.
 
     Conduct of each side over the span  ->  "Red's rook chases the cannon on every move, ..."
 
 Articles ("art.") are those of the Asian rules, whose verdicts WXF 2018 keeps; D numbers are the
-diagrams of the rule book. docs/referee.md goes through them.
+diagrams of the rule book. docs/referee.md discusses them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _ARTICLES = {
     (PieceType.KNIGHT, PieceType.KNIGHT): "art. 24",
     (PieceType.CANNON, PieceType.CANNON): "art. 24",
 }
-"""The article that forbids one kind of piece to chase another for ever, where it has its own."""
+"""The article that forbids a perpetual chase, by kinds of chaser and victim, for pairs with one."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Actor:
-    """A piece of a chase, and where it stands when the span begins.
+    """A piece of a chase, with its square at the start of the span.
 
-    `is_only` says that its side has no other of the kind.
+    `is_only` is True if its side has no other piece of the kind.
     """
 
     square: int
@@ -43,8 +43,8 @@ class Actor:
 class Conduct:
     """Conduct of one side over a span.
 
-    `chasing` counts its plies that chase. `pairs` are the (chaser, victim) in the chase of
-    victims that all its plies have in common, by the victim's square.
+    `chasing` is the number of its plies that chase. `pairs` are the (chaser, victim) pairs of
+    victims that all its plies chase, sorted by the victim's square.
     """
 
     side: Side
@@ -63,7 +63,7 @@ class Conduct:
         side: Side,
         rules: Rules,
     ) -> Conduct:
-        """Look at a side's plies in the span from `start` to the end of the game.
+        """Return the conduct of a side in the span from `start` to the end of the game.
 
         `chases` are the (attacker, victim) squares of every ply.
         """
@@ -104,12 +104,12 @@ class Conduct:
 
     @property
     def chasers(self) -> tuple[PieceType, ...]:
-        """The kinds of the pieces that chase common victims, several of a kind repeated."""
+        """Kinds of the pieces that chase common victims; a kind is repeated for several pieces."""
         return tuple(sorted(chaser.kind for chaser in {chaser for chaser, _ in self.pairs}))
 
     @property
     def victims(self) -> tuple[Actor, ...]:
-        """The victims that all plies have in common."""
+        """Victims that all plies have in common."""
         return tuple(dict.fromkeys(victim for _, victim in self.pairs))
 
     @property
@@ -119,7 +119,7 @@ class Conduct:
 
     @property
     def article(self) -> str:
-        """Return the article on this conduct; empty for none in particular."""
+        """Article on this conduct; empty if no particular one applies."""
         if self.checks == self.plies:
             return "art. 6"
         if self.victims:
@@ -131,7 +131,7 @@ class Conduct:
         return ""
 
     def _chase_article(self) -> str:
-        """The article, or the point of docs/referee.md, that makes this chase an offence."""
+        """Return the article, or the point of docs/referee.md, that makes this chase an offence."""
         own = _ARTICLES.get((self.chasers[0], self.victims[0].kind))
         if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
             return own  # one cannon or two, one knight or two
@@ -142,7 +142,7 @@ class Conduct:
         return "no real root, point 4b" if self.chasers[0].is_attacker else "point 4"
 
     def clause(self) -> str:
-        """The conduct as a clause with the side as its subject."""
+        """Return the conduct as a clause with the side as its subject."""
         name = self.side.name.title()
         if self.checks == self.plies:
             return f"{name} checks on every move"
@@ -161,7 +161,7 @@ class Conduct:
         return f"{name}'s moves are idle"
 
     def _victim_names(self) -> str:
-        """`the cannon`, `the cannon that stood on b6`, `the cannon and the knight`."""
+        """Return `the cannon`, `the cannon that stood on b6`, or `the cannon and the knight`."""
         return _join(
             f"the {victim.kind.name.lower()}"
             + ("" if victim.is_only else f" that stood on {square_name(victim.square)}")
@@ -170,7 +170,7 @@ class Conduct:
 
 
 def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
-    """One sentence: what both sides do, the verdict, and the article that decides.
+    """Return one sentence: the conduct of both sides, the verdict, and the article that decides.
 
     `verdict` is `draw`, `red wins` or `black wins`.
     """
@@ -200,14 +200,14 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
 
 
 def _list_kinds(kinds: tuple[PieceType, ...]) -> str:
-    """`rook`, `rooks`, `rook and cannons`."""
+    """Return kinds of pieces as `rook`, `rooks` or `rook and cannons`."""
     return _join(
         kind.name.lower() + ("s" if kinds.count(kind) > 1 else "") for kind in sorted(set(kinds))
     )
 
 
 def _join(names: Iterable[str]) -> str:
-    """Words joined by commas and a last `and`."""
+    """Join words by commas and a last `and`."""
     words = list(names)
     if len(words) == 1:
         return words[0]
@@ -215,5 +215,5 @@ def _join(names: Iterable[str]) -> str:
 
 
 def _join_articles(*articles: str) -> str:
-    """The articles that apply, each once."""
+    """Join the articles that apply, without duplicates."""
     return ", ".join(dict.fromkeys(article for article in articles if article))

@@ -1,19 +1,19 @@
-"""The record of a game, and what a repetition in it is worth.
+"""The record of a game, and the verdict on a repetition in it.
 
     boards[p]  ids[p]  log[p]      after p plies, p = 0 .. plies
       |          |        KEY, FIRST, CHECKED    of the position
       |          |        SOURCE, TARGET, VICTIMS   of the ply played from it
-      |          the id (0..31) of the piece on each square, -1 where there is none
+      |          the id (0..31) of the piece on each square, -1 for an empty square
       ninety piece codes
 
-Owned here: appending a ply, finding the span of a repetition, the victims of a ply, the level of
+Contains: appending a ply, finding the span of a repetition, the victims of a ply, the level of
 each side, the verdict. Scalar functions (`tbgen.indexing.scalar`): the referee calls them on lists,
-the compiled `tbgen.referee.history` on arrays. Words are in `tbgen.referee.reasons`.
+the compiled `tbgen.referee.history` on arrays. `tbgen.referee.reasons` has the sentences.
 
-A ply's chases depend on the reply, so they are worked out only when a position has repeated, and
-kept: most positions of a search never need them (D. Tan, N. Watkinson Medina, "Complete
+The chases of a ply depend on the reply. They are computed only when a position has repeated, and
+then cached: most positions of a search never need them (D. Tan, N. Watkinson Medina, "Complete
 Implementation of WXF Chinese Chess Rules", section 5.1). Ids follow the physical pieces: a set of
-victims is a bit mask of ids, and victims common to a loop are an intersection.
+victims is a bit mask of ids, and the victims common to a loop are an intersection.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from tbgen.rules.moves import piece_moves
 
 
 class Boards(Protocol):
-    """A board, or the piece ids of a board, per position of a game."""
+    """A board, or the piece ids of a board, for each position of a game."""
 
     def __getitem__(self, index: int, /) -> MutableBoard:
-        """The board after `index` plies."""
+        """Return the board after `index` plies."""
         ...
 
 
@@ -42,31 +42,31 @@ class Log(Protocol):
     """A row of `LOG_FIELDS` integers per position of a game."""
 
     def __getitem__(self, index: int, /) -> MutableSequence[int]:
-        """The row of the position after `index` plies."""
+        """Return the row of the position after `index` plies."""
         ...
 
 
 KEY = 0
-"""Sum of `square_key` over the pieces: equal for equal boards, and seldom otherwise."""
+"""Sum of `square_key` over the pieces: equal for equal boards, rarely equal for others."""
 FIRST = 1
-"""The earliest position that this one can repeat: none lies before a capture or pawn advance."""
+"""The earliest position that this one can repeat: none before the last capture or pawn advance."""
 CHECKED = 2
-"""Whether the side to move is in check, so whether the ply before gave check."""
+"""1 if the side to move is in check, that is, if the ply before gave check; else 0."""
 SOURCE = 3
 TARGET = 4
 VICTIMS = 5
-"""Ids (a bit mask) of the pieces that the ply chases in view of its reply, or `NOT_LOOKED_AT`."""
+"""Ids (a bit mask) of the pieces that the ply chases given its reply, or `NOT_LOOKED_AT`."""
 LOG_FIELDS = 6
 
 NOT_LOOKED_AT = -1
 
 MAX_PAIRS = 192
-"""More than the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
+"""Upper bound of the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
 PAIRS_ROOM = MAX_PAIRS + 17
-"""The length of a buffer for `chase_pairs`, which keeps a piece's moves behind the pairs."""
+"""Length of a buffer for `chase_pairs`: the pairs, then the moves of one piece as scratch."""
 
 NO_REPLY = -1
-"""In place of a reply, where none has been played yet: attacks count as if they were answered."""
+"""Passed as the reply if none has been played yet: all attacks then count as answered."""
 
 NO_SPAN = -1
 """Returned by `find_span` when the last position has not occurred often enough."""
@@ -75,15 +75,15 @@ UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
 """Verdicts as integers; `tbgen.referee.verdict.Verdict` names them."""
 
 NO_RULES, CHECKS_ONLY = Rules.NONE.number, Rules.CHECK.number
-"""Rule sets as integers (`Rules.number`); all others judge chases, too, by `chase_rules`."""
+"""Rule sets as integers (`Rules.number`); all others also judge chases, by `chase_rules`."""
 
 ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
-"""Levels of offence; the higher loses."""
+"""Levels of offence; the side with the higher level loses."""
 
 
 @scalar
 def square_key(code: int, square: int) -> int:
-    """The part of a piece in a position's key; 0 for an empty square."""
+    """Return the contribution of a piece to a position's key; 0 for an empty square."""
     if code == EMPTY:
         return 0
     number = 90 * code + square + 1
@@ -92,7 +92,7 @@ def square_key(code: int, square: int) -> int:
 
 @scalar
 def start_record(boards: Boards, ids: Boards, log: Log, side: int) -> None:
-    """Fill in ids and log row 0 for the board in `boards[0]`, `side` to move."""
+    """Initialise `ids[0]` and `log[0]` for the board in `boards[0]`, `side` to move."""
     board, names = boards[0], ids[0]
     key, count = 0, 0
     for square in range(SQUARES):
@@ -110,9 +110,9 @@ def start_record(boards: Boards, ids: Boards, log: Log, side: int) -> None:
 def append_ply(
     boards: Boards, ids: Boards, log: Log, ply: int, side: int, source: int, target: int
 ) -> None:
-    """Play `source`-`target` by `side` from position `ply`, and fill in position `ply + 1`.
+    """Play `source`-`target` by `side` from position `ply`, and write position `ply + 1`.
 
-    The move is legal, and row `ply + 1` exists in all three arrays.
+    The move must be legal, and row `ply + 1` must exist in all three arrays.
     """
     append_unchecked(boards, ids, log, ply, source, target)
     log[ply + 1][CHECKED] = int(in_check(boards[ply + 1], 1 - side))
@@ -122,7 +122,7 @@ def append_ply(
 def append_unchecked(
     boards: Boards, ids: Boards, log: Log, ply: int, source: int, target: int
 ) -> None:
-    """`append_ply` without `CHECKED`, for callers that fill it in by faster means."""
+    """Append a ply without setting `CHECKED`, for callers that compute it faster."""
     before, after = boards[ply], boards[ply + 1]
     names, names_after = ids[ply], ids[ply + 1]
     for square in range(SQUARES):
@@ -158,10 +158,10 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 
 @scalar
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
-    """Find the begin of the span to be judged: a position index, or `NO_SPAN`.
+    """Return the first position of the span to be judged, or `NO_SPAN`.
 
-    The span runs to the last position from its second-last earlier occurrence, or from the only
-    earlier one. `occurrences` (2 or more) is how often the last position must have occurred.
+    The span ends at the last position. It starts at the second-last earlier occurrence of that
+    position, or at the only one. `occurrences` (2 or more) is the required number of occurrences.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -186,7 +186,7 @@ def chase_pairs(
     attackers: MutableSequence[int],
     victims: MutableSequence[int],
 ) -> int:
-    """Write the (attacker, victim) squares after `ply` of every chase it makes; returns how many.
+    """Write the (attacker, victim) squares after `ply` of its chases; return their number.
 
     The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop
     closes, or `NO_REPLY`. A ply that gives check chases nothing. Both buffers need `PAIRS_ROOM`.
@@ -231,7 +231,7 @@ def _victims_of_ply(
     attackers: MutableSequence[int],
     victims: MutableSequence[int],
 ) -> int:
-    """The ids (bit mask) of the pieces that a ply chases."""
+    """Return the ids (bit mask) of the pieces that a ply chases."""
     mask = 0
     count = chase_pairs(boards, log, ply, reply, chase_rules, attackers, victims)
     for i in range(count):
@@ -241,11 +241,11 @@ def _victims_of_ply(
 
 @scalar
 def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
-    """Keep the victims that stay common if the span is repeated for ever.
+    """Return the victims that stay common if the span is repeated for ever.
 
-    Where identical pieces have changed places at the end of the span, a second pass chases the
-    piece that has come to stand where the first pass found its victim. The span is unrolled
-    until everything is back; pieces change places in cycles, so this ends.
+    If identical pieces have exchanged places at the end of the span, the next pass chases the piece
+    that has replaced the victim of the previous pass. The span is unrolled until all pieces are
+    back; exchanges are permutations, so the loop ends.
     """
     common, image = mask, mask
     while True:
@@ -271,11 +271,11 @@ def common_victims(
     chase_rules: int,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
 ) -> int:
-    """The ids, at the start of the span, of the pieces that every second ply of it chases.
+    """Return the ids, at the start of the span, of the pieces that every second ply of it chases.
 
-    The plies looked at are `first_ply`, `first_ply + 2`, ... before `end`; the last ply of the
-    span is answered by its first. Chases once worked out are kept in the log. Looks backwards,
-    because the last plies are the likeliest to be known, and stops when nothing is common.
+    The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
+    reply to the last. Computed chases are cached in the log. The loop runs backwards, because the
+    last plies are the likeliest to be cached, and stops when no victim is common.
     """
     mask = -1
     ply = first_ply + (end - 1 - first_ply) // 2 * 2
@@ -300,7 +300,7 @@ def common_victims(
 
 @scalar
 def count_checks(log: Log, first_ply: int, end: int) -> int:
-    """Count the checks among the plies `first_ply`, `first_ply + 2`, ... before `end`."""
+    """Return the number of checks in the plies `first_ply`, `first_ply + 2`, ... before `end`."""
     checks = 0
     for ply in range(first_ply, end, 2):
         checks += log[ply + 1][CHECKED]
@@ -319,7 +319,7 @@ def side_level(
     chase_rules: int,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
 ) -> int:
-    """The level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
+    """Return the level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
     if rules == NO_RULES:
         return ALLOWED
     checks = count_checks(log, first_ply, end)
@@ -335,7 +335,7 @@ def side_level(
 
 @scalar
 def verdict_of(level_red: int, level_black: int) -> int:
-    """The verdict of a repetition: the higher level loses, equal levels draw."""
+    """Return the verdict on a repetition: the higher level loses, equal levels draw."""
     if level_red > level_black:
         return BLACK_WINS
     if level_black > level_red:
@@ -356,11 +356,11 @@ def judge_record(
     draw_is_enough: bool,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
 ) -> int:
-    """The verdict on the last position, `side` to move; `UNDECIDED` if it has not repeated.
+    """Return the verdict on the last position, `side` to move; `UNDECIDED` if it has not repeated.
 
     `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta
-    is no higher than a draw: if the side to move commits no offence the answer is DRAW, which then
-    means "at least a draw", and the opponent's chases are not worked out.
+    is no higher than a draw. Then, if the side to move commits no offence, the answer is DRAW,
+    which means "at least a draw", and the opponent's chases are not computed.
     """
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:

@@ -1,10 +1,10 @@
-"""The referee: who violates what in a repeated position, ply by ply and in words.
+"""Judgements of repeated positions: verdict, label of every ply, and reason in words.
 
     judge(position, moves)  ->  Judgement(verdict, levels, plies, reason)
-    a Game, read once       ->  the same by `judge_game`, the bare verdict by `verdict_on`
+    a Game, read once       ->  Judgement by `judge_game`, the verdict alone by `verdict_on`
 
-Reports on the last position of a game. Plain Python, no numba; for engines, which push and pop at
-speed, see `tbgen.referee.history`.
+The last position of a game is judged. Plain Python, no numba; `tbgen.referee.history` is the
+compiled version for engines, which push and pop moves.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tbgen.tables.result import as_html
 
 
 class Verdict(IntEnum):
-    """The outcome of a repetition; the numbers are those of `record`."""
+    """Outcome of a repetition; the numbers are those of `record`."""
 
     UNDECIDED = record.UNDECIDED
     DRAW = record.DRAW
@@ -35,17 +35,17 @@ class Verdict(IntEnum):
 
     @property
     def text(self) -> str:
-        """`red wins`, as in the answers of the command line."""
+        """Name in answers of the command line, such as `red wins`."""
         return self.name.lower().replace("_", " ")
 
     @classmethod
     def won_by(cls, side: Side) -> Verdict:
-        """The verdict that a side wins."""
+        """Return the verdict that a side wins."""
         return cls.RED_WINS if side == Side.RED else cls.BLACK_WINS
 
 
 class Label(StrEnum):
-    """Label of a ply under the repetition rules; the last two are for the Chinese rules alone."""
+    """Label of a ply under the repetition rules; KILL and OPEN only under the Chinese rules."""
 
     CHECK = "check"
     CHASE = "chase"
@@ -58,9 +58,9 @@ class Label(StrEnum):
 class Ply:
     """One ply and its label.
 
-    `chased` and `by` are the squares, after the ply, of the pieces that it chases and of those
-    that chase them. The reply decides about a chase; the last ply of a game that has not repeated
-    has none yet, and is labelled as if its attacks were going to be answered.
+    `chased` and `by` are the squares, after the ply, of the chased pieces and of their chasers.
+    Whether an attack is a chase depends on the reply. The last ply of a game without repetition has
+    no reply; its attacks count as answered.
     """
 
     move: Move
@@ -72,11 +72,12 @@ class Ply:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Verdict of the referee on the last position of a game.
+    """Judgement of the referee on the last position of a game.
 
-    `span` is the pair of plies between which the judged repetition lies, None if undecided;
-    `levels` are Red's and Black's over it: 0 allowed, 1 perpetual chase, 2 perpetual check, and
-    `conducts` what they follow from, Red's and Black's; empty if undecided.
+    `span` is the pair of plies between which the judged repetition lies, None if undecided.
+    `levels` are Red's and Black's over the span: 0 allowed, 1 perpetual chase, 2 perpetual check.
+    `conducts` are Red's and Black's, from which the levels follow; empty without a span and under
+    the Chinese rules.
     """
 
     position: Position
@@ -88,11 +89,11 @@ class Judgement:
     conducts: tuple[reasons.Conduct, ...] = ()
 
     def __repr__(self) -> str:
-        """`Judgement(red wins: ...)`, with the reason."""
+        """Return `Judgement(red wins: ...)`, with the reason."""
         return f"Judgement({self.verdict.text}: {self.reason})"
 
     def _repr_html_(self) -> str:
-        """The table that a notebook shows."""
+        """Return the HTML table that a notebook shows."""
         return as_html({
             "verdict": self.verdict.text,
             "reason": self.reason,
@@ -100,7 +101,7 @@ class Judgement:
         })  # fmt: skip
 
     def as_json(self) -> dict[str, Any]:
-        """The answer of `tbgen judge --json` (docs/referee.md)."""
+        """Return the answer of `tbgen judge --json` (docs/referee.md)."""
         return {
             "fen": self.position.fen,
             "moves": [ply.move.iccs for ply in self.plies],
@@ -128,11 +129,11 @@ def judge(
     occurrences: int = 2,
     minor_chases: bool = True,
 ) -> Judgement:
-    """Judge the last position of a game, of a position or FEN and moves such as `h2e2`.
+    """Judge the last position of a game, given a position or FEN and moves such as `h2e2`.
 
-    `occurrences` (2 or more) is how often it must have stood on the board, the first time
-    included. `minor_chases` says whether an advisor or elephant that attacks a protected rook,
-    knight or cannon chases it, on which the rule book is silent.
+    `occurrences` (2 or more) is the required number of occurrences of that position. With
+    `minor_chases`, an advisor or elephant that attacks a protected rook, knight or cannon chases
+    it; the rule book is silent on this.
 
     Raises `InputError` for unknown rules, `PositionError` for an impossible start,
     `MoveTextError` for an illegal move, and `ValueError` if `occurrences` is less than 2.
@@ -150,7 +151,7 @@ def judge(
 
 
 def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
-    """Judge the last position of a game that has been read; else as `judge`."""
+    """Judge the last position of a `Game`; parameters as for `judge`."""
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
     chases = [chases_of(game, ply, start) for ply in range(end)]
@@ -166,7 +167,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
 
 
 def verdict_on(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
-    """The verdict on a repetition alone: `UNDECIDED` where there is none, whoever has won."""
+    """Return the verdict on a repetition; `UNDECIDED` without one, even if the game has ended."""
     scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
     record_of_game = (game.boards, game.ids, game.log, game.plies, int(game.last.side))
     return Verdict(
@@ -177,7 +178,7 @@ def verdict_on(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
 
 
 def chases_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
-    """The chases of a ply; in a span (from `start`) the last ply is answered by the first."""
+    """Return the chases of a ply; in a span (from `start`) the first ply replies to the last."""
     if ply + 1 < game.plies:
         reply = ply + 1
     else:
@@ -186,7 +187,7 @@ def chases_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
 
 
 def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
-    """A ply with its label."""
+    """Return a ply with its label."""
     if game.log[ply + 1][record.CHECKED]:
         label = Label.CHECK
     else:
@@ -197,7 +198,7 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
 
 
 def without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:
-    """Verdict and reason where no repetition is to be judged: the game has ended, or goes on."""
+    """Return verdict and reason if no repetition is to be judged: the game is over or goes on."""
     loser = game.last.side
     if is_terminal(game.last):
         name = loser.other.name.title()

@@ -47,7 +47,7 @@ def find_king(board: Board, side: int) -> int:
 
 @scalar
 def pieces_between(board: Board, source: int, target: int) -> int:
-    """Return the number of pieces strictly between two squares of one line; -1 for no line."""
+    """Return the number of pieces strictly between two squares, or -1 if they share no line."""
     if source == target:
         return -1
     if source // 9 == target // 9:

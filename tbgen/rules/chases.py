@@ -56,7 +56,7 @@ def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
 
 @scalar
 def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
-    """Return whether the piece on `source` attacks the king there; a king does by facing it."""
+    """Return whether the piece on `source` attacks the king; a king attacks by facing it."""
     if piece_kind(board[source]) == PieceType.KING:
         return kings_face(board)
     return attacks(board, source, king)
@@ -132,7 +132,7 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 
 @scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether Q and V are alike and V could legally take Q at once (point 5, art. 24)."""
+    """Return whether Q and V are of one kind and V could legally capture Q (point 5, art. 24)."""
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])
         and attacks(board, victim, attacker)

@@ -102,7 +102,7 @@ def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
 
 @scalar
 def _is_open_to(board: Board, side: int, square: int) -> bool:
-    """Return whether a piece of the side may come to a square: empty, or an opponent's."""
+    """Return whether a square is empty or occupied by an opponent's piece."""
     return board[square] == EMPTY or piece_side(board[square]) != side
 
 
@@ -134,9 +134,9 @@ def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> b
 
 @scalar
 def is_legal_move(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether a side may move from `source` to `target`: pseudo-legal, and its king safe.
+    """Return whether a move is pseudo-legal and leaves the side's king safe.
 
-    The board is put back as it was. `bytes` cannot be tried on: pass `bytearray(board)`.
+    The board is restored. `bytes` cannot be changed: pass `bytearray(board)`.
     """
     code = board[source]
     return (

@@ -1,9 +1,9 @@
-"""Positions of the day: the same for everybody until midnight (UTC), without being stored.
+"""Positions of the day: equal for all visitors until midnight (UTC), without being stored.
 
     date  ->  a table, a seed  ->  a position that the rules of repetition decide
                                ->  a puzzle
 
-The seed is the day's number, so that a link to yesterday's position goes on to be true.
+The seed is the number of the day, so that a link to an earlier day stays valid.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome, TablebaseError
 
 SECONDS = 1.0
-"""Time for a position of the day; the first visitor of a day waits for it."""
+"""Time limit of the search for a position of the day, in the first request of a day."""
 
 LEAST_MEN = 3
-"""A puzzle of the day has more men."""
+"""A puzzle of the day has more men than this."""
 
 ATTEMPTS = 4
-"""Tables that are tried for a position of the day."""
+"""Greatest number of tables tried for a position of the day."""
 
 STEP = 7
-"""From the table of a day to that of the next one, so that neighbours in the list are not alike."""
+"""Distance in the list of tables between consecutive days, because neighbours are similar."""
 
 DECIDED = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
-"""Wins by repetition that are none under another rule set."""
+"""Wins by repetition that are no wins under another rule set."""
 
 
 def today() -> date:
@@ -42,7 +42,7 @@ def today() -> date:
 
 
 def comparable(library: Library) -> list[Material]:
-    """Return the materials with tables of two rule sets, the one in use among them."""
+    """Return the materials with tables of the rule set in use and of another one."""
     if library.tables.rule_set.rules is None:
         return []
     others = {name.material for tables in library.others() for name in tables.available()}
@@ -50,12 +50,12 @@ def comparable(library: Library) -> list[Material]:
 
 
 def rules_of_the_day(library: Library, day: date) -> Position | None:
-    """Return a position that is won only because of the rules; None where none is known."""
+    """Return the day's position that is won only because of the rules; None if none is found."""
     return library.recall(("rules of the day", day), partial(_decided, library, day.toordinal()))
 
 
 def puzzle_of_the_day(library: Library, day: date) -> Position | None:
-    """Return the day's puzzle, a win to be found; None where no table has any."""
+    """Return the day's puzzle, a win to find; None if no table has any."""
     return library.recall(("puzzle of the day", day), partial(_puzzle, library, day.toordinal()))
 
 

@@ -1,10 +1,10 @@
-"""Questions that have no answer, each with what to do about it."""
+"""Errors of questions without an answer, with hints."""
 
 from __future__ import annotations
 
 
 class UnansweredError(Exception):
-    """A question without an answer, with a hint."""
+    """A question that cannot be answered, with a hint."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -12,8 +12,8 @@ class UnansweredError(Exception):
 
 
 class NothingFoundError(UnansweredError):
-    """A search that has found nothing."""
+    """A search without results."""
 
 
 class NoReplyError(UnansweredError):
-    """An opponent who has no move to give, for now."""
+    """An opponent that cannot give a move now."""

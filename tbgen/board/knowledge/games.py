@@ -2,8 +2,8 @@
 
     "炮二平五 马８进７"   "1. h2e2 h9g7"   [FEN "..."] 1. C2.5   [DhtmlXQ_binit]...   ->   GameText
 
-A FEN in front of the moves is where they begin; without one it is the beginning of the game. What
-one move is called is for `tbgen.notation`.
+A FEN in front of the moves gives the first position; the default is the start of the game. Single
+moves are parsed by `tbgen.notation`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from tbgen.notation import parse_move
 from tbgen.rules import check_legal, play
 
 MAX_MOVES = 400
-"""Plies of a game that is read: 2 kB of an address."""
+"""Greatest number of plies of a game; they take 2 kB in a URL."""
 
 Given = TypeVar("Given")
 
 _TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
-"""Comments, variations, notes and numbers of moves."""
+"""Comments, variations, notes and move numbers."""
 _RESULT = re.compile(r"1-0|0-1|1/2-1/2|\*")
 RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
-"""By who has won, None for a draw: a result as PGN has it."""
+"""Results in PGN by winner, None for a draw."""
 
 _FEN = re.compile(
     r"\s*((?:[1-9A-Za-z]+/){9}[1-9A-Za-z]+)[\s_]+([wrb])(?:\s+(?:-|\d+)(?!\S))*\s+(?:moves\s)?"
@@ -39,24 +39,24 @@ _XQ = re.compile(r"\[DhtmlXQ_(binit|movelist)\](\d*)\[/DhtmlXQ_\1\]")
 _BACK = (PieceType.ROOK, PieceType.KNIGHT, PieceType.ELEPHANT, PieceType.ADVISOR, PieceType.KING,
          PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT, PieceType.ROOK)  # fmt: skip
 _XQ_PIECES = (*_BACK, *(PieceType.CANNON,) * 2, *(PieceType.PAWN,) * 5)
-"""The order of one side's pieces in a DhtmlXQ board; Red's come first."""
+"""Order of one side's pieces in a DhtmlXQ board; Red's come first."""
 
 
 class GameText(NamedTuple):
-    """A game: where it begins, and its moves, up to the first that is none."""
+    """A game read from text: first position, and moves up to the first invalid one."""
 
     start: Position
     moves: tuple[Move, ...]
     fault: MoveTextError | None = None
-    """What is wrong with the move after these; None where all are good."""
+    """Error of the move after these; None if all moves are valid."""
     stated: str = ""
-    """The result that the text itself states, such as 1-0; empty where it states none."""
+    """Result stated in the text, such as 1-0; empty if there is none."""
 
 
 def read_game(given: str) -> GameText:
-    """The game that a text tells, as far as its moves are legal.
+    """Return the game that a text describes, up to its first illegal move.
 
-    Raises `InputError` where the first move is none, for more than `MAX_MOVES`, and for a text
+    Raises `InputError` if the first move is invalid, for more than `MAX_MOVES`, and for a text
     without moves.
     """
     parts = dict(_XQ.findall(given))
@@ -86,7 +86,7 @@ def read_game(given: str) -> GameText:
 def _play(
     start: Position, given: Sequence[Given], read: Callable[[Position, Given], Move]
 ) -> GameText:
-    """The moves, up to the first that is none; raises `MoveTextError` where that is the first."""
+    """Return the game up to the first invalid move; raise `MoveTextError` if that is the first."""
     moves: list[Move] = []
     position = start
     for entry in given:
@@ -102,13 +102,16 @@ def _play(
 
 
 def follows_position(given: str) -> bool:
-    """Return whether a text is a FEN with something behind it that can only be moves."""
+    """Return whether a text is a FEN followed by more text, which can only be moves."""
     leading = _FEN.match(f"{given} ")
     return leading is not None and bool(given[leading.end() :].strip())
 
 
 def _read_xq(parts: dict[str, str]) -> GameText:
-    """A DhtmlXQ board: two digits a piece, file and row from Black's side, and four a move."""
+    """Return the game of a DhtmlXQ board.
+
+    A piece has two digits, file and row from Black's side; a move has four.
+    """
     board = bytearray(SQUARES)
     places, moves = parts.get("binit", ""), parts.get("movelist", "")
     for number in range(len(places) // 2):
@@ -132,6 +135,6 @@ def _read_xq(parts: dict[str, str]) -> GameText:
 
 
 def _square(digits: str) -> int | None:
-    """A point of a DhtmlXQ text; None for 99, a piece that is not there."""
+    """Return the square of two digits in a DhtmlXQ text; None for 99, an absent piece."""
     file, row = int(digits[0]), int(digits[1])
     return None if file >= FILES else FILES * (9 - row) + file

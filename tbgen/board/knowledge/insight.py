@@ -1,6 +1,6 @@
-"""Knowledge that only tables have of a position, beyond its value and its moves.
+"""Information from tables about a position, beyond its value and its moves.
 
-Numbers only: how they are shown is for `tbgen.board.web.panels`.
+`tbgen.board.web.panels` displays it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from tbgen.rules import check_legal
 from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, Value
 
 MAX_RUNGS = 24
-"""Loops of a ladder that are followed; orders above ten are rare."""
+"""Greatest number of loops of a ladder; orders above ten are rare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A step of a ladder: play up to a position of the loser, and the ways on from there.
+    """A rung of a ladder: a position of the loser in a loop, and the ways on from it.
 
-    `moves` lead to it from the ladder's start. `order` is the order of what he is in; 0 at the
-    last rung, which ends in mate or conversion after `plies` more. `loop` is the line that ends
-    in the loop, None at order 0; it has the position before its ply `turn`. `keeps` are his moves
-    that stay in the loop, `leaves` the best of those that leave it.
+    `moves` lead to the position from the ladder's start. `order` is the order of its value; 0 at
+    the last rung, which ends in mate or conversion after `plies` more. `loop` is the line that ends
+    in the loop, None at order 0; the position is before its ply `turn`. `keeps` are the loser's
+    moves that stay in the loop, `leaves` is the best of those that leave it.
     """
 
     moves: tuple[Move, ...]
@@ -42,10 +42,10 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A last move that was worth less than the best one.
+    """A last move that was worse than the best one.
 
-    `before` is the position it was made in, `lost` what the side had there, `reply` the answer
-    that shows what it cost (None where the opponent has no move to make).
+    `before` is the position before the move, `lost` its value, `got` the value of the move. `reply`
+    is the opponent's best answer, None if the opponent has no move.
     """
 
     before: Position
@@ -56,10 +56,10 @@ class Slip:
 
 
 def heat_map(library: Library, position: Position, square: int) -> dict[int, ProbeResult]:
-    """The value for the side to move with the piece of one point on each other point instead.
+    """Return the value of the position with one piece moved to each other square, by square.
 
-    Points where it may not stand, or where the position would be impossible, are left out.
-    Empty where the table is missing. Raises like `Tablebase.probe_many`.
+    `square` is the piece's own. Squares where it may not stand, and squares that make the position
+    illegal, are left out. Empty if the table is missing. Raises like `Tablebase.probe_many`.
     """
     code = position.board[square]
     if code == EMPTY:
@@ -87,7 +87,7 @@ def heat_map(library: Library, position: Position, square: int) -> dict[int, Pro
 def verdicts(
     library: Library, position: Position, own: ProbeResult
 ) -> list[tuple[RuleSet, ProbeResult]]:
-    """The value under each rule set that has this table; the one in use comes first."""
+    """Return the value under each rule set whose table is present, starting with the one in use."""
     found = [(own.rule_set, own)]
     for tables in library.others():
         try:
@@ -98,7 +98,7 @@ def verdicts(
 
 
 def slip(library: Library, positions: Sequence[Position], moves: Sequence[Move]) -> Slip | None:
-    """The loss by the last move of the game; None if nothing, or if it is not known.
+    """Return the loss by the last move of the game; None if there is none, or if it is unknown.
 
     Raises like `Tablebase.probe`.
     """
@@ -116,7 +116,7 @@ def slip(library: Library, positions: Sequence[Position], moves: Sequence[Move])
 
 
 def ladder(library: Library, start: Position) -> list[Rung]:
-    """The way down through the orders for the side that loses by repetition.
+    """Return the sequence of loops of falling order for the side that loses by repetition.
 
     Empty for positions of order 0. Raises like `Tablebase.probe`.
     """
@@ -154,10 +154,10 @@ def _ladder(library: Library, start: Position) -> list[Rung]:
 def _turning_point(
     library: Library, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
-    """The loser's best way out of the loop: the number of the ply, what keeps him in, the way.
+    """Return the loser's best exit from a loop: its ply, the moves that stay, and the exit.
 
-    The best way out is the one that resists longest; None where every move keeps him in. None
-    for a line that ends in no loop.
+    The best exit is the one that resists longest; None if every move stays in the loop. Returns
+    None for a line without a loop.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

@@ -1,10 +1,9 @@
-"""The tables' answers about a game: the one place where the board asks them.
+"""Access of the board to tables: answers about games and materials, cached.
 
     positions, moves  ->  Study(result, moves, suggested, judgement)
-    materials       ->  Library.tables, .statistics, .graph
+    materials       ->  Library.tables, .statistics, .children
 
-A missing table is no failure here: what is known is told, the rest is unknown. Everything may be
-called from several threads.
+A missing table is no error here: the known facts are returned, the others are None. Thread-safe.
 """
 
 from __future__ import annotations
@@ -45,22 +44,22 @@ from tbgen.tables.certificates import certificate_path
 from tbgen.tables.proofs import Proofs, ProofStatus
 
 MAX_LINE = 1000
-"""Plies of a line of best play that are followed at most."""
+"""Greatest number of plies of a line of best play."""
 
 REMEMBERED = 128
-"""Answers that took long and are kept: a reader goes back and forth, and turns the board."""
+"""Number of cached answers that are expensive to compute."""
 
 Found = TypeVar("Found")
 
 Opponent = Callable[[Position, Sequence[Move]], Move]
-"""Finds a move after a game; raises `NoReplyError` where it has none to give."""
+"""Function that returns a move after a game; it raises `NoReplyError` if it has none."""
 
 
 @dataclass(frozen=True)
 class Over:
-    """The end of a game: who has won (None for a draw), and why.
+    """End of a game: the winner (None for a draw), and the reason.
 
-    `why` is "mate", "stalemate", "repetition", or "barren" where no attacker is left.
+    `why` is "mate", "stalemate", "repetition", or "barren" if no attacker is left.
     """
 
     winner: Side | None
@@ -69,12 +68,12 @@ class Over:
 
 @dataclass(frozen=True)
 class Study:
-    """A position and what is known of it.
+    """A position and the known facts about it.
 
-    `result` is None if the position's own table is missing: `missing` then says why, and `moves`
-    may still know where captures lead. `suggested` is the move to play, the game's history
-    considered. `forbidden` maps moves that lose at once by repetition to the referee's judgement,
-    by `rules`.
+    `result` is None if the position's own table is missing: then `missing` is the error, and
+    `moves` may still contain values after captures. `suggested` is the move to play, given the
+    history of the game. `forbidden` maps moves that lose at once by repetition to the referee's
+    judgement, by `rules`.
     """
 
     position: Position
@@ -88,7 +87,7 @@ class Study:
 
     @property
     def over(self) -> Over | None:
-        """The end of the game, by the board or by the referee; None if it goes on."""
+        """End of the game, by the board or by the referee; None if it goes on."""
         if not self.moves:
             why = "mate" if in_check(self.position) else "stalemate"
             return Over(self.position.side.other, why)
@@ -100,7 +99,7 @@ class Study:
 
     @property
     def final(self) -> str:
-        """The result as PGN has it, of the game or else of best play; `*` if it is not known."""
+        """Result in PGN, of the game or else of best play; `*` if unknown."""
         if self.over is not None:
             return RESULTS[self.over.winner]
         if self.result is None:
@@ -109,19 +108,19 @@ class Study:
 
 
 def winner_of(side: Side, outcome: Outcome) -> Side | None:
-    """The side that wins where `side` is to move; None for a draw."""
+    """Return the winner of an outcome for `side`; None for a draw."""
     return {Outcome.WIN: side, Outcome.LOSS: side.other}.get(outcome)
 
 
 class Memory:
-    """The last answers to questions that take long; may be asked from several threads."""
+    """Thread-safe LRU cache of answers that are expensive to compute."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Any, Any] = OrderedDict()
         self._lock = Lock()
 
     def recall(self, key: Any, find: Callable[[], Found]) -> Found:
-        """The answer of that key: as it is remembered, or as `find` gives it."""
+        """Return the cached value of a key, or compute it by `find` and cache it."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -135,12 +134,12 @@ class Memory:
 
 
 class Library:
-    """The tables of one directory, as the board shows them.
+    """The tables of one directory, for the board.
 
-    Tables that are built meanwhile are found when the directory has changed. `workshop` tells the
-    cost of those that are missing, and may build them; `tables_option` completes the command that
-    does. `opponent` plays where no table does. `compared` is another directory, with tables
-    of other rule sets to compare with.
+    Tables that are added to the directory are noticed. `workshop` estimates the cost of missing
+    tables and may build them; `tables_option` completes the command that builds them. `opponent`
+    plays positions without a table. `compared` is another directory, with tables of other rule sets
+    to compare with.
     """
 
     def __init__(
@@ -169,7 +168,7 @@ class Library:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, position: Position) -> Study:
-        """The value of a position and of its moves.
+        """Return the value of a position and of its moves.
 
         Raises `IllegalPositionError`, `RulesMismatchError`, `CorruptTableError` and `OSError`.
         """
@@ -180,10 +179,10 @@ class Library:
             return Study(position, None, self._known_moves(position), missing=error)
 
     def study(self, positions: Sequence[Position], moves: Sequence[Move]) -> Study:
-        """Probe the last position of a game, with a move to play and the referee's word.
+        """Probe the last position of a game; add a suggested move and the referee's judgement.
 
-        Moves that the tables call good but the referee would punish are `forbidden`: in the
-        playing mode a reader repeats positions as the tables never would.
+        `forbidden` are moves that the tables call good but the referee would punish: in play
+        against the table the reader repeats positions, which best play never does.
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
@@ -204,23 +203,23 @@ class Library:
         )
 
     def mechanism(self, study: Study) -> Mechanism | None:
-        """The reason for a decision by the repetition rules; raises like `Tablebase.probe`."""
+        """Return the offence that decides a position; raises like `Tablebase.probe`."""
         if study.result is None or not study.result.order:
             return None
         position = study.position
         return self.recall(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
-        """Best play of both sides; raises like `Tablebase.probe`."""
+        """Return best play of both sides; raises like `Tablebase.probe`."""
         plies = min(plies, MAX_LINE)
         return self.recall(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
     def recall(self, key: Any, find: Callable[[], Found]) -> Found:
-        """Answers of `find`, remembered as long as the tables stay as they are."""
+        """Return the value of `find`, cached until the tables change."""
         return self._memory.recall((key, self.fingerprint), find)
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """The moves of a position without a table, those first that lead to known values."""
+        """Return the moves of a position without a table, those with known values first."""
         found = []
         for move in legal_moves(position):
             after = position.after(*move)
@@ -237,7 +236,7 @@ class Library:
     # -- repetition --------------------------------------------------------------------------
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        """The referee's word on a game, by the rules of the tables; by wxf without any."""
+        """Return the referee's judgement of a game, by the rules of the tables, else by wxf."""
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
 
@@ -248,7 +247,7 @@ class Library:
     # -- tables ------------------------------------------------------------------------------
 
     def others(self) -> list[GameTablebase]:
-        """The tables of every other rule set in the directory, without a limit on orders."""
+        """Return the tables of each other rule set in the directories, without order limits."""
         own = self.tables.rule_set
         _ = self.fingerprint
         with self._lock:
@@ -265,34 +264,34 @@ class Library:
             return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """The cost of the missing tables of some materials; None where nobody can tell."""
+        """Return the cost of missing tables; None if it cannot be estimated."""
         workshop, asked = self.workshop, tuple(materials)
         if workshop is None:
             return None
         return self.recall(("cost", asked), lambda: workshop.cost(asked))
 
     def available(self) -> list[TableName]:
-        """The tables of the rule set in use, fewest pieces first."""
+        """Return the tables of the rule set in use, fewest pieces first."""
         rule_set = self.tables.rule_set
         return [name for name in self.tables.available() if name.rule_set == rule_set]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
-        """The figures of a table, and file size, build time and digest; raises like `probe`."""
+        """Return the statistics of a table, and facts of its file; raises like `probe`."""
         _, figures, file = self._figures_of(material)
         return figures, file
 
     def proof(self, material: Material) -> ProofStatus:
-        """The state of a table's proof; raises like `Tablebase.probe`."""
+        """Return the state of a table's proof; raises like `Tablebase.probe`."""
         return self._proofs.status(self._figures_of(material)[0])
 
     def read_figures(self) -> None:
-        """Read the figures and the proof of every table that can be read, to be known later."""
+        """Read and cache the statistics and the proof of every readable table."""
         for material in self.all_statistics():
             with contextlib.suppress(TablebaseError, OSError):
                 self.proof(material)
 
     def all_statistics(self) -> dict[Material, TableStatistics]:
-        """The figures of every table that can be read, fewest pieces first."""
+        """Return the statistics of every readable table, fewest pieces first."""
         found = {}
         for name in self.available():
             with contextlib.suppress(TablebaseError, OSError):
@@ -300,7 +299,7 @@ class Library:
         return found
 
     def _figures_of(self, material: Material) -> tuple[TableName, TableStatistics, dict[str, Any]]:
-        """The name of a table's file, and what `statistics` gives; kept while tables stay."""
+        """Return a table's name and its `statistics`; cached until the tables change."""
         _ = self.fingerprint
         kept = self._statistics
         if material not in kept:
@@ -321,7 +320,7 @@ class Library:
         return None
 
     def children(self, material: Material) -> list[tuple[str, Material]]:
-        """Pairs of captured piece (`N` of the second side: `n`) and material after the capture."""
+        """Return pairs of captured piece (Black's in lower case) and material after the capture."""
         letters = "KABRNCP"
         return [
             (letters[kind].lower() if side == Side.BLACK else letters[kind], child)
@@ -330,7 +329,7 @@ class Library:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the tables and with the program: answers of one fingerprint are equal."""
+        """Hash of tables and program version: answers under one fingerprint are equal."""
         with self._lock:
             changed = tuple(map(_changed, self._directories))
             if changed != self._changed:
@@ -357,7 +356,7 @@ class Library:
 
     @property
     def first_position(self) -> Position:
-        """The first position of the board: the longest win of the table with the longest one."""
+        """Position that the board opens with: the longest win of order 0 with Red to move."""
         first = self._first_position
         if first is None:
             self._first_position = first = self._find_first()
@@ -380,7 +379,7 @@ class Library:
 
 
 def _changed(directory: Path) -> int:
-    """The time of a directory's last change; 0 where there is none."""
+    """Return the modification time of a directory in ns; 0 if it is missing."""
     with contextlib.suppress(OSError):
         return directory.stat().st_mtime_ns
     return 0
@@ -389,9 +388,9 @@ def _changed(directory: Path) -> int:
 def _forbidden(
     game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
 ) -> dict[Move, Judgement]:
-    """The moves that repeat a position of the game so that their side loses, and why.
+    """Return the moves that repeat a position so that their side loses, with the judgement.
 
-    The game has been read once, and is judged with each of the moves at its end in turn.
+    The game is read once; each move is pushed, judged and popped.
     """
     found = {}
     seen, lost = set(positions), Verdict.won_by(positions[-1].side.other)

@@ -1,6 +1,6 @@
-"""A game, or best play from a position, as the PGN text that xiangqi programs read.
+"""PGN text of a game, or of best play from a position, for xiangqi programs.
 
-moves given   ->  the game, its result by the board and the referee, and why in a comment
+moves given   ->  the game, its result by the board and the referee, the reason as a comment
 none given    ->  best play, with the order-value of each position as a comment
 """
 
@@ -29,12 +29,12 @@ def game_text(
     notation: str = "iccs",
     language: str = "en",
 ) -> str:
-    """The text of a game with its headers, two moves to a line.
+    """Return the PGN text of a game, two moves to a line.
 
     positions : those of the game, one more than there are moves
     notation : of the moves, one of `MOVE_NOTATIONS`
     language : of the comments
-    Raises like `Tablebase.probe`, but not for a missing table: then no best play is given.
+    Raises like `Tablebase.probe`; if the first position's table is missing, best play is left out.
     """
     start = positions[0]
     check_legal(start)
@@ -72,7 +72,7 @@ def game_text(
 
 
 def _pairs(start: Position, moves: Sequence[str]) -> list[str]:
-    """Numbered lines of two moves; one dotted move in front where Black begins."""
+    """Return numbered lines of two moves; if Black begins, `...` stands for Red's first move."""
     found = [*(["..."] if start.side == Side.BLACK and moves else []), *moves]
     return [
         f"{number // 2 + 1}. {' '.join(found[number : number + 2])}"
@@ -83,7 +83,7 @@ def _pairs(start: Position, moves: Sequence[str]) -> list[str]:
 def _end_of_game(
     library: Library, positions: Sequence[Position], moves: Sequence[Move], language: str
 ) -> tuple[str, str]:
-    """Result and reason of a game: `*` and nothing while it goes on."""
+    """Return result and reason of a game; `*` and an empty reason if it is not over."""
     study = library.study(positions, moves)
     over = study.over
     if over is None:

@@ -1,13 +1,13 @@
-"""Puzzles made from tables, and the table as an opponent of other strengths.
+"""Puzzles made from tables, and moves of opponents of several strengths.
 
-material, aim, level  ->  positions with such a value  ->  one move alone keeps it, no capture
-the game so far       ->  whether the task is open, rightly begun, lost or solved
-a study, a strength   ->  a move: best      the table's own choice
-                                  varied    any move that keeps the outcome, at random
+material, aim, level  ->  positions with such a value  ->  exactly one move keeps it, no capture
+the game so far       ->  state of the puzzle: open, right, lost or solved
+a study, a strength   ->  a move: best      the best move
+                                  varied    a random move that keeps the outcome
                                   beginner  as varied, but one move in four is any legal one
 
-A level is how hard a puzzle is: how many moves there are to choose from, how long the win takes,
-and whether repetition decides.
+The level of a puzzle depends on the number of moves to choose from, the length of the win, and
+whether repetition decides.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
 SHORTEST = 5
-"""Plies of a win of order 0 that is worth solving."""
+"""Least number of plies of a win of order 0 in a puzzle."""
 
 LEVELS = ("easy", "medium", "hard")
-"""How hard a puzzle is."""
+"""Levels of difficulty."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Legal moves beyond which the choice is harder."""
+"""Numbers of legal moves above which a puzzle is harder."""
 
 LONG = 13
-"""Plies beyond which a win is hard to see."""
+"""Number of plies above which a win is harder."""
 
 LOOKED, ROUNDS = 24, 24
-"""Positions by repetition, and as many others, that are looked at together, and how often."""
+"""Positions by repetition, and as many others, examined in a round; greatest number of rounds."""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
-    """The level of a puzzle, one of `LEVELS`."""
+    """Return the level of a puzzle, one of `LEVELS`."""
     choices = len(legal_moves(position))
     points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
     points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
@@ -53,11 +53,11 @@ def find_puzzle(
     seed: int | None = None,
     level: str = "",
 ) -> Position:
-    """A random position of a material in which one move alone keeps the win, or the draw.
+    """Return a random position of a material in which exactly one move keeps the win, or the draw.
 
-    Wins by repetition count whatever their length. `seed` makes the choice repeatable; without
-    `level`, one of `LEVELS`, any will do. Raises `NothingFoundError` where none is found, and else
-    like `Tablebase.probe`.
+    Wins by repetition may have any length. `seed` makes the choice repeatable. `level` is one of
+    `LEVELS`, or empty for any. Raises `NothingFoundError` if none is found, and otherwise like
+    `Tablebase.probe`.
     """
     chance = random.Random(seed)
     least = SHORTEST if aim == Outcome.WIN else 0
@@ -89,12 +89,12 @@ def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -
 
 
 def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
-    """The state of a puzzle: "open", "right", "lost" or "solved".
+    """Return the state of a puzzle: "open", "right", "lost" or "solved".
 
-    It is lost when what was to be kept is gone, and right while it is kept after the first move. A
-    win is solved by mate, a draw once the move that keeps it has been made.
+    A puzzle is lost when the outcome to keep is gone, and right while it is kept after the first
+    move. A win is solved by mate, a draw after the move that keeps it.
 
-    human : the side that is to keep what `task` names, "win" or "draw"
+    human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
     """
     if study.over is not None and study.over.winner == human:
@@ -110,13 +110,13 @@ def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
 
 
 SLIPS = 0.25
-"""The share of a beginner's moves that are any legal ones."""
+"""Probability that a beginner plays any legal move."""
 
 
 def answer(study: Study, strength: str, chance: random.Random | None = None) -> Move:
-    """Return a move of a study that has one to suggest, at one of `STRENGTHS`.
+    """Return a move of a study that has a suggested one, at one of `STRENGTHS`.
 
-    Moves that the referee punishes at once are left out, except the last one there is.
+    Moves that the referee punishes at once are excluded unless there is no other.
     """
     assert study.suggested is not None
     if strength == "best":

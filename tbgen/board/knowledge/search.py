@@ -1,10 +1,10 @@
-"""Positions of a table that are worth showing, found in bounded time.
+"""Positions of a table, found in bounded time.
 
-    search    all that can be asked, by the compiled code of `tbgen.finding`, in another process
-    glance    positions with a value, for pages, without waiting for a compiler: the histogram
-              tells how many there are, and tiles are looked at in an order that a seed tells
+    search    all conditions, by the compiled code of `tbgen.finding`, in another process
+    glance    positions with a value, for pages, without loading the compiler: the histogram gives
+              their number, and tiles are searched in an order that depends on a seed
 
-`Found` says which part of the table has been looked at, and nobody takes a sample for everything.
+`Found.share` is the part of the table that was searched.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
-"""How long a search may take; a request may take longer (`http.SEARCH_SECONDS`)."""
+"""Default time limit of a search; a request has more (`http.SEARCH_SECONDS`)."""
 
 SHOWN = 24
-"""Positions of a page, or of an answer that is asked for no number of them."""
+"""Default number of positions of a page or an answer."""
 
 MOST_SHOWN = 200
-"""Positions of any answer."""
+"""Greatest number of positions of an answer."""
 
 FIRST = 8
-"""Placements of a tile that are looked at before those of the next one."""
+"""Placements of a tile that are examined before those of the next tile."""
 
 MOST_WINS = 2_000_000
-"""Won positions of a table whose studies are searched: ten seconds of work."""
+"""Greatest number of won positions of a table for a search of studies: ten seconds of work."""
 
 CACHE_BYTES = 128 << 20
-"""Room for the codes of a side, and for blocks of tables that moves lead to."""
+"""Memory for the codes of a side, and for blocks of tables after one move."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """The findings of a search.
+    """Result of a search.
 
-    There are `candidates` positions with a wanted value, and `share` of them (0 to 1, about) have
-    been looked at: with 1 there are no more positions than these. Studies have `lengths`.
+    `candidates` positions have a matching value, and about the part `share` (0 to 1) of them has
+    been examined: with 1 there are no more positions than these. Studies have `lengths`.
     """
 
     positions: tuple[Position, ...]
@@ -59,7 +59,7 @@ class Found:
 
 
 def has_studies(library: Library, material: Material) -> bool:
-    """Return whether studies of a material are found while somebody waits."""
+    """Return whether a material has few enough wins to search its studies in a request."""
     figures, _ = library.statistics(material)
     return 0 < count_of(figures, Query(outcome=Outcome.WIN)) <= MOST_WINS
 
@@ -73,12 +73,12 @@ def search(
     seconds: float = SECONDS,
     sort: str | None = None,
 ) -> Found:
-    """At most so many positions of a table; another `seed` finds others, if there are more.
+    """Return at most `most` positions of a table; another `seed` gives other positions, if any.
 
-    With `sort`, one of `tbgen.finding.query.SORTS`, the first in that order of those that are found
-    in the time. Mirror images are left out. Nothing differs where no other rule set is here.
-    Kernels are compiled when they are first used. Raises like `Tablebase.probe` and `tbgen.find`,
-    and `InputError` where studies would take too long.
+    With `sort`, one of `tbgen.finding.query.SORTS`, the first in that order of those found in time.
+    Mirror images are left out. `differs` finds nothing without tables of another rule set. Kernels
+    are compiled on first use. Raises like `Tablebase.probe` and `tbgen.find`, and `InputError` if
+    studies would take too long.
     """
     if wanted.study and not has_studies(library, material):
         raise InputError(
@@ -112,7 +112,7 @@ def glance(
     most: int = SHOWN,
     seconds: float = SECONDS,
 ) -> Found:
-    """At most so many positions with a value; of `wanted` the value counts, and `differs`.
+    """Return at most `most` positions; of `wanted` only the value and `differs` are applied.
 
     Raises like `Tablebase.probe`.
     """
@@ -137,9 +137,9 @@ def glance(
 
 
 class _Walk:
-    """The placements of a table that have a wanted value, in an order that a seed tells.
+    """The placements of a table with a matching value, in an order that depends on a seed.
 
-    Some of each tile first, so that they are not all alike; then more and more of each.
+    A few of each tile come first, for variety; later rounds take more of each tile.
     """
 
     def __init__(self, file: TableFile, scan: Scan, seed: int, first: int) -> None:
@@ -153,7 +153,7 @@ class _Walk:
 
     @property
     def share(self) -> float:
-        """The part of all placements that has been seen, as far as tiles have told theirs."""
+        """Estimated part of all matching placements that has been examined."""
         if not self._tiles:
             return 1.0
         whole = sum(self._all.values())
@@ -161,7 +161,7 @@ class _Walk:
         return seen * self._visited / len(self._tiles)
 
     def positions(self) -> Iterator[Position | None]:
-        """Legal positions; None before a tile is read, and where a placement is no position."""
+        """Yield legal positions, and None before each tile and for a slot without a position."""
         each, left = self._each, self._tiles
         while left:
             for tile in left:
@@ -176,7 +176,7 @@ class _Walk:
             each *= 4
 
     def _slots(self, side: Side, number: int) -> NDArray[np.int64]:
-        """The slots of a tile that have a wanted value, shuffled; not all are positions."""
+        """Return the shuffled slots of a tile that have a matching value; not all are positions."""
         found = []
         for first, codes in self._file.tile(side, number):
             slots = np.arange(first, first + len(codes))
@@ -185,7 +185,7 @@ class _Walk:
         return chance.permutation(np.concatenate(found))
 
     def _position(self, side: Side, slot: int) -> Position | None:
-        """The position of a slot; None for a hole, a mirror image, or what is not legal."""
+        """Return the position of a slot; None for a hole, a mirror image, or if illegal."""
         position = self._file.layout.position(slot, side)
         if position is None or not is_legal(position):
             return None
@@ -193,7 +193,7 @@ class _Walk:
 
 
 def _other_tables(library: Library, file: TableFile) -> tuple[TableFile, ...]:
-    """The tables of the same material under other rule sets that are here."""
+    """Return the tables of the same material under other rule sets that are present."""
     material, found = file.header.spec.name.material, []
     for tables in library.others():
         with contextlib.suppress(TablebaseError, OSError):

@@ -1,6 +1,6 @@
-"""Builds of tables as a board knows them: their cost, their progress, and who does them.
+"""Interface of the board to builds of tables: cost, progress, start and cancellation.
 
-The board builds nothing and knows nobody who does: whoever serves it brings a `Workshop`.
+The board itself builds nothing: `tbgen serve` passes an implementation of `Workshop`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tbgen.indexing.squares import PieceType
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of building some tables, and those that they need and that are not here."""
+    """Cost of building some tables, including the supporting tables that are missing."""
 
     seconds: float
     memory_bytes: int
@@ -25,7 +25,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that a build which is asked for on a page may be planned to take."""
+    """Greatest planned cost of a build that a reader may start."""
 
     seconds: float
     memory_bytes: int
@@ -42,11 +42,11 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of the last build.
+    """Progress of the last build.
 
-    `done` of `total` tables are there; `running` are the materials that are being built, `share`
-    (0 to 1) is the part of the planned time that is done, `seconds` have passed. `problem` says
-    why a build has failed.
+    `done` of `total` tables are finished; `running` are the materials that are being built; `share`
+    (0 to 1) is the part of the planned time that is done; `seconds` have passed. `problem` is the
+    reason why a build has failed.
     """
 
     wanted: tuple[Material, ...]
@@ -60,34 +60,34 @@ class Progress:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether it has not ended."""
+        """Return whether the build has not ended."""
         return self.stage == Stage.BUILDING
 
 
 class Workshop(Protocol):
-    """A queue of builds into the directory that is served, one request after another."""
+    """Builds into the directory that is served, one at a time."""
 
     limits: Limits | None
-    """Of what readers may ask for; None where they may not ask for anything."""
+    """Limits for readers; None if readers may not build."""
 
     starters: Mapping[str, Sequence[Material]]
-    """Sets to begin with, by the key of their name: `start_KEY` in the texts."""
+    """Sets of materials to begin with, by the key of their name: `start_KEY` in the texts."""
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """The cost of building; None where nobody can tell."""
+        """Return the cost of building; None if it cannot be estimated."""
 
     def progress(self) -> Progress | None:
-        """The progress of the last build; None before the first one."""
+        """Return the progress of the last build; None before the first one."""
 
     def start(self, materials: Sequence[Material]) -> bool:
-        """Begin to build in other processes; False if something is being built already."""
+        """Start a build in other processes; return False if one is running already."""
 
     def cancel(self) -> None:
-        """End the build, if there is one; what is finished stays."""
+        """Cancel the build, if there is one; finished tables stay."""
 
 
 def may_build(workshop: Workshop, cost: Cost) -> bool:
-    """Return whether readers may ask for a build of that cost."""
+    """Return whether readers may start a build of that cost."""
     limits = workshop.limits
     if limits is None:
         return False
@@ -95,7 +95,7 @@ def may_build(workshop: Workshop, cost: Cost) -> bool:
 
 
 def closure_size(material: Material) -> int:
-    """At most how many materials captures can lead to; cheap, unlike the closure itself."""
+    """Return a cheap upper bound of the number of materials after captures."""
     size = 1
     for army in material.armies:
         for kind in PieceType:

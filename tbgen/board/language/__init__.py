@@ -2,7 +2,7 @@
 
 texts.csv    messages by key, in English and simplified Chinese
 i18n         a message in one of three languages
-names        pieces, points and endgames
+names        names of pieces, squares and endgames
 words        reasons and verdicts; tbgen/answers/reasons.csv has their sentences
-complaints   errors; complaints.csv has their forms
+complaints   error messages; complaints.csv has patterns and translations
 """

@@ -1,10 +1,10 @@
-"""Complaints about a request, in the reader's language.
+"""Error messages about a request, in the reader's language.
 
     "rank 3 of the FEN has 10 files"  ->  第3行有10格，应为9格
 
-Messages are made in English where the fault is found; those that a page can show are put into
-Chinese by their form (complaints.csv). One that is not known becomes a general sentence, never
-English. What the reader has typed stands between 「 and 」.
+Messages are created in English. Those that a page can show are translated into Chinese by their
+pattern (complaints.csv). A message without a pattern becomes a general sentence, never English.
+Text typed by the reader stands between 「 and 」.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _KINDS = {"king": "将（帅）", "advisor": "士", "elephant": "象", "rook": "
           "C": "炮", "P": "兵"}  # fmt: skip
 
 _FORMS = read_csv("complaints.csv")
-"""Patterns of whole messages and hints, and what they are in simplified Chinese."""
+"""Patterns of whole messages and hints, and their translation into simplified Chinese."""
 
 _CANNOT = "无法理解这个请求"
 
 
 def complain(message: str, hint: str, language: str) -> tuple[str, str]:
-    """A message and its hint as they are shown; a hint that has no Chinese form is left out."""
+    """Return a message and its hint for display; a hint without a translation becomes empty."""
     if language == "en":
         return _sentence(message), _sentence(hint)
     said = _translated(message) or _CANNOT
@@ -33,7 +33,7 @@ def complain(message: str, hint: str, language: str) -> tuple[str, str]:
 
 
 def _sentence(english: str) -> str:
-    """A text with a capital, unless it begins with a square, a parameter or a command."""
+    """Capitalise a text, unless it begins with a square, a parameter or a command."""
     named = re.match(r"[a-i][0-9]|\w+=|pip |tbgen ", english)
     return english if named else english[:1].upper() + english[1:]
 
@@ -47,7 +47,7 @@ def _translated(message: str) -> str | None:
 
 
 def _word(found: str) -> str:
-    """A side or a piece in Chinese, a number as it is, anything else in corner brackets."""
+    """Return a side or a piece in Chinese, a number unchanged, anything else in corner brackets."""
     if found in _SIDES or found in _KINDS:
         return _SIDES.get(found) or _KINDS[found]
     if found.isdecimal() or found.startswith("run: "):

@@ -1,9 +1,9 @@
-"""Every text of the board except reasons, in English and in both Chinese scripts.
+"""All texts of the board except reasons, in English and in both Chinese scripts.
 
     text("zh-Hant", "moves")   ->   著法
 
-A message is looked up by a short key in `texts.csv`, which has English and simplified Chinese;
-traditional Chinese follows from that, by words (`_WORDS`) and else character by character.
+Messages have a short key in `texts.csv`, with English and simplified Chinese. Traditional Chinese
+is derived from simplified Chinese by words (`_WORDS`), then by characters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tbgen.indexing import Side
 from tbgen.indexing.rulesets import Rules
 
 LANGUAGES = {"en": "English", "zh-Hans": "简体", "zh-Hant": "繁體"}
-"""Languages by their tags, named in themselves."""
+"""Languages by tag, each with its own name for itself."""
 
 _PAIRS = (
     "习習题題丢丟约約许許运運这這暂暫为為从從体體决決减減则則动動单單变變后後启啟响響图圖复複将將对對导導库庫开開执執换換择擇数數无無时時杀殺标標残殘毙斃没沒浅淺点點"
@@ -25,7 +25,7 @@ _PAIRS = (
     "统統见見览覽试試该該详詳读讀谁誰里裡钟鐘错錯闭閉闲閒随隨与與译譯围圍验驗证證书書检檢亏虧预預击擊戏戲级級连連胁脅仅僅网網画畫达達宽寬顽頑挡擋竖豎横橫须須会會难難实實册冊赛賽"
     "却卻参參范範凭憑于於几幾并並余餘视視"
 )
-"""Simplified characters that the package uses, each before its traditional form."""
+"""Simplified characters of the package, each followed by its traditional form."""
 
 _TRADITIONAL = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
 
@@ -36,13 +36,13 @@ _WORDS = {
     "数据": "資料", "字节": "位元組", "字符": "字元", "导出": "匯出", "运行": "執行",
     "全屏": "全螢幕", "回车": "「Enter」鍵", "位图": "點陣圖", "响应": "回應", "文本": "文字",
 }  # fmt: skip
-"""Words that traditional Chinese says or spells otherwise; longer ones first."""
+"""Words with another form in traditional Chinese; longer ones first."""
 
 _WORD = re.compile("|".join(_WORDS))
 
 
 def read_csv(path: str | Path) -> list[list[str]]:
-    """The lines of a data file, by its path or by its name in this package."""
+    """Return the rows of a CSV file, given by path or by name in this package."""
     with (Path(__file__).parent / path).open(encoding="utf-8", newline="") as file:
         return list(csv.reader(file))
 
@@ -50,23 +50,23 @@ def read_csv(path: str | Path) -> list[list[str]]:
 TEXTS = {key: (english, chinese) for key, english, chinese in read_csv("texts.csv")} | {
     f"rules_{rules}": (rules.meaning, rules.terms.in_chinese) for rules in Rules
 }
-"""The messages by key, English and simplified Chinese; those of rule sets are their terms."""
+"""Messages by key, in English and simplified Chinese, including the terms of rule sets."""
 
 
 def traditional(simplified: str) -> str:
-    """The text in traditional Chinese."""
+    """Convert a text from simplified to traditional Chinese."""
     return _WORD.sub(lambda word: _WORDS[word[0]], simplified).translate(_TRADITIONAL)
 
 
 def localise(language: str, english: str, chinese: str) -> str:
-    """One of two versions of a text; the Chinese one is given in simplified characters."""
+    """Return one of two versions of a text; the Chinese one is given in simplified characters."""
     if language == "en":
         return english
     return traditional(chinese) if language == "zh-Hant" else chinese
 
 
 def text(language: str, key: str, **fields: object) -> str:
-    """The message of a key, with its `{fields}` filled in; a `Side` is named in the language."""
+    """Return the message of a key with its `{fields}` filled in; a `Side` becomes its name."""
     for name, value in fields.items():
         if isinstance(value, Side):
             fields[name] = text(language, value.name.lower())

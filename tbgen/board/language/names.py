@@ -1,9 +1,9 @@
-"""Names of pieces, points and endgames in the reader's language.
+"""Names of pieces, squares and endgames in the reader's language.
 
 KNPKAABB        knight and pawn against two advisors and two elephants     马兵对士象全
 R, e4           the rook on e4                                             五路车
 
-`tbgen.notation.materials` reads the names of endgames.
+`tbgen.notation.materials` parses the names of endgames.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DIGITS = "一二三四五六七八九"
 
 
 def piece_name(code: int, language: str) -> str:
-    """`Red rook`, `红车`: a piece with its side, by its code."""
+    """Return the name of a piece code with its side: `Red rook`, `红车`."""
     side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
     english = f"{text('en', side.name.lower())} {ENGLISH[kind]}"
     return localise(
@@ -31,7 +31,7 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """`e4`; in Chinese the file from Red's right and the rank from Red's side, `五路第5线`."""
+    """Return `e4`; in Chinese file and rank from Red's side, the file from the right: `五路第5线`."""
     rank = square // 9 + 1
     file = _DIGITS[file_number(Side.RED, square) - 1]
     return localise(
@@ -40,13 +40,13 @@ def point_name(square: int, language: str) -> str:
 
 
 def file_name(side: Side, square: int) -> str:
-    """The file of a piece as its side counts it: `三路` of Red, `３路` of Black."""
+    """Return the file of a square as its side counts it: `三路` for Red, `３路` for Black."""
     number = file_number(side, square)
     return f"{_DIGITS[number - 1] if side == Side.RED else chr(ord('０') + number)}路"
 
 
 def army_name(army: Army, side: Side, language: str) -> str:
-    """`knight and two pawns`, `马双兵`; `the bare king`, `单将`."""
+    """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `单将`."""
     counts = [(kind, army.count(kind)) for kind in _ORDER if army.count(kind)]
     if language == "en":
         words = [
@@ -71,7 +71,7 @@ def army_name(army: Army, side: Side, language: str) -> str:
 
 
 def material_name(material: Material, language: str) -> str:
-    """`Rook and knight against rook`, `车马对车`."""
+    """Return the name of a material: `Rook and knight against rook`, `车马对车`."""
     first = army_name(material.first, Side.RED, language)
     second = army_name(material.second, Side.BLACK, language)
     english = f"{first} against {second}"

@@ -1,4 +1,4 @@
-"""Reasons in the reader's language: `tbgen.answers.reasons` says what, `Chinese` here how.
+"""Reasons and verdicts in the reader's language, with the Chinese `tbgen.answers.reasons.Words`.
 
 红方9步（5回合）杀                          order 0, distance to mate
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
@@ -24,24 +24,24 @@ from tbgen.tables.proofs import ProofStatus
 
 
 class Chinese(reasons.Words):
-    """Simplified characters."""
+    """Simplified Chinese."""
 
     sentences: ClassVar[Mapping[str, str]] = reasons.read_sentences(2)
 
     def side(self, side: Side) -> str:
-        """`红方`."""
+        """Return `红方` or `黑方`."""
         return text("zh-Hans", side.name.lower())
 
     def plies(self, plies: int) -> str:
-        """`9步`."""
+        """Return a number of plies, such as `9步`."""
         return f"{plies}步"
 
     def distance(self, plies: int) -> str:
-        """`9步（5回合）`."""
+        """Return a distance, such as `9步（5回合）`."""
         return f"{plies}步（{(plies + 1) // 2}回合）"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """`炮长捉五路车`."""
+        """Return a phrase such as `炮长捉五路车`."""
         victim = mechanism.victim
         assert victim is not None
         chasers = dict.fromkeys(piece_name(piece.side, piece.kind) for piece in mechanism.by)
@@ -50,26 +50,26 @@ class Chinese(reasons.Words):
 
 
 class Traditional(Chinese):
-    """Traditional characters, derived from the simplified sentences."""
+    """Traditional Chinese, derived from the simplified sentences."""
 
     def say(self, reason: reasons.Reason) -> str:
-        """The sentence."""
+        """Return the sentence of a reason."""
         return traditional(super().say(reason))
 
 
 WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
-"""The words of each language for `tbgen.answers.reasons`."""
+"""Words of each language, by tag."""
 
 
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
-    """The referee's sentence on a repetition: what both sides did, the verdict, the article."""
+    """Return the referee's sentence on a repetition: both conducts, the verdict, the article."""
     if language == "en":
         return judgement.reason
     return localise(language, "", _judged(judgement, rules))
 
 
 def _judged(judgement: Judgement, rules: Rules) -> str:
-    """The words of `tbgen.referee.reasons.explain` in simplified Chinese."""
+    """Return the sentence of `tbgen.referee.reasons.explain` in simplified Chinese."""
     if rules == Rules.NONE:
         return "局面重复；不计循环规则，判和"
     red, black = judgement.conducts
@@ -89,7 +89,7 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
 
 
 def _conduct(conduct: Conduct) -> str:
-    """One side's conduct, as a clause."""
+    """Return one side's conduct as a clause."""
     side = text("zh-Hans", conduct.side.name.lower())
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"
@@ -109,7 +109,7 @@ def _conduct(conduct: Conduct) -> str:
 
 
 def _article(article: str, rules: Rules) -> str:
-    """`art. 15` as `（世界象棋规则第15条）`, where the rules are those."""
+    """Return `art. 15` as `（世界象棋规则第15条）`; the book is named only under its own rules."""
     if "root" in article:
         return "（捉无真根子）"
     book = "世界象棋规则" if rules == Rules.WXF else ""
@@ -118,14 +118,14 @@ def _article(article: str, rules: Rules) -> str:
 
 
 def result_name(winner: Side | None, language: str) -> str:
-    """`Red wins` or `Draw`."""
+    """Return `Red wins`, `Black wins` or `Draw`."""
     if winner is None:
         return text(language, "drawn")
     return text(language, "wins", side=winner)
 
 
 def time_in_words(seconds: float, language: str) -> str:
-    """`12 s`, `12秒`."""
+    """Return a time as text, such as `12 s` or `12秒`."""
     for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
         if seconds < most:
             return localise(language, duration(seconds), f"{seconds / length:.0f}{unit}")
@@ -133,7 +133,7 @@ def time_in_words(seconds: float, language: str) -> str:
 
 
 def proof_in_words(status: ProofStatus, language: str) -> str:
-    """`proven from the rules, but for KRK`."""
+    """Return the state of a proof, such as `proven from the rules, but for KRK`."""
     said = text(language, f"proof_{status.state.name.lower()}")
     if status.gaps:
         names = dict.fromkeys(gap.table.material.name for gap in status.gaps)
@@ -144,5 +144,5 @@ def proof_in_words(status: ProofStatus, language: str) -> str:
 
 
 def order_value(order: int | None, value: int | None) -> str:
-    """Pai's `oo-vvv`; dashes where it is not known."""
+    """Return order and value in Pai's form `oo-vvv`; dashes if unknown."""
     return "--" if order is None or value is None else f"{order:02}-{value:03}"
