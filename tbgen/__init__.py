@@ -2,30 +2,30 @@
 
     cli, board     commands; the board in a browser and the HTTP API, side by side
     answers        answers about positions: reasons, JSON, failures
-    building       closures of materials: plans, and builds that survive interruption
+    building       closures of materials: plans, and builds that can be resumed
     finding        searches of tables for positions that meet conditions
-    play           values and moves, the choice among equals, whole lines
-    notation       positions and moves as people and other programs write them
+    play           values and moves, the choice among equal moves, whole lines
+    notation       notations of positions and moves
     probing        probes inside compiled code; tables as rows
     verify         proofs of finished files, from the rules alone
     retrograde     the phases that compute a table's values, one file each
-    rows           sets of positions, ninety at a time, on which the phases work
-    referee        verdicts of repetitions
+    rows           sets of positions, ninety at a time, for the phases
+    referee        verdicts on repetitions
     rules          legal moves, checks, chases
-    compiling      numba, in one place
-    tables         bytes on disk, and probing              (the folder `tables` beside this one)
+    compiling      numba settings, compiled kernels and their cache
+    tables         table files, and probing                (the folder `tables` beside this one)
     indexing       squares, positions, materials and their index         (the folder `indexing`)
 
-A package imports only packages below it, as tests/house/test_layers.py lists. The docstring of a
-package says what it holds. A build goes indexing -> rows and retrograde -> tables; a reader goes
-tables -> play -> answers, without numba.
+A package imports only packages below it, as tests/house/test_layers.py lists. The docstring of
+each package lists its modules. A build goes indexing -> rows and retrograde -> tables; a reader
+goes tables -> play -> answers, without numba.
 
 Public names are imported from `tbgen` itself: `from tbgen import open_tablebase, Position, Move`
 (docs/python.md).
 """
 
 from importlib import import_module as _import
-from os import path as _path  # and not pathlib, which takes longer to load than the rest
+from os import path as _path  # pathlib would take longer to load than the rest
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from tbgen.tables.names import Metric, RuleSet
     from tbgen.tables.result import ProbeResult
 
-# In a source checkout the folders `indexing` and `tables` lie beside this one, which shadows an
-# installed tbgen when Python starts in the repository root.
+# In a source checkout the folders `indexing` and `tables` are beside this one. It shadows an
+# installed tbgen if Python is started in the repository root.
 _folder = _path.dirname(_path.realpath(__file__))
 if not _path.isdir(_path.join(_folder, "indexing")):
     __path__.append(_path.dirname(_folder))
@@ -96,8 +96,9 @@ _HOMES = {
     "tables.names": ("Metric", "RuleSet"),
     "tables.result": ("ProbeResult",),
 }
-"""Public names by module. A module is loaded with the first use of one of its names: numpy takes
-longer to load than `import tbgen` may."""
+"""Public names by module. A module is loaded when one of its names is first used, because loading
+numpy would make `import tbgen` slow.
+"""
 
 __all__ = [
     "CorruptTableError",
@@ -146,10 +147,10 @@ __all__ = [
     "read_table",
 ]
 
-if not TYPE_CHECKING:  # type checkers would take any name for an attribute
+if not TYPE_CHECKING:  # for type checkers, every name would be an attribute
 
     def __getattr__(name: str) -> object:
-        """Load the module that a name is in, and keep the name."""
+        """Import the module of a public name, and store the name in this module."""
         for module, names in _HOMES.items():
             if name in names:
                 found = getattr(_import(f"tbgen.{module}"), name)
@@ -159,5 +160,5 @@ if not TYPE_CHECKING:  # type checkers would take any name for an attribute
 
 
 def __dir__() -> list[str]:
-    """List the public names, loaded or not."""
+    """List the public names, including those not yet imported."""
     return sorted({*globals(), *__all__})

@@ -1,13 +1,13 @@
-"""The program `tbgen`, also as `python -m tbgen`: the command line, and what stops it.
+"""The program `tbgen`, also as `python -m tbgen`: the command line and its signal handling.
 
-    SIGINT    Ctrl-C: KeyboardInterrupt, as ever in Python; exit status 130
-    SIGTERM   a request to end, by a batch system or a container: the same
-    SIGHUP    the terminal is gone: the same
+    SIGINT    Ctrl-C: KeyboardInterrupt, as usual in Python; exit status 130
+    SIGTERM   request to end, by a batch system or a container: as SIGINT
+    SIGHUP    the terminal was closed: as SIGINT
 
-The signals are taken before anything else is loaded, so that there is no moment, from the first
-import to the last cleaning up, at which a stop leaves a traceback or a half-written file. What a
-shell has had ignored (`nohup`, a job in the background) stays so. `tbgen.cli` describes the
-interruption where a command is running.
+Handlers are installed before any other module is imported. So a signal at any moment, from the
+first import to the last clean-up, leaves no traceback and no half-written file. Signals that a
+shell ignores (`nohup`, background jobs) stay ignored. While a command runs, `tbgen.cli` reports
+the interruption.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ _STOPS = (signal.SIGTERM, signal.SIGHUP)
 _RETRY_SECONDS = 0.02
 
 _OBJECTS_BETWEEN_COLLECTIONS = 5_000
-"""To look for garbage every 700 objects, among modules that stay, took 0.04 of the 0.55 CPU seconds
-of a small proof; more than these gain nothing."""
+"""Threshold of the garbage collector. With Python's default of 700 objects, collections took 0.04
+of the 0.55 CPU seconds of a small proof; larger thresholds than this one gain nothing.
+"""
 
 
 def main() -> None:
-    """Run the command line; never returns, but raises `SystemExit`."""
+    """Run the command line; always raise `SystemExit`."""
     interrupted = False
-    # numpy's BLAS, which nothing here uses, takes memory for every thread when it is loaded, and
-    # where a thread cannot be had it interrupts the program.
+    # numpy's BLAS, which nothing here uses, allocates memory for every thread when it is loaded,
+    # and interrupts the program if it cannot start a thread.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *gc.get_threshold()[1:])
-    # At the end everything goes: to look through it for garbage before took up to 0.1 CPU seconds.
+    # A garbage collection at exit would take up to 0.1 CPU seconds.
     atexit.register(gc.freeze)
-    # Python remembers every KeyboardInterrupt that left source in a string (`exec`, as namedtuple
-    # and numba do), and would in the end kill itself by SIGINT, whatever the exit status is to be.
+    # After a KeyboardInterrupt in source from a string (`exec`, as in namedtuple and numba) Python
+    # would kill itself by SIGINT at exit, whatever the exit status.
     atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
     try:
         take_signals()
@@ -52,7 +53,7 @@ def main() -> None:
         interrupted = True
     finally:
         _leave_signals()
-    if interrupted:  # before the first command was there to say so, or after the last word
+    if interrupted:  # before a command could report it, or after it had ended
         from tbgen.answers.failures import INTERRUPTED
 
         print("error: interrupted", file=sys.stderr)
@@ -78,7 +79,7 @@ def _leave_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Do what Ctrl-C would do now: a server has a handler of its own, which ends it in order."""
+    """Call the handler of Ctrl-C; a server installs its own, which shuts it down."""
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):
         handler = signal.default_int_handler
@@ -86,9 +87,10 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """Interrupt again, soon, if Python had to drop it: nothing can be raised out of a callback.
+    """Repeat an interruption soon that Python dropped because it was raised inside a callback.
 
-    A destructor is one, and so is what the collector of garbage or a compiled library calls.
+    Such callbacks are destructors, and functions called by the garbage collector or a compiled
+    library.
     """
     if issubclass(dropped.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)

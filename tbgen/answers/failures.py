@@ -105,7 +105,7 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
         hint = "--rules, --minor-chases, --orders and --metric choose among them"
         return Failure(BAD_INPUT, message, hint)
     if isinstance(error, tables.IllegalPositionError):
-        # The rules' own error says what to do about it.
+        # The cause, an error of the rules, has the hint.
         return Failure(BAD_INPUT, message, getattr(error.__cause__, "hint", ""))
     if isinstance(error, tables.CorruptTableError):
         return Failure(CORRUPT, message, f"the file is {error.file}")

@@ -190,7 +190,7 @@ def explain_move(
     if move.converts:
         key = "move_wins_by_capture" if won else "move_loses_by_capture"
         return words.say(Reason(key, material=after.material.name))
-    # A distance may have been taken over from a supporting table.
+    # The distance may be that of a supporting table.
     metric = Metric.DTC if Metric.DTC in (root.metric, after.metric) else Metric.DTM
     keeps = won and is_direct_win(root) and worth.order == root.order and not move.capture
     offence = None

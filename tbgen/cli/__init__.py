@@ -1,17 +1,17 @@
-"""The command line: one file for each command, loaded when it is called.
+"""The command line: one module for each command, imported when the command is called.
 
     options    options that several commands share
-    materials  the arguments that name materials, one by one or as sets
+    materials  arguments that name materials, singly or as sets
     command    the class of every command: answers on stdout, failures on stderr
-    lessons    examples and next steps, for `--help` and for somebody at a terminal
-    progress   how far a build is, on stderr
-    live       one line on stderr that is written over
-    proofs     how far proofs are, and what they found
-    streams    text in any encoding, in and out
+    lessons    examples and next steps, for `--help` and for terminals
+    progress   progress of a build, on stderr
+    live       one line on stderr that is overwritten
+    proofs     progress and results of proofs
+    streams    standard streams in any encoding
 
-A command reads options, asks the packages below, and prints. What it says of a position, and the
-messages and exit statuses of all that can go wrong, are in `tbgen.answers`, as for the board.
-`tbgen --help` reads the table below and imports no command.
+A command reads options, calls the packages below, and prints. Answers about positions, messages
+and exit statuses are in `tbgen.answers`, shared with the board. `tbgen --help` reads the table
+below and imports no command.
 """
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ GROUPS = {
         "doctor": "Report on the environment.",
     },
 }
-"""Commands in the groups of `tbgen --help`: name and one-line help; `tbgen.cli.NAME` has each."""
+"""Commands in the groups of `tbgen --help`: name and one-line help; each is in `tbgen.cli.NAME`."""
 
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
-"""Name and one-line help of every command."""
+"""One-line help of every command by name."""
 
 
 class _LazyGroup(Group):
-    """Commands by name, imported on first use."""
+    """Group whose commands are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of `COMMANDS`."""
+        """Return the names, in the order of `COMMANDS`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name, or None."""
+        """Return the command of a name, or None."""
         if cmd_name not in COMMANDS:
             return None
         return getattr(importlib.import_module(f"tbgen.cli.{cmd_name}"), cmd_name)
@@ -78,11 +78,11 @@ class _LazyGroup(Group):
                 formatter.write_dl([(name.ljust(longest), text) for name, text in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """End the help with first steps."""
+        """Write first steps at the end of the help."""
         write_lesson(formatter, FIRST_STEPS)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands that begin so, without importing them: a shell asks at every Tab."""
+        """Return the commands with a prefix, importing none: shells call this at every Tab."""
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=COMMANDS[name]) for name in found] + options

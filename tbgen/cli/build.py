@@ -33,9 +33,9 @@ from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 
 _WORTH_TELLING = 60
-"""Builds that are planned to take so many seconds or more begin by telling their totals."""
+"""Seconds; a build that is planned to take longer prints its totals first."""
 _NAMED = 8
-"""Most materials that a suggested command names; nobody would type a line of more."""
+"""Greatest number of materials in a suggested command."""
 
 
 @click.command(cls=Command)
@@ -133,7 +133,7 @@ def build(
     if failed and not keep_going:
         raise next(iter(failed.values()))
     if wdl:
-        # Of those that failed, and that need them, there is nothing to pack.
+        # Tables that failed, and those that need them, cannot be packed.
         missing = {*failed, *outcome.left_out}
         built = [material for material in wanted if str(material) not in missing]
         pack_closure(tables, built, rule_set, threads=threads or os.cpu_count() or 1)
@@ -160,12 +160,12 @@ def build(
 def _check_first(
     collection: Collection, memory: int, threads: int, *, elsewhere: bool, confirmed: bool
 ) -> None:
-    """Refuse what cannot be built, and say what a build of more than a minute will take.
+    """Refuse a set that cannot be built; print the totals of a build of more than a minute.
 
-    elsewhere : whether workers build, whose memory this machine does not know
+    elsewhere : whether workers build, whose memory is not that of this machine
     """
     if len(collection.unfinished) < 2:
-        return  # the builder itself refuses a single table, and its plan would only delay it
+        return  # the builder itself checks a single table, and a plan would only delay it
     rules = collection.rule_set.rules
     assert rules is not None
     planned = collection.planned(threads)
@@ -185,7 +185,7 @@ def _check_first(
 def _on_this_machine(
     collection: Collection, jobs: int, cores: int, memory: int, *, profile: bool, keep_going: bool
 ) -> tuple[SetProgress, Outcome]:
-    """Build one after another here, or several at once in processes."""
+    """Build the tables one after another in this process, or several at once in others."""
     shared = Shares(1, 0, 0) if jobs == 1 else shares(jobs or cores, memory)
     several = len(collection.unfinished) > 1
     listed = collection.jobs(cores, shared.floor) if several else []
@@ -204,7 +204,7 @@ def _on_this_machine(
                     progress, builder.meter, lambda shares: progress.profile(shares, cores)
                 )
             return progress, collection.build_in_process(builder, progress, keep_going=keep_going)
-        # Processes are for many tables: one alone needs nothing of them.
+        # A single table needs no processes.
         from tbgen.scheduling.processes import Processes
 
         with Processes(collection.one_table(cores), shared.jobs, shared.memory) as executor:
@@ -221,7 +221,7 @@ def _on_cluster(
     memory: int,
     keep_going: bool,
 ) -> tuple[SetProgress, Outcome]:
-    """Build on the workers of a dask cluster, which see the directory or exchange tables."""
+    """Build on the workers of a dask cluster, which share the directory or exchange tables."""
     from tbgen.scheduling.cluster import Cluster
 
     function: Callable[[Start], Built] = collection.one_table(threads)
@@ -246,14 +246,14 @@ def _on_cluster(
 
 
 def _worded(key: str, error: BaseException) -> BaseException:
-    """Return the error of a job, in words of this program."""
+    """Return the error of a job; a lost job gets a `TablebaseError` with a message."""
     if isinstance(error, LostError):
         return TablebaseError(f"{key} was given up: {error}, again and again")
     return error
 
 
 def _described(error: BaseException, ctx: click.Context) -> failures.Failure:
-    """Return the report of an error; one that only a bug explains is raised."""
+    """Return the failure for an error; raise an error that is a bug."""
     failure = describe(error, tables_option(ctx))
     if failure is None:
         raise error
@@ -261,7 +261,7 @@ def _described(error: BaseException, ctx: click.Context) -> failures.Failure:
 
 
 def _suggest(built: list[Material]) -> None:
-    """Name what may come next."""
+    """Suggest commands to run next."""
     names = " ".join(map(str, built)) if len(built) <= _NAMED else "MATERIAL..."
     show_next(
         (f"tbgen verify --closure {names}", "proves them from the rules"),

@@ -1,7 +1,7 @@
-"""The class of every command: answers on stdout, errors as `describe` words them.
+"""Class of every command: answers on stdout, errors on stderr.
 
-An expected error is one line and a hint on stderr and an exit status; with `--json`, stdout has
-`{"input","error","hint"}` besides. TBGEN_TRACEBACK=1 shows where it came from.
+An expected error is one line and a hint on stderr, and an exit status. With `--json`, stdout also
+has `{"input","error","hint"}`. TBGEN_TRACEBACK=1 prints the traceback.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ HELP_NAMES = ["-h", "--help"]
 Answer = TypeVar("Answer")
 
 _TO_LOAD_NUMPY = 96 << 20
-"""Addresses. Beside the 20 MiB of an interpreter, numpy 2.4 could be loaded in as many
-(`python -m tests.faults.limits --only addresses`)."""
+"""Bytes of address space. numpy 2.4 could be loaded with this much beside the 20 MiB of an
+interpreter (`python -m tests.faults.limits --only addresses`).
+"""
 
 
 def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
-    """Return the report of an exception, as `failures.describe` does, click's own included."""
+    """Return the failure for an exception as `failures.describe` does, click's included."""
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
     if isinstance(error, click.UsageError):
@@ -44,7 +45,7 @@ def describe(error: BaseException, tables_option: str = "") -> failures.Failure 
 
 
 def show_failure(failure: failures.Failure, prefix: str = "") -> None:
-    """Print a failure to stderr: one line that says what, one on what to do."""
+    """Print a failure to stderr: one line of message, one of hint."""
     click.echo(f"{prefix}error: {failure.message}", err=True)
     if failure.hint:
         click.echo(f"hint: {failure.hint}", err=True)
@@ -56,7 +57,7 @@ def show_json(answer: object) -> None:
 
 
 def tables_option(context: click.Context) -> str:
-    """The option that names the same tables directory again; empty where none was given."""
+    """Return the option that names the tables directory, for commands to try; empty by default."""
     if context.get_parameter_source("tables") != ParameterSource.COMMANDLINE:
         return ""
     return f" --tables {context.params['tables']}"
@@ -67,10 +68,12 @@ def answer_lines(
     answer: Callable[[str], Answer],
     show: Callable[[Answer], object],
 ) -> int:
-    """Answer every line of standard input, a bad one by its failure; returns the worst exit status.
+    """Answer every line of standard input; return the worst exit status.
 
-    answer : makes the answer to a line, or raises
-    show : prints it, as a line or as JSON
+    A line that cannot be answered gives its failure.
+
+    answer : returns the answer to a line, or raises
+    show : prints an answer, as a line or as JSON
     """
     worst = failures.OK
     for line in read_lines():
@@ -92,13 +95,13 @@ def answer_lines(
 
 
 def show_traceback() -> None:
-    """Print the exception at hand with its traceback, if the user has asked for that."""
+    """Print the current exception with its traceback, if TBGEN_TRACEBACK is set."""
     if os.environ.get("TBGEN_TRACEBACK", "0") not in ("", "0"):
         traceback.print_exc()
 
 
 class _Reporting(click.Command):
-    """Error reporting shared by commands and their group."""
+    """Error reporting of commands and their group."""
 
     def main(
         self,
@@ -108,9 +111,9 @@ class _Reporting(click.Command):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run the command line; what goes wrong before a command runs ends here.
+        """Run the command line; report errors that occur before a command runs.
 
-        That is bad usage, or memory too short to load the command; all else ends in
+        Those are bad usage, or too little memory to load the command; all others are reported by
         `Command.invoke`.
         """
         _replace_closed_streams()
@@ -127,10 +130,10 @@ class _Reporting(click.Command):
 
 
 class Group(_Reporting, click.Group):
-    """The group of all commands."""
+    """Group of all commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Load and run a command; of an interruption meanwhile, click would print a line itself."""
+        """Load and run a command; report an interruption, for which click prints another line."""
         try:
             _have_room_to_load()
             return super().invoke(ctx)
@@ -139,18 +142,18 @@ class Group(_Reporting, click.Group):
 
 
 class Command(_Reporting):
-    """A command; use as `@click.command(cls=Command)`."""
+    """A command; for use as `@click.command(cls=Command)`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("context_settings", {}).setdefault("help_option_names", HELP_NAMES)
         super().__init__(*args, **options)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """End the help with examples."""
+        """Write examples at the end of the help."""
         write_lesson(formatter, LESSONS.get(self.name or ""))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and report what went wrong."""
+        """Run the command, and report its errors."""
         try:
             answer = super().invoke(ctx)
             sys.stdout.flush()
@@ -165,13 +168,13 @@ class Command(_Reporting):
 
 
 def _end(error: BaseException, ctx: click.Context | None) -> int:
-    """Report an exception and return the exit status; raise it again if it is a bug."""
+    """Report an exception and return the exit status; raise the exception again if it is a bug."""
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
-        error = error.__cause__  # click takes it for Ctrl-D at a prompt
+        error = error.__cause__  # click treats it as Ctrl-D at a prompt
     failure = describe(error, tables_option(ctx) if ctx else "")
     if failure is None:
         raise error
-    # Where the failure is that nothing can be written, nobody is left to be told.
+    # If stderr cannot be written, the message is lost.
     with contextlib.suppress(OSError):
         if isinstance(error, click.exceptions.NoArgsIsHelpError):
             error.show()
@@ -202,10 +205,10 @@ def _have_room_to_load() -> None:
 
 
 def _replace_closed_streams() -> None:
-    """Replace closed standard streams by streams that fail when they are used.
+    """Replace closed standard streams by streams that fail when used.
 
-    The replacement also occupies the descriptor: else a file opened later would get it, and with it
-    the output of the program. Messages on stderr may be lost.
+    The replacement also occupies the file descriptor; otherwise a file opened later would get it,
+    and receive the program's output. Messages on stderr may be lost.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")

@@ -1,7 +1,6 @@
 """`tbgen convert`: a position or a move from any notation into any other.
 
-Positions go through `tbgen.notation.positions`, moves through `tbgen.notation.moves`. Tables are
-not involved.
+`tbgen.notation.positions` converts positions, `tbgen.notation.moves` moves. No tables are read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`tbgen diagram`: a position as a picture, drawn by the board's own code.
 
-SVG needs nothing; PNG needs the extra `png`. Tables are not involved.
+SVG needs no other package; PNG needs the extra `png`. No tables are read.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def compare_digests(
     threads: int,
     as_json: bool,
 ) -> int:
-    """Compare tables with a list, say how they stand, and return the exit status.
+    """Compare tables with a list, print the result, and return the exit status.
 
     against : the list, None for the project's own
     """

@@ -1,7 +1,7 @@
-"""`tbgen doctor`: the environment as far as it matters to tables.
+"""`tbgen doctor`: properties of the environment that matter to tables.
 
-Versions come from the installed packages' metadata, so that numba is not imported unless asked:
-importing it takes longer than all the rest.
+Versions come from the metadata of installed packages, because importing numba takes longer than
+everything else; `--numba` imports it.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
 
 
 def _version(package: str) -> str | None:
-    """The version of an installed package; None if it is not there."""
+    """Return the version of a package; None if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -70,14 +70,14 @@ def _version(package: str) -> str | None:
 
 
 def _memory() -> dict[str, int | str]:
-    """Bytes of memory: all of it, what a build may use now, and what sets that limit."""
+    """Return bytes of memory: total and available to a build, and the limit that applies."""
     allowance = usable_memory()
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {"total": total, "available": allowance.memory, "limit": allowance.limit}
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Return the folder of the compiled kernels of these sources, and their usual one."""
+    """Return the folder of compiled kernels in use, and the usual one."""
     found = find_kernel_folder()
     answer = _directory(found.path or found.usual or Path(os.sep))
     answer["usual"] = None if found.usual is None else str(found.usual)
@@ -85,9 +85,9 @@ def _kernel_cache() -> dict[str, Any]:
 
 
 def _directory(path: Path) -> dict[str, Any]:
-    """Return whether a directory can be written, or made; and the bytes left for it."""
+    """Return path, existence, writability and free bytes of a directory."""
     existing = path
-    # In `os.path`, a folder that may not be searched is no error.
+    # Unlike `Path.exists`, `os.path.exists` raises no error in an unreadable folder.
     while not os.path.exists(existing) and existing != existing.parent:
         existing = existing.parent
     return {
@@ -99,7 +99,7 @@ def _directory(path: Path) -> dict[str, Any]:
 
 
 def _working_directory() -> Path | None:
-    """The working directory; None if it has been removed."""
+    """Return the working directory; None if it has been removed."""
     try:
         return Path.cwd()
     except OSError:
@@ -107,7 +107,7 @@ def _working_directory() -> Path | None:
 
 
 def _tables(path: Path) -> dict[str, Any]:
-    """Return the tables directory, and its number of tables."""
+    """Return the tables directory, and number and bytes of its tables."""
     from tbgen.tables import TableName
 
     answer = _directory(path)

@@ -14,7 +14,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.notation import parse_material
 
-# Numba, through the rows, and the tables are loaded when a table is dumped.
+# Numba and the tables package are imported when a table is dumped.
 if TYPE_CHECKING:
     from tbgen.probing.columns import TableColumns
 
@@ -44,9 +44,9 @@ def dump(
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """Every legal position of a table with its value, or a sample of them, as columns.
+    """Write every legal position of a table with its value, or a sample of them, as columns.
 
-    Mirror images are written once, Red has the pieces that the material names first. Columns:
+    Mirror images are written once; Red has the pieces that the material names first. Columns:
     slot (docs/format.md), side to move (0 Red, 1 Black), the square of each piece (9 * rank +
     file), outcome for the side to move (1, 0, -1), order, plies. --json describes what was
     written, on stdout; `tbgen find` writes FENs.
@@ -61,7 +61,7 @@ def dump(
         what = "a directory" if out.is_dir() else "in a directory that is missing"
         raise click.BadParameter(f"{out} is {what}; name a file", param_hint="'--out'")
     wanted = parse_material(material)
-    # Legality is compiled: numba is loaded here only.
+    # Legality is compiled: numba is imported here only.
     from tbgen.probing import columns
     from tbgen.probing import dump as dumping
     from tbgen.tables.files import replacing

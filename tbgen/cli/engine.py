@@ -1,4 +1,4 @@
-"""`tbgen engine`: the engine, for a GUI that speaks UCI or UCCI."""
+"""`tbgen engine`: the engine, for a GUI that uses UCI or UCCI."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tbgen.cli.command import Command
 @click.command(cls=Command)
 @options.tables_option
 def engine(tables: Path) -> None:
-    """Play in a GUI: UCI or UCCI on stdin and stdout, whichever the first line says.
+    """Play in a GUI: UCI or UCCI on stdin and stdout, as the first line chooses.
 
-    The same as the program tbgen-engine, which GUIs can start without arguments (docs/engine.md).
+    The program tbgen-engine is the same, for GUIs that pass no arguments (docs/engine.md).
     """
     from tbgen.engine.conversation import run
 

@@ -53,10 +53,10 @@ def fetch(
     any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
     at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
 
-    A file gets its name when its bytes have the SHA-256 that the index says; what was cut is
-    continued, from the same source or the next. Whom you have the index from, you must trust.
+    A file gets its name only if its bytes have the SHA-256 in the index. A partial download is
+    continued, from the same source or the next. You must trust the source of the index.
 
-    Exit status: 0 ok, 1 something was not to be had, 2 bad input.
+    Exit status: 0 ok, 1 a file could not be fetched, 2 bad input.
     """
     from tbgen.publishing.fetching import FetchError, fetch_index
     from tbgen.publishing.index import read_index_file
@@ -87,7 +87,7 @@ def fetch(
             label = f"{number}/{len(chosen)} {entry.file}"
             done, failure = _fetch_one(entry, sources, tables, line, label)
             answer[done].append(failure.to_json(entry.file) if failure else entry.file)
-            if failure and failure.hint not in hints:  # one is enough for a hundred files
+            if failure and failure.hint not in hints:  # each hint once, for any number of files
                 hints.add(failure.hint)
                 line.say(f"hint: {failure.hint}")
     answer["missing"] = missing
@@ -106,7 +106,7 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: BuildProgress, label: str
 ) -> tuple[str, failures.Failure | None]:
-    """Return the result for a file: `fetched`, `present` or `failed`; and the failure."""
+    """Return the result for a file, `fetched`, `present` or `failed`, and the failure."""
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file
 

@@ -16,13 +16,13 @@ from tbgen.finding.query import SORTS, read_range
 from tbgen.indexing import Material, Position, Side
 from tbgen.notation import parse_material
 
-# Numba, and the tables, are loaded when a table is searched.
+# Numba and the tables package are imported when a table is searched.
 if TYPE_CHECKING:
     from tbgen.finding.search import Search
     from tbgen.play.tablebase import GameTablebase
 
 COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
-"""Columns of CSV, where studies alone have the last, and the fields of a position in JSON."""
+"""Columns of CSV (`length` only for studies), and fields of a position in JSON."""
 
 
 @click.command(cls=Command)
@@ -64,7 +64,7 @@ def find(
     material: str, selection: options.Selection, style: str, counted: bool, as_json: bool,
     **asked: Any,
 ) -> None:  # fmt: skip
-    """List all positions of a table that fulfil conditions.
+    """List all positions of a table that meet conditions.
 
     Mirror images count once; Red has the pieces that the material names first. Positions are
     sorted by side to move and slot (docs/format.md): an interrupted search resumes with --after
@@ -107,7 +107,7 @@ def _write_fens(found: Search, tables: GameTablebase) -> None:
 
 
 def _write_csv(found: Search, tables: GameTablebase) -> None:
-    """Write a CSV line per position, with its value, in the numbers of `tbgen dump`."""
+    """Write a CSV line per position, with the numbers of `tbgen dump`."""
     del tables
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(_columns(found))
@@ -139,7 +139,7 @@ _WRITERS: dict[str, Callable[[Search, GameTablebase], None]] = {
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
-    """Write one JSON object as positions are found; `found` is their number, or all of them."""
+    """Write one JSON object incrementally; `found` is the search, or the number of positions."""
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}
     out = sys.stdout

@@ -34,14 +34,14 @@ def index(
 ) -> None:
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
 
-    It lists all tables, or those that MATERIAL..., --men and --attackers choose among them: a
+    The index lists all tables, or those selected by MATERIAL..., --men and --attackers: a
     material as in KRNKR, a pattern as in 'KR*KN*', the sets practical and table1.
 
-    Any server that serves the directory as files is a source then, for `tbgen fetch`.
+    A server that serves the directory as files is then a source for `tbgen fetch`.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
-    # Hashing and files only where they are asked for: `--help` loads neither.
+    # Imported here to keep `--help` fast.
     from tbgen.publishing.index import index_of, pack_all_densely, table_of, write_index
 
     asked = partial(values_of, threads=threads) if with_values else None

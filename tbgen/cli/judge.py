@@ -1,9 +1,9 @@
-"""`tbgen judge`: who violates the repetition rules, and why.
+"""`tbgen judge`: verdicts under the repetition rules, with reasons.
 
     tbgen judge FEN MOVE...     one game
     tbgen judge -               one `FEN;MOVE MOVE ...` per line of standard input
 
-Reads text, asks `tbgen.referee`, prints; tables are not involved.
+Reads text, calls `tbgen.referee`, and prints. No tables are read.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def judge(
 
 
 def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
-    """The moves that the texts name, one after the other; raises `InputError` with the ply."""
+    """Parse the moves one after another; raises `InputError` with the ply."""
     moves: list[Move] = []
     now = start
     for ply, text in enumerate(texts, 1):
@@ -130,5 +130,5 @@ def _show(judgement: Judgement) -> None:
 
 
 def _names(squares: tuple[int, ...]) -> str:
-    """`c4, c6`."""
+    """Return the names of squares, such as `c4, c6`."""
     return ", ".join(square_name(square) for square in squares)

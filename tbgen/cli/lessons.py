@@ -1,7 +1,7 @@
-"""Lessons in `tbgen` and `tbgen COMMAND --help` beside the options: examples, further pages.
+"""Examples in `tbgen` and `tbgen COMMAND --help`, and the pages of docs/ to read next.
 
-lessons.toml has those of all commands, so that what is shown at a terminal, what docs/commands.md
-prints and what the tests try are the same lines. The options are explained where they are declared.
+lessons.toml has the examples of all commands: terminals, docs/commands.md and the tests use the
+same lines. Options are documented where they are declared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
-"""KRKN, Black to move: he can check for ever, which looks like a draw and loses."""
+"""KRKN, Black to move: Black can check for ever, which seems to draw and loses."""
 
 LOOP = "f0e0 e8f8 e0f0 f8e8 f0e0 e8f8 e0f0 f8e8"
 """Red checks on every move (diagram D2 of the federation's book)."""
@@ -25,14 +25,14 @@ LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 
 
 class Lesson(NamedTuple):
-    """Command lines with what they do, and the page of docs/ that tells more."""
+    """Command lines with their meanings, and a page of docs/."""
 
     examples: tuple[tuple[str, str], ...]
     page: str
 
 
 def _read() -> dict[str, Lesson]:
-    """The lessons of lessons.toml, that of `tbgen` itself first."""
+    """Read lessons.toml; the first entry is that of `tbgen` itself."""
     found = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text("utf-8"))
     positions = {"checks": CHECKS, "loop": LOOP, "loop_fen": LOOP_FEN}
     return {
@@ -45,9 +45,9 @@ def _read() -> dict[str, Lesson]:
 
 
 LESSONS = _read()
-"""By the name of the command."""
+"""Lessons by name of the command."""
 FIRST_STEPS = LESSONS.pop("tbgen")
-"""Of `tbgen` itself."""
+"""Lesson of `tbgen` itself."""
 
 
 def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
@@ -61,10 +61,10 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
 
 
 def show_next(*steps: tuple[str, str]) -> None:
-    """Print commands that may come next, and what for, to somebody who sits at a terminal.
+    """Print commands to run next, with their purpose, on a terminal.
 
-    They go to stderr, and nowhere if either stream is a pipe or a file: scripts get answers alone.
-    Options that chose the tables of the command that runs are repeated.
+    They go to stderr, and are omitted if stdout or stderr is a pipe or a file. Options of the
+    current command that select tables are repeated.
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
@@ -75,7 +75,7 @@ def show_next(*steps: tuple[str, str]) -> None:
 
 
 def _chosen_tables() -> str:
-    """The options on the command line that say which tables are meant, to be typed again."""
+    """Return the options of the current command that select tables, as text to type."""
     context = click.get_current_context()
     typed = ""
     for name in ("tables", "rules", "orders"):

@@ -62,7 +62,7 @@ def _show(answer: dict[str, Any]) -> None:
 
 
 def _rows(moves: list[dict[str, Any]], first: int) -> list[str]:
-    """Return rows of two moves, numbered from the start of the line; `first` moves came before."""
+    """Return rows of two moves, numbered from the line's start; `first` moves came before."""
     rows: list[str] = []
     for number, move in enumerate(moves, first):
         text = move["move"] + ("+" if move["check"] else "")

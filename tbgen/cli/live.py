@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class LiveLine:
-    """A line that is written over, if stderr is a terminal; use as a `with` block."""
+    """A line on stderr that is overwritten, if stderr is a terminal; use as a `with` block."""
 
     def __init__(self) -> None:
         self._bar: tqdm[Any] | None = None
 
     def __enter__(self) -> Self:
-        """Begin the line."""
+        """Begin the line if stderr is a terminal."""
         if sys.stderr.isatty():
             from tqdm import tqdm
 
@@ -26,28 +26,28 @@ class LiveLine:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Remove it."""
+        """Remove the line."""
         if self._bar is not None:
             self._bar.close()
 
     @property
     def is_shown(self) -> bool:
-        """Return whether there is a terminal to show it."""
+        """Return whether stderr is a terminal, so that the line is displayed."""
         return self._bar is not None
 
     def live(self, text: str) -> None:
-        """Show a text until the next one."""
+        """Replace the text of the line."""
         if self._bar is not None:
             self._bar.set_description_str(text)
 
     def say(self, text: str) -> None:
-        """Print a line that stays."""
+        """Print a permanent line."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:
             click.echo(text, err=True)
 
     def clear(self) -> None:
-        """Make room for a line on stdout or stderr."""
+        """Clear the line before other output."""
         if self._bar is not None:
             self._bar.clear()

@@ -31,15 +31,15 @@ def ls(
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """The tables present: all, or those of MATERIAL..., --men and --attackers.
+    """List the tables present: all, or those of MATERIAL..., --men and --attackers.
 
     MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical or table1, or @FILE.
 
-    Two tables of one digest hold the same values. A stated digest is the word of the file; with
-    --check files are read as a whole, the digest is that of the contents, and --json also has that
-    of the values alone. How far a table is proven is told by the certificates that `verify` leaves:
-    a file that has been written to since is read as a whole, others only where they say what they
-    hold. A file that cannot be read is listed with its error.
+    Tables with equal digests have equal values. A stated digest is read from the header. With
+    --check each file is read whole, the digest is computed, and --json also has the digest of
+    the values alone. The state of the proof is that of the certificate which `verify` has written;
+    only a file that was modified since is read whole for it. A file that cannot be read is listed
+    with its error.
     Win-draw-loss files are counted at the end; --json lists them in `wdl`.
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
@@ -48,7 +48,7 @@ def ls(
     entries: list[dict[str, Any]] = []
     shown: list[tuple[str, ProofStatus]] = []
     proofs = Proofs(in_directory(selection.directory))
-    # What is removed meanwhile, or a link to nowhere, is not there.
+    # A file removed meanwhile, or a broken link, is skipped.
     present = [path for path in selection.directory.iterdir() if path.exists()]
     named = [(name, path) for path in present if (name := TableName.parse(path.name))]
     packed = [(wdl, path) for path in present if (wdl := WdlName.parse(path.name))]

@@ -1,4 +1,4 @@
-"""The arguments that name materials, one by one or as sets."""
+"""Arguments that name materials, singly or as sets."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from tbgen.indexing import InputError, Material
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Words and bounds that choose among tables that are there; `tbgen.building.sets` has both."""
+    """Words and bounds that select tables that are present; parsed by `tbgen.building.sets`."""
 
     words: tuple[str, ...]
     men: int | None
     attackers: int | None
 
     def __bool__(self) -> bool:
-        """Return whether any were given."""
+        """Return whether any word or bound was given."""
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return those chosen, each once, all without a choice; raises `InputError`, `OSError`."""
+        """Return the selected materials, or all; raises `InputError` and `OSError`."""
         return materials_among(present, self.words, self.men, self.attackers)
 
 
 def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`MATERIAL... --men N --attackers N`, as the parameter `wanted`: the materials, each once."""
+    """Add `MATERIAL... --men N --attackers N`, as `wanted`: the materials, each once."""
     return _arguments(function, "wanted", materials_of)
 
 
 def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The arguments of `material_arguments` as a parameter `choice`, for tables that are there."""
+    """Add the arguments of `material_arguments` as `choice`, a selection of present tables."""
     return _arguments(function, "choice", Choice)
 
 
 def _arguments(
     function: Callable[..., Any], name: str, chosen: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Give `function` what `chosen` makes of materials, men and attackers, as parameter `name`."""
+    """Pass `chosen(materials, men, attackers)` to `function` as the parameter `name`."""
 
     @wraps(function)
     def with_materials(
@@ -69,7 +69,7 @@ def _arguments(
 
 
 def require_tables(materials: Iterable[Material]) -> None:
-    """Raise `InputError` for a material that has no table, since nobody can win there."""
+    """Raise `InputError` for a material without attackers: it has no table."""
     for material in materials:
         if not material.needs_table:
             raise InputError(

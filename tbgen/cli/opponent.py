@@ -1,9 +1,9 @@
-"""Opponent on the board where no table has the position: the engine, in a process of its own.
+"""Opponent on the board for positions without a table: the engine, in a process of its own.
 
     start, moves  ->  UCCI  ->  `tbgen engine`  ->  a move
 
-The process begins with the first question and ends with the server. One question is asked at a
-time; a process that does not answer in time is ended, and the next question begins another.
+The process starts with the first request and ends with the server. Requests are processed one at a
+time. A process that does not answer in time is killed, and the next request starts another.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from tbgen.indexing import Move, Position
 from tbgen.indexing.systems import own_python
 
 SECONDS = 1.0
-"""How long it may think."""
+"""Thinking time of the engine."""
 
 PATIENCE = 8.0
-"""Seconds to wait for an answer; a request is given up later (`http.ANSWER_SECONDS`)."""
+"""Seconds to wait for an answer, less than `http.ANSWER_SECONDS`, the limit of a request."""
 
 
 class Opponent:
-    """The engine, asked for moves; may be called from several threads.
+    """Thread-safe callable that returns the engine's move.
 
-    rules : what repetition means, `none`, `check` or `wxf`
+    rules : rules of repetition, `none`, `check` or `wxf`
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
@@ -40,7 +40,7 @@ class Opponent:
         self._said: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
-        """A move after a game; raises `NoReplyError` where there is no answer."""
+        """Return a move after a game; raises `NoReplyError` if the engine does not answer."""
         game = f"position fen {start.fen}"
         if moves:
             game += f" moves {' '.join(move.iccs for move in moves)}"
@@ -62,7 +62,7 @@ class Opponent:
             self._end()
 
     def _begin(self) -> None:
-        """Start the process, unless it is there."""
+        """Start the process, unless it is running."""
         if self._process is not None and self._process.poll() is None:
             return
         self._process = subprocess.Popen(
@@ -82,7 +82,7 @@ class Opponent:
         self._process.stdin.flush()
 
     def _answer(self) -> str:
-        """The line that ends the thought; raises `Empty` where none comes."""
+        """Return the line that ends the search; raises `Empty` on timeout."""
         while True:
             line = self._said.get(timeout=PATIENCE)
             if line.startswith(("bestmove", "nobestmove")):
@@ -102,7 +102,7 @@ class Opponent:
 
 
 def _listen(process: subprocess.Popen[str], said: Queue[str]) -> None:
-    """Put every line of the process into the queue of answers."""
+    """Put every line of the process's output into a queue."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         for line in process.stdout:

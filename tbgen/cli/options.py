@@ -1,7 +1,7 @@
-"""Options that several commands share, as decorators, and the tables that they name.
+"""Options that several commands share, as decorators, and the selected tables.
 
-A command that reads tables takes `table_options` and is given one `Selection`. A command that
-builds or judges needs definite rules, and has options of its own for them.
+A command that reads tables uses `table_options` and receives one `Selection`. A command that
+builds or judges needs a definite rule set, and has other options for it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import click
 from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import MOVE_NOTATIONS
 
-# Loaded when tables are opened: `convert` and `doctor` take options from here and open none.
+# Imported when tables are opened: `convert` and `doctor` open none.
 if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
     from tbgen.tables import RuleChoice, RuleSet
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_RULES = "wxf"
-"""The rules that tables are built, and games judged, by where none are asked for."""
+"""Default rules for building tables and judging games."""
 
 METRICS = ("dtm", "dtc")
 DEFAULT_TABLES = "egtb"
@@ -37,14 +37,14 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A number of bytes on the command line: `900M`, `1.5GiB`."""
+    """Number of bytes on the command line: `900M`, `1.5GiB`."""
 
     name = "size"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """The number of bytes."""
+        """Return the number of bytes."""
         if isinstance(value, int):
             return value
         match = _SIZE.fullmatch(str(value).strip())
@@ -54,28 +54,28 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class Directory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A directory on the command line, which may be missing; an empty name is none."""
+    """Directory on the command line, which may be missing; an empty name is an error."""
 
     name = "directory"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path:
-        """The path."""
+        """Return the path."""
         if value == "":
             self.fail("an empty name is no directory; write . for this one", param, ctx)
         return Path(str(value)) if not isinstance(value, Path) else value
 
 
 class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A number of processes, or `auto`."""
+    """Number of processes, or `auto`."""
 
     name = "jobs"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """The number; 0 for `auto`."""
+        """Return the number; 0 for `auto`."""
         text = str(value)
         if text == "auto" or value == 0:
             return 0
@@ -85,20 +85,20 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class RulesName(click.Choice[str]):
-    """A rule set on the command line, by any of its names; its own name is passed on.
+    """Rule set on the command line, by name or synonym; the value is its name.
 
-    The Chinese rules, which have no tables, are only for who judges games.
+    The Chinese rules, which have no tables, are accepted only by commands that judge games.
     """
 
     def __init__(self, *, judges: bool = False) -> None:
-        """Offer all names."""
+        """Offer all names; `judges` adds the Chinese rules."""
         self.judges = judges
         super().__init__((*map(str, Rules), *SYNONYMS, *(CHINESE,) * judges))
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """The name of the rule set in `Rules`."""
+        """Return the name of the rule set in `Rules`."""
         if value == CHINESE:
             if self.judges:
                 return CHINESE
@@ -108,7 +108,7 @@ class RulesName(click.Choice[str]):
 
 
 def tables_option(function: Function) -> Function:
-    """`--tables DIR`, as the parameter `tables` (a `Path`)."""
+    """Add `--tables DIR`, as the parameter `tables` (a `Path`)."""
     return click.option(
         "--tables",
         type=Directory(),
@@ -120,9 +120,9 @@ def tables_option(function: Function) -> Function:
 
 
 def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
-    """`--rules`, as the parameter `rules` (a string or None).
+    """Add `--rules`, as the parameter `rules` (a string or None).
 
-    Without `default` the only rule set present is meant. With `judges` it may be `CHINESE`, too.
+    Without `default`, the only rule set present is used. With `judges`, `CHINESE` is allowed.
     """
     usual = default or "the only ones present"
     chinese = "; chinese = the CXA's where no judge is needed" if judges else ""
@@ -135,15 +135,15 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
 
 
 def _meanings() -> str:
-    """Every name of a rule set, and what it stands for."""
+    """Return every name of a rule set with its meaning."""
     own = [f"{rules} = {rules.meaning}" for rules in Rules]
     return "; ".join((*own, *(f"{name} = {rules}" for name, rules in SYNONYMS.items())))
 
 
 def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
-    """`--minor-chases/--no-minor-chases`, as the parameter `minor_chases` (a bool or None).
+    """Add `--minor-chases/--no-minor-chases`, as the parameter `minor_chases` (a bool or None).
 
-    Without `default` the only rule set present is meant.
+    Without `default`, the only rule set present is used.
     """
     return click.option(
         "--minor-chases/--no-minor-chases",
@@ -154,7 +154,7 @@ def minor_chases_option(*, default: bool | None) -> Callable[..., Any]:
 
 
 def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--rules --minor-chases --orders`, as the parameter `rule_set`: that of tables to be made."""
+    """Add `--rules --minor-chases --orders`, as `rule_set`: the rule set of tables to be built."""
 
     @wraps(function)
     def with_rule_set(
@@ -173,7 +173,7 @@ def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def threads_option(function: Function) -> Function:
-    """`--threads`, as the parameter `threads`: by default all cores."""
+    """Add `--threads`, as the parameter `threads`; the default is all cores."""
     cores = os.cpu_count() or 1
     return click.option(
         "--threads", type=click.IntRange(min=1), default=cores, show_default="all cores"
@@ -181,7 +181,7 @@ def threads_option(function: Function) -> Function:
 
 
 def memory_option(function: Function) -> Function:
-    """`--memory SIZE`, as the parameter `memory`: bytes, 0 where none are given."""
+    """Add `--memory SIZE`, as the parameter `memory`: bytes, 0 if not given."""
     return click.option(
         "--memory", type=Size(), default=0, metavar="SIZE",
         help="Use at most this much, as in 2GiB, for all tables at once. "
@@ -190,7 +190,7 @@ def memory_option(function: Function) -> Function:
 
 
 def orders_option(function: Function) -> Function:
-    """`--orders N`, as the parameter `orders` (an integer or None)."""
+    """Add `--orders N`, as the parameter `orders` (an integer or None)."""
     return click.option(
         "--orders",
         type=click.IntRange(min=0),
@@ -200,7 +200,7 @@ def orders_option(function: Function) -> Function:
 
 
 def metric_option(function: Function) -> Function:
-    """`--metric`, as the parameter `metric` (a string or None)."""
+    """Add `--metric`, as the parameter `metric` (a string or None)."""
     return click.option(
         "--metric",
         type=click.Choice(METRICS),
@@ -209,21 +209,21 @@ def metric_option(function: Function) -> Function:
 
 
 def json_option(function: Function) -> Function:
-    """`--json`, as the parameter `as_json`."""
+    """Add `--json`, as the parameter `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")(
         function
     )
 
 
 def check_option(function: Function) -> Function:
-    """`--check`, as the parameter `check`."""
+    """Add `--check`, as the parameter `check`."""
     return click.option(
         "--check", is_flag=True, help="Read files as a whole, and compute their digests."
     )(function)
 
 
 def notation_option(function: Function) -> Function:
-    """`--notation`, as the parameter `notation`."""
+    """Add `--notation`, as the parameter `notation`."""
     return click.option(
         "--notation",
         type=click.Choice(MOVE_NOTATIONS),
@@ -234,7 +234,7 @@ def notation_option(function: Function) -> Function:
 
 @dataclass(frozen=True)
 class Selection:
-    """The tables that the options name; None where one was not given."""
+    """Tables selected by options; None for an option that was not given."""
 
     directory: Path
     rules: str | None
@@ -251,7 +251,7 @@ class Selection:
         return RuleChoice(rules, self.orders, self.minor_chases)
 
     def narrowed_to(self, rule_set: RuleSet) -> Selection:
-        """Those of one rule set, whose rules are known."""
+        """Return the selection restricted to one rule set, whose rules are known."""
         return replace(
             self,
             rules=str(rule_set.rules),
@@ -260,10 +260,10 @@ class Selection:
         )
 
     def open(self) -> GameTablebase:
-        """The tables, ready to be probed.
+        """Open the tables for probing.
 
-        A directory that does not exist has no tables: every probe then says which is missing, and
-        how to build it.
+        A missing directory is opened as one without tables: a probe then names the missing table
+        and the command that builds it.
         """
         from tbgen.play.tablebase import GameTablebase
 
@@ -279,7 +279,7 @@ class Selection:
 
 
 def table_options(function: Function) -> Callable[..., Any]:
-    """`--tables --rules --minor-chases --orders --metric`, as the parameter `selection`."""
+    """Add `--tables --rules --minor-chases --orders --metric`, as the parameter `selection`."""
 
     @wraps(function)
     def with_selection(

@@ -39,14 +39,14 @@ def pack(
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """Win-draw-loss files of the tables of MATERIAL..., beside them or in --out.
+    """Write win-draw-loss files of the tables of MATERIAL..., beside them or in --out.
 
     MATERIAL is one as in KRNKR; patterns as in 'KR*KN*', the sets practical and table1, --men and
-    --attackers choose among the tables that are there.
+    --attackers select among the tables present.
 
-    They hold outcomes without distances, in a sixth to a fiftieth of the bytes, for engines that
-    ask inside their search. Where one is there, outcomes are read from it. One that was derived
-    from this very table is kept.
+    They contain outcomes without distances, in a sixth to a fiftieth of the bytes, for engines that
+    probe inside their search. If such a file is present, outcomes are read from it. A file that was
+    derived from the same table is kept.
 
     Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
@@ -79,7 +79,7 @@ def pack(
 
 
 def _present(opened: GameTablebase) -> list[Material]:
-    """The materials that have tables under the rules of a tablebase, each once."""
+    """Return the materials that have tables under a tablebase's rules, each once."""
     rule_set = opened.rule_set
     names = [name for name in opened.available() if name.rule_set == rule_set]
     return list(dict.fromkeys(name.material for name in names))

@@ -1,4 +1,4 @@
-"""`tbgen plan`: which tables a build would make, in which order, and what they would cost."""
+"""`tbgen plan`: the tables that a build would make, in order, with their costs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def plan(
 
 
 def _show(entries: list[dict[str, Any]], total: Totals) -> None:
-    """Print a line for each table, and one for all."""
+    """Print a line for each table, and a line of totals."""
     width = max(len(entry["material"]) for entry in entries)
     click.echo(f"{'material':{max(width, 8)}}  {'slots':>14}  {'holes':>6}  {'memory':>9}  "
                f"{'disk':>9}  {'time':>8}")  # fmt: skip

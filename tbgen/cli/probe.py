@@ -1,4 +1,4 @@
-"""`tbgen probe`: the value of a position, and what every legal move leads to."""
+"""`tbgen probe`: the value of a position and of its moves."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _show(position: Position, answer: dict[str, Any]) -> None:
 
 
 def _suggest(answer: dict[str, Any]) -> None:
-    """Print commands to try next: `line` as well, except for a draw, where nothing is forced."""
+    """Suggest commands to run next; `line` only for a win or a loss, since a draw has no line."""
     board = ("tbgen serve", "the board in a browser")
     if answer["outcome"] == "draw" or not answer["moves"]:
         show_next(board)
@@ -119,5 +119,5 @@ def _suggest(answer: dict[str, Any]) -> None:
 
 
 def _pad(text: str, width: int) -> str:
-    """`text` in so many columns of a terminal; Chinese characters take two each."""
+    """Pad `text` to `width` columns of a terminal; Chinese characters take two columns each."""
     return text + " " * (width - sum(2 if ord(c) > 0x2E7F else 1 for c in text))

@@ -1,6 +1,6 @@
 """Progress of a build on stderr: one live line on a terminal, else a line for each table.
 
-A large set has one line from time to time, not one for each table. The caller prints failures of
+A large set prints a line at intervals, not one for each table. The caller prints failures of
 tables.
 """
 
@@ -22,23 +22,23 @@ from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.tables.names import TableName
 
 QUIET_SECONDS = 10.0
-"""Without a terminal, a table that takes long is heard of this often."""
+"""Without a terminal, interval between lines about one table."""
 
 LARGE_SET = 100
-"""Sets of so many tables or more have no line for each table."""
+"""Sets of more tables than this print no line for each table."""
 
 LARGE_SET_SECONDS = 60.0
-"""Without a terminal, a large set is heard of this often."""
+"""Without a terminal, interval between lines about a large set."""
 
 _FRESH_SECONDS = 2.0
-"""How old the forecast that is shown may be."""
+"""Greatest age of the displayed forecast."""
 
 _SHOWN = 4
-"""Tables that run are named, if they are no more than these."""
+"""Greatest number of running tables whose names are displayed."""
 
 
 class BuildProgress(LiveLine):
-    """Implements `tbgen.building.builder.Progress`; `tables` collects what was done."""
+    """Implements `tbgen.building.builder.Progress`; `tables` collects the JSON of each table."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class BuildProgress(LiveLine):
             self.live(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """A phase of the table at hand; speaks at once on a terminal, else from time to time."""
+        """Show a phase of the current table: at once on a terminal, else at intervals."""
         self._settled += settled
         if name == "resuming":
             self.say(f"{self._label}: goes on from its saved state: order {order}, ply {plies}")
@@ -89,7 +89,7 @@ class BuildProgress(LiveLine):
             self._now_and_then(text)
 
     def profile(self, shares: list[Share], threads: int) -> None:
-        """Show the cost of each phase of the table that was written."""
+        """Print the cost of each phase of the table just written."""
         whole = total(shares)
         self.tables[-1]["profile"] = [share.to_json(threads) for share in [*shares, whole]]
         self.say(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"
@@ -108,10 +108,10 @@ class BuildProgress(LiveLine):
 
 
 class SetProgress(BuildProgress, Observer):
-    """The progress of a set of `total` tables.
+    """Progress of a set of `total` tables.
 
-    forecast : of what is to be built; None where nobody has planned it
-    elsewhere : whether tables are built by others, so that only their ends are heard of
+    forecast : of the tables to be built; None without a plan
+    elsewhere : whether workers build the tables, so that only finished tables are reported
     """
 
     every = 1.0
@@ -128,7 +128,7 @@ class SetProgress(BuildProgress, Observer):
         self._began = time.monotonic()
         self._rest, self._rest_known = "", 0.0
         self.ends: Counter[str] = Counter()
-        """How many tables were `built`, `present`, or have `failed`."""
+        """Numbers of tables that are `built`, `present` or `failed`."""
 
     def started(self, start: Start) -> None:
         """Called when a table is begun."""
@@ -168,14 +168,14 @@ class SetProgress(BuildProgress, Observer):
         self._plan.failed(start, error)
 
     def waiting(self) -> None:
-        """Show what runs."""
+        """Show the running tables."""
         if self._elsewhere and self._running:
             names = f": {', '.join(self._running)}" if len(self._running) <= _SHOWN else ""
             done = f"{self.ends.total()}/{self._total} done, {len(self._running)} running{names}"
             self._now_and_then(done)
 
     def summary(self, left_out: int) -> str:
-        """`209 tables: 205 built, 4 present; 143 MiB in 2 min`."""
+        """Return a line such as `209 tables: 205 built, 4 present; 143 MiB in 2 min`."""
         counts = {**self.ends, "left out": left_out}
         said = ", ".join(
             f"{counts[what]} {what}"
@@ -194,7 +194,7 @@ class SetProgress(BuildProgress, Observer):
         super()._now_and_then(f"{text}{self._time_left()}")
 
     def _time_left(self) -> str:
-        """`; about 3 min left`; nothing before a table has told how fast things go."""
+        """Return `; about 3 min left`, or nothing before the first table is built."""
         if self._forecast is None or not self.ends["built"]:
             return ""
         if time.monotonic() - self._rest_known > _FRESH_SECONDS:

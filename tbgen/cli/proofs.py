@@ -1,7 +1,7 @@
-"""Proofs as `tbgen verify` shows them: progress, findings, and the sum of several.
+"""Output of `tbgen verify`: progress, findings, and the totals of several proofs.
 
-Text goes to stdout as proofs end, live progress to stderr. `ClosureProgress` collects what `--json`
-prints.
+Text goes to stdout as proofs end, live progress to stderr. `ClosureProgress` collects the entries
+of `--json`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tbgen.cli.live import LiveLine
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer
 
-# What proves is loaded when something is to be proven.
+# The verifier is imported when a table is proven.
 if TYPE_CHECKING:
     from tbgen.tables import TableName
     from tbgen.tables.proofs import ProofStatus
@@ -31,7 +31,7 @@ COMPILING = "compiling the kernels of proofs, once on this machine: about 20 s"
 
 
 def title(name: TableName) -> str:
-    """`KRKN (wxf without minor chases, at most 2 orders, dtm)`."""
+    """Return a table's title, as `KRKN (wxf without minor chases, at most 2 orders, dtm)`."""
     option = "" if name.rule_set.minor_chases else " without minor chases"
     limit = f", at most {name.orders} orders" if name.orders else ""
     return f"{name.material} ({name.rules}{option}{limit}, {name.metric})"
@@ -63,7 +63,7 @@ def show_report(name: TableName, report: VerifyReport, status: ProofStatus | Non
 
 
 def show_verdict(name: TableName, report: VerifyReport) -> None:
-    """One table in one line."""
+    """Print the verdict on one table in one line."""
     verdict = "proven" if report.ok else "REFUTED"
     click.echo(
         f"{title(name)}: {verdict}, {report.positions:,} positions in {report.seconds:.1f} s"
@@ -71,19 +71,19 @@ def show_verdict(name: TableName, report: VerifyReport) -> None:
 
 
 def show_notes(notes: Iterable[str]) -> None:
-    """Show the notes on certificates."""
+    """Print notes on certificates."""
     for note in notes:
         click.echo(f"note: {note}", err=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """Callable that proves tables, in any process, and prints a line to stderr before compiling."""
+    """Callable that proves tables, in any process; before compiling it prints a line to stderr."""
 
     prove: Settling
 
     def __call__(self, start: Start) -> Settled:
-        """Settle the table of a job; raises what `Settling` raises."""
+        """Prove the table of a job, or accept its certificate; raises what `Settling` raises."""
         from tbgen.compiling.jit import announcing
 
         with announcing(tell_compiling):
@@ -92,15 +92,15 @@ class Announced:
 
 @cache
 def tell_compiling() -> None:
-    """Print, once in a process, that kernels are compiled; clear a live line of another process."""
+    """Print, once per process, that kernels are compiled; clears a live line of another process."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)
 
 
 class ClosureProgress(Observer):
-    """Shows what becomes of each table of a closure.
+    """Progress and results of the tables of a closure.
 
-    `entries` are those of `--json` by key of job, `worst` the exit status so far. With `quiet`,
+    `entries` are those of `--json` by job key, `worst` is the exit status so far. With `quiet`,
     nothing goes to stdout.
     """
 
@@ -134,7 +134,7 @@ class ClosureProgress(Observer):
         self._show_line()
 
     def lost(self, start: Start, error: LostError) -> None:
-        """Called when a process has been killed, as a rule for want of memory."""
+        """Called when a process has been killed, usually for lack of memory."""
         self._end(start)
         click.echo(f"note: {start.job.key}: {error}; trying again with less beside it", err=True)
 
@@ -165,7 +165,7 @@ class ClosureProgress(Observer):
         show_failure(failure)
 
     def left_out(self, keys: Iterable[str]) -> None:
-        """Tables that rest on unproven ones, and were not tried."""
+        """Record tables that were not tried, because they rest on unproven ones."""
         for key in keys:
             job = next(job for job in self._jobs if job.key == key)
             self.entries[key] = _identity(job) | {"ok": False, "by": None}
@@ -175,7 +175,7 @@ class ClosureProgress(Observer):
                 click.echo(f"{title(name_of(job))}: not tried, it rests on what is not proven")
 
     def summary(self) -> str:
-        """`6 tables: 5 proven, 1 proven by its certificate`, and what else there is."""
+        """Return the totals, such as `6 tables: 5 proven, 1 proven by certificate`."""
         words = {"certified": "proven by certificate"}
         counts = [
             f"{count} {words.get(word, word)}"
@@ -190,7 +190,7 @@ class ClosureProgress(Observer):
         self._line.clear()
 
     def _settled(self, job: Job, settled: Settled) -> None:
-        """The entry of a table whose contents were looked at."""
+        """Add the entry of a table that was proven, refuted or certified."""
         entry = _identity(job) | {"ok": True, "by": "certificate"}
         if settled.report is not None:
             entry = settled.report.to_json() | {"by": "proof"}
@@ -207,7 +207,7 @@ class ClosureProgress(Observer):
 
 
 def name_of(job: Job) -> TableName:
-    """The table of a job."""
+    """Return the table of a job."""
     name: Any = job.payload
     return name
 

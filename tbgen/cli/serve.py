@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
 
 _LEAST_DESCRIPTORS = 8
-"""The port, the event loop, a table, and a few readers."""
+"""File descriptors for the port, the event loop, a table, and a few readers."""
 
 
 @click.command(cls=Command)
@@ -74,10 +74,10 @@ def serve(
 ) -> None:
     """Serve the board in a browser, and the HTTP API.
 
-    Only this machine is answered, unless --host differs. --demo builds a few small tables
-    meanwhile, and two without rules of repetition into the folder compared. --allow-build builds
-    tables that are asked for on a page, for the browser that opens the address which it prints.
-    With --json, {"url","entry","tables"} is printed once the port is open.
+    Only this machine is answered, unless --host differs. --demo builds a few small tables while
+    serving, and two without repetition rules in the folder `compared`. --allow-build lets the
+    browser that opens the printed address build tables from a page. With --json,
+    {"url","entry","tables"} is printed once the port is open.
 
     Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
     """
@@ -127,7 +127,7 @@ def serve(
 
 @contextlib.contextmanager
 def _shown(url: str, entry: str | None) -> Iterator[None]:
-    """Open a browser; the secret entry is not on its command line, which others can read."""
+    """Open a browser, through a private file: a secret address must not be on its command line."""
     if entry is None:
         webbrowser.open(url)
         yield
@@ -142,9 +142,9 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
     """Return the selection of one rule set, so that tables of others, built later, do not matter.
 
-    new : whether tables of the rules asked for will be built
-    needed : whether a rule set must be chosen even if there are no tables
-    Raises `RulesMismatchError` where several are there and none is asked for.
+    new : whether tables of the requested rules will be built
+    needed : whether a rule set must be chosen even without tables
+    Raises `RulesMismatchError` if several are present and none is requested.
     """
     asked = RuleSet(
         Rules(selection.rules or options.DEFAULT_RULES),
@@ -167,7 +167,7 @@ def _rule_set(tables: GameTablebase) -> RuleSet:
 
 
 def _limits(minutes: int, memory: int) -> Limits:
-    """Return the limits of builds that readers may ask for."""
+    """Return the limits of builds that readers may start."""
     from tbgen.board.knowledge.workshop import Limits
     from tbgen.building.allowance import usable_memory
 
@@ -175,7 +175,7 @@ def _limits(minutes: int, memory: int) -> Limits:
 
 
 def _require_index(selection: options.Selection) -> None:
-    """Raise `InputError` if the directory has no index for others to fetch by."""
+    """Raise `InputError` if the directory has no index, which `tbgen fetch` needs."""
     from tbgen.publishing.index import INDEX
 
     if not (selection.directory / INDEX).exists():
@@ -197,9 +197,9 @@ def _require_extra() -> None:
 
 
 def _require_descriptors() -> None:
-    """Raise `OSError` where too few files may be open to serve anything.
+    """Raise `OSError` if too few file descriptors are available to serve.
 
-    Checked here because an event loop would fail with a traceback.
+    Without this check the event loop would fail with a traceback.
     """
     with contextlib.ExitStack() as held:
         for _ in range(_LEAST_DESCRIPTORS):
@@ -207,10 +207,10 @@ def _require_descriptors() -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """An open port; opened here so that a port in use is an error in one line."""
+    """Return a listening socket; a port in use is reported in one line."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio switches Nagle's algorithm off only where the protocol is named; with it every
-    # answer, which is two writes, takes 40 ms.
+    # asyncio switches Nagle's algorithm off only if the protocol is named; with it every answer,
+    # which is two writes, would take 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -1,4 +1,4 @@
-"""`tbgen stats`: the figures of one table, from the table file and its build record."""
+"""`tbgen stats`: statistics of one table, from the table file and its build record."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ def stats(
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """Figures of a table.
+    """Print statistics of a table.
 
     Positions are legal ones with either side to move, mirror images counted once; Red is the
-    side named first in the canonical name. Distances are in plies. All figures are
-    the word of the file, which `verify` compares with its contents; so is the digest without
-    --check.
+    side named first in the canonical name. Distances are in plies. The statistics are read from the
+    header, and so is the digest without --check; `verify` compares them with the values.
 
     Exit status: 0 ok, 1 missing table, 2 bad input, 3 corrupt file.
     """
@@ -126,7 +125,7 @@ def _order_counts(order: dict[str, Any]) -> str:
 
 
 def _counts(side: dict[str, int]) -> str:
-    """The counts of one side to move."""
+    """Return the counts of one side to move as text."""
     return (
         f"{side['legal']:,}: {side['wins']:,} wins, {side['draws']:,} draws, "
         f"{side['losses']:,} losses"

@@ -1,7 +1,8 @@
-"""Text through the standard streams, whatever it holds and whatever the locale can write.
+"""Text on the standard streams, with any content and in any locale.
 
-Input is UTF-8, else what the locale says, else replacement characters; what has no end is refused.
-Arguments hold undecodable bytes as lone surrogates, by which files are found; JSON must not.
+Input is UTF-8, else in the locale's encoding, else with replacement characters; overlong input is
+refused. Arguments contain undecodable bytes as lone surrogates, as file names need them; JSON must
+not contain any.
 """
 
 from __future__ import annotations
@@ -17,30 +18,32 @@ from typing import NamedTuple
 from tbgen.indexing.errors import InputError
 
 MAX_TEXT = 1 << 20
-"""Bytes of a text, or of one line of many; a game of a thousand moves has a hundredth of them."""
+"""Greatest number of bytes of a text, or of a line of input; a game of a thousand moves needs a
+hundredth of it.
+"""
 
 _BEGINNING = 80
-"""Bytes that are told of a line that is too long."""
+"""Bytes of an overlong line that are quoted in the error."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Line(NamedTuple):
-    """A line of standard input: its number, from 1, and its text, or the beginning of it."""
+    """A line of standard input: number from 1, and text, or the start of the text if overlong."""
 
     number: int
     text: str
     is_whole: bool
 
     def read(self) -> str:
-        """The text; raises `InputError` if it is longer than a line may be."""
+        """Return the text; raises `InputError` if the line is overlong."""
         if not self.is_whole:
             raise _too_long("the line")
         return self.text
 
 
 def read_text() -> str:
-    """All of standard input, which is one text; raises `InputError` if it is too long."""
+    """Read standard input as one text; raises `InputError` if it is overlong."""
     data = sys.stdin.buffer.read(MAX_TEXT + 1)
     if len(data) > MAX_TEXT:
         raise _too_long("standard input")
@@ -48,7 +51,7 @@ def read_text() -> str:
 
 
 def read_lines() -> Iterator[Line]:
-    """Every line of standard input that is not blank."""
+    """Yield every line of standard input that is not blank."""
     stream = sys.stdin.buffer
     for number in itertools.count(1):
         data = stream.readline(MAX_TEXT + 1)
@@ -68,13 +71,13 @@ def _too_long(what: str) -> InputError:
 
 
 def never_fail_to_write() -> None:
-    """Have characters that stdout's encoding lacks written as escapes; stderr does so itself."""
+    """Write characters outside stdout's encoding as escapes; stderr does so by default."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def json_text(answer: object) -> str:
-    """JSON on one line: in characters where stdout can write them all, else in ASCII."""
+    """Return JSON on one line; in ASCII if stdout's encoding lacks a character."""
     text = _SURROGATE.sub("\ufffd", json.dumps(answer, ensure_ascii=False))
     try:
         text.encode(sys.stdout.encoding)
@@ -84,7 +87,7 @@ def json_text(answer: object) -> str:
 
 
 def _decode(data: bytes) -> str:
-    """The text of bytes that somebody sends; what is no text becomes replacement characters."""
+    """Decode bytes of input; invalid bytes become replacement characters."""
     try:
         return data.decode()
     except UnicodeDecodeError:

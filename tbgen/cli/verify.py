@@ -1,4 +1,4 @@
-"""`tbgen verify`: prove finished tables from the rules, one by one or a closure at once."""
+"""`tbgen verify`: prove finished tables from the rules, singly or with their closure."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def verify(
         ctx.exit(prove_outcomes(selection, wanted, threads, as_json))
     with selection.open() as opened:
         names = {opened.table(material).header.spec.name for material in wanted}
-    # Bottom-up, so that what is said of a chain holds when all is done.
+    # Bottom-up, so that each proof rests on tables already proven.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
     how = _How(selection.directory, threads, plain, memory, certificate, quiet=as_json)
     if closure:
@@ -116,7 +116,7 @@ def verify(
 
 
 def _suggest(proven: list[Material]) -> None:
-    """Name the proof of what the proofs rest on, if that was not all among them."""
+    """Suggest proving the supporting tables, unless all of them were proven now."""
     below = {m for material in proven for m in material.closure() if m.needs_table}
     if not below.issubset(proven):
         names = " ".join(material.name for material in proven)
@@ -125,21 +125,21 @@ def _suggest(proven: list[Material]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """Options of a proof, for all tables."""
+    """Options of a proof, common to all tables."""
 
     directory: Path
     threads: int
     plain: bool
     memory: int
-    """Bytes that were asked for, 0 for none."""
+    """Bytes requested, 0 for none."""
     certificates: bool
     quiet: bool
-    """Whether stdout is for JSON."""
+    """Whether only JSON goes to stdout."""
 
 
 def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, Any]]]:
-    """Prove tables one by one: the exit status, and what `--json` says of each."""
-    # Compiled kernels are loaded only when something is to be verified.
+    """Prove tables one by one; return the exit status and the entries of `--json`."""
+    # Compiled kernels are loaded only when a table is verified.
     from tbgen.building.allowance import require_kernels_memory, usable_memory
     from tbgen.indexing.importing import import_for_good
     from tbgen.tables.proofs import Proofs, in_directory
@@ -178,7 +178,7 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
 def _prove_closure(
     names: list[TableName], how: _How, jobs: int, *, force: bool
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Prove tables and all below them: the exit status, and what `--json` says of each."""
+    """Prove tables and all below them; return the exit status and the entries of `--json`."""
     from tbgen.building.allowance import require_kernels_memory, usable_memory
     from tbgen.indexing.importing import import_for_good
     from tbgen.scheduling.processes import Processes

@@ -1,4 +1,4 @@
-"""Win-draw-loss files in `verify --wdl` and in `ls`."""
+"""Win-draw-loss files in `verify --wdl` and `ls`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tbgen.tables import WdlFile, WdlName
 def prove_outcomes(
     selection: options.Selection, materials: list[Material], threads: int, as_json: bool
 ) -> int:
-    """Prove the win-draw-loss files of some materials, say what was found; the exit status."""
-    # Compiled kernels are loaded only when something is to be verified.
+    """Prove win-draw-loss files, print the findings, and return the exit status."""
+    # Compiled kernels are loaded only when a file is verified.
     from tbgen.verify.wdl import verify_wdl
 
     reports = []
@@ -58,9 +58,9 @@ def list_outcomes(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the JSON of the selected win-draw-loss files, fewest men first, and the exit status.
 
-    check : whether files are read as a whole
+    check : whether files are read whole
 
-    A file that cannot be read has its error, which is also shown.
+    The error of a file that cannot be read is in its entry, and is printed.
     """
     entries, worst = [], failures.OK
     for name, path in sorted(named, key=lambda found: (found[0].material.men, found[1].name)):

@@ -1,10 +1,9 @@
 """Builds for the board: one at a time, in processes beside the server.
 
-    materials  ->  Collection  ->  Processes  ->  Progress, as the board shows it
+    materials  ->  Collection  ->  Processes  ->  Progress, for the board
 
-Nothing is solved in the server's own process, and one core is left to it. A build that is
-cancelled, or whose server ends or is killed, keeps every table that it has finished: the next one
-goes on from there.
+The server's own process solves nothing, and one core is left to it. If a build is cancelled, or
+its server ends or is killed, all finished tables are kept, and the next build resumes.
 """
 
 from __future__ import annotations
@@ -30,20 +29,21 @@ from tbgen.scheduling.run import Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Endgames of every type that build in seconds; one of them needs the repetition rules."""
+"""Endgames of every type that are built in seconds; one of them needs the repetition rules."""
 
 RULES = "KRPKR"
-"""An endgame in which the rules of repetition decide much, up to order 18."""
+"""An endgame in which the repetition rules decide much, up to order 18."""
 
 COMPARED = ("KRKN", RULES)
-"""Endgames of the demonstration that are also built without rules of repetition."""
+"""Endgames of the demonstration that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Materials that captures may lead to, at most, for their cost to be told to readers. A plan of so
-many takes a second, and is made for whoever asks; of more, `tbgen plan` tells."""
+"""Greatest closure for which readers get a cost. A plan of this many materials takes a second, and
+is made on request; `tbgen plan` is for larger ones.
+"""
 
 _STOP_SECONDS = 15.0
-"""How long the end of a build may take when the server ends: a little more than a worker's own."""
+"""Time limit for the end of a build when the server ends, slightly above a worker's own."""
 
 
 class _CancelledError(Exception):
@@ -53,9 +53,9 @@ class _CancelledError(Exception):
 class Workshop:
     """Builds tables of one rule set into a directory; implements the board's `Workshop`.
 
-    directory : where the tables are
-    rule_set : tells the rules, which may be found out when the first tables are there
-    limits : of what readers may ask for; None where they may not ask for anything
+    directory : the tables directory
+    rule_set : returns the rule set, which may become known with the first tables
+    limits : for readers; None if readers may not build
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class Workshop:
             "four": materials_of((), 4),
         }
         self.beside = directory / "compared"
-        """Tables without rules of repetition, for the demonstration to compare with."""
+        """Tables without repetition rules, for the demonstration to compare with."""
         self._directory = directory
         self._rule_set = rule_set
         self._lock = threading.Lock()
         self._site: _Site | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the plan's figures for missing tables; None where planning takes long."""
+        """Return the planned cost of missing tables; None if planning would take long."""
         if any(closure_size(material) > _MAX_PLANNED for material in materials):
             return None
         rules = self._rule_set().rules
@@ -95,12 +95,12 @@ class Workshop:
         )
 
     def progress(self) -> Progress | None:
-        """Progress of the last build."""
+        """Return the progress of the last build."""
         site = self._site
         return None if site is None else site.progress()
 
     def start(self, materials: Sequence[Material]) -> bool:
-        """Begin to build; False if something is being built already."""
+        """Start a build; return False if one is running already."""
         with self._lock:
             if self._site is not None and self._site.thread.is_alive():
                 return False
@@ -108,7 +108,7 @@ class Workshop:
             return True
 
     def start_demo(self) -> None:
-        """Begin to build the tables of the demonstration."""
+        """Start building the tables of the demonstration."""
         materials = [*self.starters["small"], *self.starters["rules"]]
         own = Collection(materials, self._directory, self._rule_set())
         beside = Collection(materials_of(COMPARED), self.beside, RuleSet(Rules.NONE))
@@ -121,12 +121,12 @@ class Workshop:
         self._site.thread.start()
 
     def cancel(self) -> None:
-        """Ask the build to end; it does within seconds."""
+        """Request cancellation; the build ends within seconds."""
         if self._site is not None:
             self._site.cancelled.set()
 
     def close(self) -> None:
-        """End the build, and wait for that."""
+        """Cancel the build, and wait for its end."""
         site = self._site
         if site is not None:
             site.cancelled.set()
@@ -137,7 +137,7 @@ class Workshop:
 class _Site(Observer):
     """One build: its thread and its progress.
 
-    Collections are built one after the other; a job is known by the number of its collection and
+    Collections are built one after another; a job is identified by the number of its collection and
     its own key.
     """
 
@@ -147,7 +147,7 @@ class _Site(Observer):
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        """Nothing has begun."""
+        """Initialise the progress and the thread."""
         self._began = time.monotonic()
         self._number = 0
         self._running: dict[tuple[int, str], float] = {}
@@ -158,7 +158,7 @@ class _Site(Observer):
         self.thread = threading.Thread(target=self._run, name="tbgen-build", daemon=True)
 
     def progress(self) -> Progress:
-        """Progress of the build."""
+        """Return the progress of the build."""
         with self._lock:
             if not self._last.goes_on:
                 return self._last
@@ -171,7 +171,7 @@ class _Site(Observer):
             )
 
     def _share(self) -> float:
-        """The part of the planned time that is done, what runs as far as it was planned."""
+        """Return the finished part of the planned time; a running job counts at most 90 %."""
         whole = sum(self._planned.values())
         if not whole:
             return 0.0
@@ -212,7 +212,7 @@ class _Site(Observer):
         return Stage.BUILT, ""
 
     def _described(self, error: BaseException) -> str:
-        """Return the report of an error; one that only a bug explains goes to the log."""
+        """Return the message of an error; a bug is logged with its traceback."""
         described = failures.describe(error)
         if described is not None:
             return described.message
@@ -225,7 +225,7 @@ class _Site(Observer):
             share = 1.0 if stage == Stage.BUILT else whole.share
             self._last = replace(whole, stage=stage, running=(), share=share, problem=problem)
 
-    # -- what the queue tells ----------------------------------------------------------------
+    # -- callbacks of the queue --------------------------------------------------------------
 
     def started(self, start: Start) -> None:
         """Called when a table is begun."""
@@ -253,6 +253,6 @@ class _Site(Observer):
         self.set_aside(start, error)
 
     def waiting(self) -> None:
-        """Called from time to time; raises `_CancelledError` if the build has been cancelled."""
+        """Called at intervals; raises `_CancelledError` if the build has been cancelled."""
         if self.cancelled.is_set():
             raise _CancelledError

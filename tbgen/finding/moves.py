@@ -122,7 +122,7 @@ def only_moves(
     """
     boards = np.ascontiguousarray(boards).view(np.int8)
     moves = np.full(len(boards), NO_MOVE, np.int16)
-    turn = int(side)  # for a member of an enumeration numba would compile the kernels again
+    turn = int(side)  # numba would compile the kernels again for an enumeration member
 
     def work(part: NDArray[np.int64], statuses: NDArray[np.int8]) -> None:
         find_only_moves(tables.buffers, boards, turn, outcomes, least, part, moves, statuses)

@@ -54,7 +54,7 @@ def sample(
     kept, found = search.nothing(), 0
     deadline = 0.0
     for number, part in enumerate(search.unsorted()):
-        # Kernels may have been compiled before the first part, and planes unpacked.
+        # The time starts after the first part, which may include compiling and unpacking.
         deadline = deadline or time.monotonic() + seconds
         found += part.rows
         kept = TableColumns.concatenate([kept, part])

@@ -60,7 +60,7 @@ class Scan:
             own = outcomes_of(codes[chosen], self._file.code_space)
             opposite = self.codes(side.other, slots[chosen])
             other = outcomes_of(opposite, self._file.code_space)
-            # Outcomes are numbered around that of a draw.
+            # Outcomes are numbers symmetric about DRAW.
             chosen = chosen[own.astype(np.int8) + other.astype(np.int8) < 2 * DRAW]
         if self._query.differs:
             own = outcomes_of(codes[chosen], self._file.code_space)

@@ -73,7 +73,7 @@ class Found:
 
     @property
     def fen(self) -> str:
-        """The FEN of the position."""
+        """FEN of the position."""
         return self.position.fen
 
 
@@ -197,7 +197,7 @@ class Search:
             others = tuple(self._others(opened)) if self.query.differs else ()
             scan = Scan(self._file, self.query, others, self._codes())
             pool = opened.enter_context(thread_pool(self._threads))
-            # Work that nobody waits for any more is not begun.
+            # Cancel pending work if the search is abandoned.
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
             arrays = (
                 arrays_of(self._tables, self.material, self._cache_bytes)
@@ -329,7 +329,7 @@ class Search:
             rows = part.take(np.arange(first, min(first + MECHANISMS, part.rows)))
             chosen = []
             for number, position in enumerate(rows.positions()):
-                # Whoever is checked for ever is in check whenever it is his turn.
+                # A side in perpetual check is in check whenever it is to move.
                 if in_check(position) == (offence == Offence.CHECK):
                     found = find_mechanism(self._tables, position)
                     if found is not None and found.offence == offence:

@@ -66,7 +66,7 @@ def _label(game: Game, ply: int, start: int) -> Ply:
         return found
     side = game.side(ply)
     if can_mate(game.boards[ply + 1], side):
-        # In check a side may find that its opponent has made the threat: no telling who did.
+        # If the side was in check, the opponent's move may have created the threat.
         new = not game.log[ply][record.CHECKED] and not can_mate(game.boards[ply], side)
         return replace(found, label=Label.KILL if new else Label.OPEN)
     if found.label == Label.CHASE:

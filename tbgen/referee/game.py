@@ -97,7 +97,7 @@ class Game:
         for rows in (self._positions, self.boards, self.ids, self.log):
             rows.pop()
         if self._pairs:
-            self._pairs[-1] = None  # they depend on the reply that is taken back
+            self._pairs[-1] = None  # its chases depend on the reply that is taken back
 
     def pairs(self, ply: int, reply: int) -> Pairs:
         """Return the chases of a ply as `record.chase_pairs` does, from the cache if possible."""

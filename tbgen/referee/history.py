@@ -143,7 +143,7 @@ class History:
         if plies + 1 == len(self._log):
             self._grow()
         if not _k_push(self._boards, self._ids, self._log, plies, self._side, move[0], move[1]):
-            play(self.position, Move(*move))  # says why
+            play(self.position, Move(*move))  # raises with the reason
         self._plies = plies + 1
         self._side = 1 - self._side
 

@@ -134,7 +134,7 @@ class Conduct:
         """Return the article, or the point of docs/referee.md, that makes this chase an offence."""
         own = _ARTICLES.get((self.chasers[0], self.victims[0].kind))
         if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
-            return own  # one cannon or two, one knight or two
+            return own  # for one cannon or two, one knight or two
         if len(self.chasers) > 1:
             return "art. 33"
         if own is not None:

@@ -140,7 +140,7 @@ def append_unchecked(
     following[VICTIMS] = NOT_LOOKED_AT
     here[SOURCE], here[TARGET], here[VICTIMS] = source, target, NOT_LOOKED_AT
     if ply > 0:
-        # Who was chased by the ply before depends on this reply.
+        # The victims of the ply before depend on this reply.
         log[ply - 1][VICTIMS] = NOT_LOOKED_AT
 
 
@@ -150,7 +150,7 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
     if log[one][KEY] != log[other][KEY]:
         return False
     first, second = boards[one], boards[other]
-    for square in range(SQUARES):  # noqa: SIM110  (kernels know no generators)
+    for square in range(SQUARES):  # noqa: SIM110  (kernels have no generators)
         if first[square] != second[square]:
             return False
     return True
@@ -365,8 +365,8 @@ def judge_record(
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:
         return UNDECIDED
-    # The span has an even number of plies, so the side to move plays its first one. A side that
-    # only checks loses whether the other chases or not: then chases are not looked at.
+    # The span has an even number of plies, so the side to move plays its first one. If a side
+    # only checks, the verdict does not depend on chases, and they are not computed.
     half = (plies - start) // 2
     if rules > CHECKS_ONLY and (
         count_checks(log, start, plies) == half or count_checks(log, start + 1, plies) == half

@@ -1,12 +1,12 @@
-"""Attacks and checks: which piece could take on which square, and is a king in danger.
+"""Attacks and checks.
 
     attacks(board, source, target)     one piece, one square
-    is_attacked(board, square, side)   any piece of a side, looking outward from the square
+    is_attacked(board, square, side)   any piece of a side, searched outward from the square
     in_check(board, side)              the king attacked, or facing the other king
 
-These are the predicates that move legality, the repetition referee and the tables share. All are
-scalar functions (`tbgen.indexing.scalar`): plain Python, and callable from kernels. They know
-nothing of moves that do not capture (`moves`) and nothing of whose turn it is.
+Move legality, the referee and the tables share these predicates. All are scalar functions
+(`tbgen.indexing.scalar`): plain Python, and callable from kernels. Moves that do not capture are
+in `moves`; the side to move does not matter here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tbgen.rules.board import (
 
 @scalar
 def find_king(board: Board, side: int) -> int:
-    """The square of the side's king, or -1 if it is not on the board."""
+    """Return the square of the side's king, or -1 if it is not on the board."""
     king = piece_code(side, PieceType.KING)
     first = 3 if side == Side.RED else 66
     for start in range(first, first + 27, 9):
@@ -65,11 +65,11 @@ def pieces_between(board: Board, source: int, target: int) -> int:
 
 @scalar
 def attacks(board: Board, source: int, target: int) -> bool:
-    """Return whether the piece on `source` could take on `target`, its king's safety aside.
+    """Return whether the piece on `source` could capture on `target`, its king's safety aside.
 
-    What stands on `target` does not matter: an attack on an own piece protects it. Legs, eyes,
-    the cannon's mount, palace and river count. Kings that face each other are not an attack here
-    (`kings_face`).
+    The content of `target` does not matter: an attack on a piece of the same side protects it.
+    Legs, eyes, the cannon's mount, palace and river count. Facing kings do not attack each other
+    here (`kings_face`).
     """
     code = board[source]
     side, kind = piece_side(code), piece_kind(code)
@@ -107,7 +107,7 @@ def attacks(board: Board, source: int, target: int) -> bool:
 def is_attacked(board: Board, square: int, by_side: int) -> bool:
     """Return whether any piece of `by_side` attacks the square, in the sense of `attacks`.
 
-    Looks outward from the square, so that the cost does not grow with the number of pieces.
+    Searches outward from the square: the cost does not grow with the number of pieces.
     """
     rank, file = square // 9, square % 9
     rook, cannon = piece_code(by_side, PieceType.ROOK), piece_code(by_side, PieceType.CANNON)
@@ -162,7 +162,7 @@ def _is_attacked_nearby(board: Board, square: int, by_side: int) -> bool:
 
 @scalar
 def kings_face(board: Board) -> bool:
-    """Return whether the two kings look at each other along an open file."""
+    """Return whether the two kings face each other along an open file."""
     square = find_king(board, Side.RED) + 9
     while square < SQUARES:
         if board[square] != EMPTY:
@@ -173,9 +173,9 @@ def kings_face(board: Board) -> bool:
 
 @scalar
 def in_check(board: Board, side: int) -> bool:
-    """Return whether the side's king is attacked; kings that face each other count as check.
+    """Return whether the side's king is attacked; facing kings count as check.
 
-    Facing kings never arise by a legal move, so for a legal position this is check in the usual
-    sense, and after a move it says whether the mover may leave his king like that.
+    Facing kings never arise by a legal move. In a legal position this is check in the usual sense;
+    after a move it returns whether the mover's king is left in danger.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

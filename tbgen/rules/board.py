@@ -1,10 +1,9 @@
-"""Board geometry and queries for the rules: steps, leaps, palaces, the river.
+"""Board geometry, and types of the arguments of rule functions.
 
     board[square] -> piece code          90 squares, `tbgen.indexing.squares`
     (rank, file) of a square             square // 9, square % 9
 
-Owned here: the shape of the arguments of every rule function and the constants that several of
-them share. How pieces move is in `attacks` and `moves`.
+Piece movement is in `attacks` and `moves`.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ class Board(Protocol):
     """Ninety piece codes: `bytes`, a list, or an array of integers."""
 
     def __getitem__(self, square: int, /) -> int:
-        """The piece code on a square."""
+        """Return the piece code on a square."""
         ...
 
 
 class MutableBoard(Board, Protocol):
     """A board on which a function may try a move: a `bytearray`, a list, or an int8 array.
 
-    Functions that take one put it back as it was before they return.
+    Functions that take a `MutableBoard` restore it before they return.
     """
 
     def __setitem__(self, square: int, code: int, /) -> None:
@@ -35,10 +34,10 @@ class MutableBoard(Board, Protocol):
 
 
 class Squares(Protocol):
-    """A caller's buffer of squares: a list or an int array, long enough for what is written."""
+    """A caller's buffer of squares: a list or an int array, long enough for the result."""
 
     def __getitem__(self, index: int, /) -> int:
-        """The square at an index."""
+        """Return the square at an index."""
         ...
 
     def __setitem__(self, index: int, square: int, /) -> None:
@@ -47,7 +46,7 @@ class Squares(Protocol):
 
 
 MAX_MOVES = 128
-"""Room for every pseudo-legal move of a side.
+"""Upper bound of the pseudo-legal moves of a side.
 
 A full set has at most 2 x 17 rook, 2 x 17 cannon, 2 x 8 knight, 5 x 3 pawn, 2 x 4 advisor,
 2 x 4 elephant and 4 king moves: 119.
@@ -57,7 +56,7 @@ STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 """(rank, file) steps of kings, and the directions of rooks and cannons."""
 
 DIAGONALS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-"""(rank, file) steps of advisors; an elephant takes two of the same."""
+"""(rank, file) steps of advisors; an elephant moves two such steps."""
 
 LEAPS = (
     (2, 1, 1, 0),
@@ -69,12 +68,12 @@ LEAPS = (
     (1, -2, 0, -1),
     (-1, -2, 0, -1),
 )
-"""A knight's (rank, file) leaps, each followed by its leg: the step that must be free."""
+"""A knight's (rank, file) leaps, each followed by its leg: the step whose square must be empty."""
 
 
 @scalar
 def is_on_board(rank: int, file: int) -> bool:
-    """Return whether a rank and a file name a square."""
+    """Return whether a rank and a file are those of a square."""
     return 0 <= rank < 10 and 0 <= file < 9
 
 
@@ -98,5 +97,5 @@ def is_own_half(side: int, rank: int) -> bool:
 
 @scalar
 def forward(side: int) -> int:
-    """The direction of a side's pawns in ranks: 1 for Red, -1 for Black."""
+    """Return the direction of a side's pawns in ranks: 1 for Red, -1 for Black."""
     return 1 - 2 * side

@@ -1,14 +1,14 @@
 """Attacks that count as chases: legal captures, roots, new and answered attacks.
 
-    attacks  ->  threatens(board, Q, V)            points 1-5: the capture Q x V is worth making
-             ->  is_new_attack(before, after, ..)  point 6:    the move has made it
-             ->  is_answered(after, replied, ..)   point 7:    the reply has met it
+    attacks  ->  threatens(board, Q, V)            points 1-5: Q x V is legal and wins material
+             ->  is_new_attack(before, after, ..)  point 6:    the move created this threat
+             ->  is_answered(after, replied, ..)   point 7:    the reply removed this threat
 
 Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
 after WXF 2018 and the articles of the Asian rules); Q is the attacker, V the victim, S the side
-of Q. The referee and the tables ask the same functions. They are scalar
-(`tbgen.indexing.scalar`), try moves on the board they are given, and put it back. They know
-nothing of loops and levels: that is `tbgen.referee`.
+of Q. The referee and the tables call these functions. They are scalar
+(`tbgen.indexing.scalar`); they try moves on the given board and restore it. Loops and levels of
+offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def _has(chase_rules: int, bit: int) -> bool:
 
 @scalar
 def may_be_offender(code: int, chase_rules: int) -> bool:
-    """Return whether this piece can chase (point 1)."""
+    """Return whether a piece of this kind can chase (point 1)."""
     return code != EMPTY and _has(chase_rules, CHASERS + piece_kind(code))
 
 
 @scalar
 def may_be_victim(code: int, square: int, chase_rules: int) -> bool:
-    """Return whether this piece can be chased, a pawn where it stands (point 2)."""
+    """Return whether a piece can be chased; for a pawn this depends on its square (point 2)."""
     if code == EMPTY or not _has(chase_rules, CHASED + piece_kind(code)):
         return False
     if piece_kind(code) != PieceType.PAWN or chase_rules & PAWNS_AT_HOME != 0:
@@ -64,11 +64,11 @@ def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
 
 @scalar
 def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether Q x V may be played as far as the king of Q's side is concerned (point 3).
+    """Return whether Q x V is legal, an existing check on the king of Q's side aside (point 3).
 
-    A check that already stands is ignored: the capture is legal if afterwards no piece attacks
-    that king which did not attack it before. Without such a check this is ordinary legality.
-    That Q attacks V is the caller's care.
+    An existing check is ignored: the capture is legal if no piece attacks that king afterwards that
+    did not attack it before. Without a check this is ordinary legality. The caller ensures that Q
+    attacks V.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -96,15 +96,15 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
     """Return whether, after Q x V, a piece of V's side can legally recapture (point 4b).
 
-    With `without_xray` a rook or cannon counts only if it protects V while Q still stands on its
-    own square; a root that would work only through that square is then none (point 6).
+    With `without_xray` a rook or cannon counts only if it also protects V while Q is still on its
+    own square (point 6).
     """
     side = piece_side(board[victim])
     taking, taken = board[attacker], board[victim]
     board[victim] = taking
     board[attacker] = EMPTY
     found = False
-    # Looking outward from the square is cheap, and settles it where nothing can recapture.
+    # The outward search is cheap, and suffices where nothing can recapture.
     for root in range(SQUARES if is_attacked(board, victim, side) else 0):
         code = board[root]
         if (
@@ -180,12 +180,12 @@ def is_new_attack(
     victim: int,
     chase_rules: int,
 ) -> bool:
-    """Return whether the move `source`-`target` has made the attack of Q on V (points 1-6).
+    """Return whether the move `source`-`target` created the attack of Q on V (points 1-6).
 
-    That the move gives no check is the caller's care. Under `NEW_BY_VICTIM` no piece may have
+    The caller ensures that the move gives no check. Under `NEW_BY_VICTIM` no piece may have
     attacked V before.
 
-    before, after : MutableBoard (90,), the boards around the move; put back as they were
+    before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`
     """
     if not threatens(after, attacker, victim, False, chase_rules):
@@ -205,11 +205,11 @@ def is_answered(
     victim: int,
     chase_rules: int,
 ) -> bool:
-    """Return whether the reply `source`-`target` has met the attack of Q on V (point 7).
+    """Return whether the reply `source`-`target` removed the threat of Q to V (point 7).
 
-    The victim is followed if it is what moves. Under `UNANSWERED` any reply does.
+    If the victim itself moves, its new square is tested. Under `UNANSWERED` any reply counts.
 
-    replied : MutableBoard (90,), the board after the reply; put back as it was
+    replied : MutableBoard (90,), the board after the reply; restored
     attacker, victim : int, squares of the board before the reply
     """
     if target == attacker or chase_rules & UNANSWERED:

@@ -1,10 +1,10 @@
-"""Moves of a side, and the test of a move for legality.
+"""Moves of a side, and legality of a move.
 
     generate_moves    pseudo-legal moves, captures included, king's safety aside
     is_legal_move     pseudo-legal, and the mover's king is safe afterwards
 
-Scalar functions (`tbgen.indexing.scalar`): plain Python, and callable from kernels. The position
-level, with `Position` and `Move`, is in `positions`.
+Scalar functions (`tbgen.indexing.scalar`): plain Python, and callable from kernels. `positions`
+has the same for `Position` and `Move`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from tbgen.rules.board import (
 
 @scalar
 def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) -> int:
-    """Write every pseudo-legal move of a side; returns how many.
+    """Write every pseudo-legal move of a side, and return their number.
 
-    `sources` and `targets` need room for `board.MAX_MOVES`. Captures are included, of the king
-    too; whether the mover's king is safe afterwards is not looked at.
+    `sources` and `targets` need `board.MAX_MOVES` entries. Captures of the king are included; the
+    safety of the mover's king is not tested.
     """
     count = 0
     for square in range(SQUARES):
@@ -119,9 +119,9 @@ def reaches(board: Board, source: int, target: int) -> bool:
 
 @scalar
 def is_safe_after(board: MutableBoard, side: int, source: int, target: int) -> bool:
-    """Return whether the side's king is safe once its piece goes from `source` to `target`.
+    """Return whether the side's king is safe after its piece moves from `source` to `target`.
 
-    The board is put back as it was.
+    The board is restored.
     """
     moved, taken = board[source], board[target]
     board[target] = moved

@@ -1,8 +1,7 @@
 """The rules of movement on `Position` and `Move`: legality, check, the end of the game.
 
-Plain Python over the scalar functions of `attacks` and `moves`; no numba. Repetition is not
-looked at here (`tbgen.referee`). A FEN will do for a position; text that is none raises
-`PositionError`.
+Plain Python over the scalar functions of `attacks` and `moves`; no numba. Repetition is ignored
+(`tbgen.referee`). Every position may be given as a FEN; an invalid FEN raises `PositionError`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from tbgen.rules.board import MAX_MOVES
 
 
 def legal_moves(position: Position | str) -> list[Move]:
-    """Every legal move of the side to move, by ascending source square."""
+    """Return every legal move of the side to move, by ascending source square."""
     position = as_position(position)
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
@@ -29,7 +28,7 @@ def legal_moves(position: Position | str) -> list[Move]:
 
 
 def is_terminal(position: Position | str) -> bool:
-    """Return whether the side to move has no legal move: it has lost, in check or not."""
+    """Return whether the side to move has no legal move, and so has lost, in check or not."""
     position = as_position(position)
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
@@ -53,8 +52,8 @@ def gives_check(position: Position | str, move: Move) -> bool:
 def check_legal(position: Position | str) -> None:
     """Raise `PositionError` unless the position is legal.
 
-    Legal means that the kings do not face each other and that the side not to move is not in
-    check; what may stand on a board at all is `Position`'s own care.
+    In a legal position the kings do not face each other and the side not to move is not in check.
+    `Position` itself checks the squares and numbers of the pieces.
     """
     position = as_position(position)
     if attacks.kings_face(position.board):
@@ -80,7 +79,7 @@ def is_legal(position: Position | str) -> bool:
 
 
 def play(position: Position | str, move: Move) -> Position:
-    """The position after a legal move; raises `MoveTextError` that says why it is illegal."""
+    """Return the position after a move; an illegal one raises `MoveTextError` with the reason."""
     position = as_position(position)
     board = bytearray(position.board)
     if not moves.is_legal_move(board, position.side, *move):
@@ -90,7 +89,7 @@ def play(position: Position | str, move: Move) -> Position:
 
 
 def _why_illegal(position: Position, move: Move) -> tuple[str, str]:
-    """Message and hint for an illegal move."""
+    """Return the error message and the hint for an illegal move."""
     board, side = bytearray(position.board), position.side
     source, target = (square_name(square) for square in move)
     mover = side.name.title()

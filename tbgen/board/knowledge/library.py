@@ -259,7 +259,7 @@ class Library:
                     self._others[name.rule_set] = GameTablebase(
                         rules=name.rules, orders=0, minor_chases=name.rule_set.choice
                     )
-                with contextlib.suppress(KeyError):  # removed at this very moment
+                with contextlib.suppress(KeyError):  # removed meanwhile
                     self._others[name.rule_set].add_file(self.tables.path(name))
             return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
 
@@ -335,7 +335,7 @@ class Library:
             if changed != self._changed:
                 self.tables.forget_removed()
                 for directory in self._directories:
-                    with contextlib.suppress(OSError):  # removed: there are no tables then
+                    with contextlib.suppress(OSError):  # removed
                         self.tables.add_directory(directory)
                 self._fingerprint = self._describe()
                 self._first_position = None
@@ -347,7 +347,7 @@ class Library:
     def _describe(self) -> str:
         digest = hashlib.sha256(__version__.encode())
         for name in self.tables.available():
-            with contextlib.suppress(OSError, KeyError):  # removed at this moment, or not proven
+            with contextlib.suppress(OSError, KeyError):  # removed meanwhile, or not proven
                 path = self.tables.path(name)
                 for file in (path, certificate_path(path)):
                     state = file.stat()

@@ -31,7 +31,7 @@ def piece_name(code: int, language: str) -> str:
 
 
 def point_name(square: int, language: str) -> str:
-    """Return `e4`; in Chinese file and rank from Red's side, the file from the right: `五路第5线`."""
+    """Return `e4`, or in Chinese file and rank as Red counts them: `五路第5线`."""
     rank = square // 9 + 1
     file = _DIGITS[file_number(Side.RED, square) - 1]
     return localise(
