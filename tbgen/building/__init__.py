@@ -1,9 +1,9 @@
-"""Building closures of materials: what is needed, what it costs, and doing it.
+"""Builds of tables and their supporting tables: selection, costs, execution.
 
-    sets             materials that words such as `table1` and `--men 5` mean
+    sets             materials that words such as `table1` and `--men 5` select
     work             tables to build, in order, with the metrics to try
     builder          solve, count and write a table; skip finished ones, resume interrupted ones
-    states           saved state of a table under construction, in a file beside it
+    states           checkpoint of a table under construction, in a file beside it
     collection       many tables at once, each built by a job of `tbgen.scheduling`
     exchange         transfer of tables between machines without a common directory
     packing          win-draw-loss file of a finished table
@@ -14,7 +14,7 @@
     features         features of a material, from its supporting tables
     measured         measured costs of tables (measured.csv)
 
-`tbgen.retrograde` solves a table and computes its memory; `tbgen.tables` has the bytes of a file.
-Nothing here prints: the caller of a build passes a `Progress`. Only `builder`, `packing` and
-`contents` load the compiler, and only when they have work to do.
+`tbgen.retrograde` solves a table and computes its memory; `tbgen.tables` defines file formats.
+This package prints nothing: the caller of a build passes a `Progress`. Only `builder`, `packing`
+and `contents` load the compiler, and only when a table is missing.
 """

@@ -1,14 +1,14 @@
 """Memory limits of this process: free memory, and limits set by the system or a container.
 
-    asked for         `--memory`, in place of what is free
-    free memory       what the machine can give without swapping
-    control groups    of both versions: containers, services, jobs of batch systems. Who passes the
-                      limit of the own group, or of one around it, is killed
-    RLIMIT_DATA       `ulimit -d`: memory of the process's own, not the pages of files
-    RLIMIT_AS         `ulimit -v`: addresses, which arrays on disk take, too
+    --memory          replaces free memory
+    free memory       memory that the machine can give without swapping
+    control groups    versions 1 and 2: containers, services, batch jobs. A process that exceeds
+                      the limit of its group, or of an enclosing group, is killed
+    RLIMIT_DATA       `ulimit -d`: private memory, without pages of files
+    RLIMIT_AS         `ulimit -v`: address space, which includes arrays on disk
 
-What a table needs is in `tbgen.retrograde.memory`. Linux tells all of this; elsewhere the machine's
-memory and the limits of the process are known.
+`tbgen.retrograde.memory` computes the memory that a table needs. All limits are read on Linux; on
+other systems only total memory and the limits of the process.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ ROOT = Path("/")
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _GROUP_USAGES = ("memory.current", "memory.usage_in_bytes")
 _GROUP_FILES = ("total_inactive_file", "total_active_file"), ("inactive_file", "active_file")
-"""Entries of `memory.stat` that count the pages of files: the totals of version one of control
-groups, which include the groups below; else those of version two."""
+"""Entries of `memory.stat` that count pages of files. Version 1 has totals that include nested
+groups; version 2 has the second pair."""
 
 
 class Allowance(NamedTuple):
-    """Total memory that a process may occupy, including what it occupies already."""
+    """Total memory that a process may occupy, including memory already in use."""
 
     memory: int
     """Bytes of memory."""
     limit: str
-    """What sets them, for people: `free memory`, `the limit of the control group`."""
+    """Name of the tightest limit for messages: `free memory`, `the limit of the control group`."""
     addresses: int
-    """Bytes that may be mapped, in memory or from files; `sys.maxsize` without a limit."""
+    """Bytes of address space, for memory and mapped files; `sys.maxsize` without a limit."""
 
 
 class _Own(NamedTuple):
-    """Memory of this process, in bytes."""
+    """Memory that this process occupies, in bytes."""
 
     addresses: int
     memory: int
-    """Without the pages of files, which can be dropped, or belong to all."""
+    """Without pages of files, which can be dropped or are shared."""
     data: int
-    """Addresses that count for RLIMIT_DATA."""
+    """Address space that counts towards RLIMIT_DATA."""
 
 
 def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     """Return the memory that this process may use, by the tightest of all limits.
 
-    asked : bytes that were asked for in place of what is free, 0 for none
-    root : the folder that has `proc` and `sys`
+    asked : bytes requested in place of free memory, 0 for none
+    root : the folder that contains `proc` and `sys`
     """
     own = _own(root)
     limits = [(asked, "what was asked for") if asked else (_free(root) + own.memory, "free memory")]
@@ -74,15 +74,15 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
 
 
 KERNELS_BYTES = 100 << 20
-"""What a process with compiled kernels takes at least: 75 MiB were measured, for a small proof."""
+"""Least memory of a process with compiled kernels; a small proof took 75 MiB."""
 
 
 def require_kernels_memory(asked: int) -> None:
     """Raise an error if the memory limit does not allow loading the kernels.
 
-    asked : bytes that `--memory` allows, 0 for what there is
+    asked : bytes that `--memory` allows, 0 for free memory
 
-    Raises `MemoryError`, and `InputError` where too little was asked for.
+    Raises `MemoryError` if the limit of the process is too low, `InputError` if `asked` is.
     """
     if usable_memory().memory < KERNELS_BYTES:
         raise MemoryError("kernels take more than this process may use")
@@ -106,7 +106,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def _free(root: Path) -> int:
-    """Return the bytes available without swapping; all of memory if the system does not say."""
+    """Return the bytes available without swapping; all memory if the system does not report it."""
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -114,13 +114,13 @@ def _free(root: Path) -> int:
 
 
 def _rlimit(which: int) -> int | None:
-    """Return the soft limit of a resource of this process; None without one."""
+    """Return the soft limit of a resource of this process; None without a limit."""
     limit = resource.getrlimit(which)[0]
     return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _groups(root: Path) -> Iterator[Path]:
-    """The folders of the control groups that the process is in, from its own outwards."""
+    """Yield the folders of this process's control groups, from the innermost outwards."""
     for line in _read(root / "proc/self/mountinfo").splitlines():
         mount, _, system = line.partition(" - ")
         kind, _, controllers = [*system.split(), "", "", ""][:3]
@@ -128,7 +128,7 @@ def _groups(root: Path) -> Iterator[Path]:
         if not first and kind != "cgroup2":
             continue
         top, at = (word.encode().decode("unicode_escape") for word in mount.split()[3:5])
-        # Inside a container the path may be told as the host sees it, or lie above the mount.
+        # In a container the path may be relative to the host, or lie above the mount.
         path, top = _membership(root, "memory" if first else "") + "/", top.rstrip("/") + "/"
         mounted = root / at.lstrip("/")
         group = mounted / path.removeprefix(top).strip("/") if path.startswith(top) else mounted
@@ -139,7 +139,7 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 def _membership(root: Path, controller: str) -> str:
-    """The path of the process's group in the hierarchy of a controller; "" is version two."""
+    """Return the path of this process's control group for a controller; "" selects version 2."""
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(",") and ".." not in path:
@@ -148,7 +148,7 @@ def _membership(root: Path, controller: str) -> str:
 
 
 def _room(group: Path) -> int | None:
-    """Return the bytes left to a group, cached files not counted as used. None without a limit."""
+    """Return the bytes left to a group, not counting cached files as used; None without a limit."""
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]
     if not limits or not used:
@@ -159,7 +159,7 @@ def _room(group: Path) -> int | None:
 
 
 def _number(path: Path) -> int | None:
-    """The number in a file; None for `max`, and where there is no file."""
+    """Return the number in a file; None for `max`, or if the file is missing."""
     text = _read(path).strip()
     return int(text) if text.isdigit() else None
 

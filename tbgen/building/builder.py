@@ -1,15 +1,15 @@
-"""Building tables: each task of a closure in order is solved, counted and written.
+"""Build of tables in one process: each task of a closure is solved, counted and written.
 
     `work`  ->  a task  ->  lock, open supporting tables, solve, write  ->  the next task
 
-A finished file is kept (unless forced), and an unfinished one has no name: an interrupted build
-continues with the next missing table, and within a long table from its last saved state
-(`states`). Builds that share a directory divide the work: each locks the table that it builds,
-skips locked ones, and uses finished ones. `collection` builds many tables at once.
+A finished file is kept unless `force` is set. A file gets its name when it is complete, so an
+interrupted build continues with the next missing table. Within a long table it continues from the
+last checkpoint (`states`). Builds that share a directory divide the work: each locks the table that
+it builds, skips locked tables, and uses finished ones. `collection` builds many tables at once.
 
 Supporting tables are open only while the table above them is solved, and opening one never builds
-it: `work` decides which tables there must be, of which metric. If a byte does not hold the
-distances, the table gets wider codes.
+it: `work` decides the tables and their metrics. If distances exceed one-byte codes, the table
+gets wider codes.
 """
 
 from __future__ import annotations
@@ -53,33 +53,34 @@ if TYPE_CHECKING:
     from tbgen.retrograde.solution import CountedPlanes
 
 MARGIN = 1.1
-"""Factor on the memory that a table is planned to need: it may need more, and `--memory` holds."""
+"""Factor on the planned memory of a table, since `--memory` is a strict limit."""
 
 _CODE_ADDRESSES = 512 << 20
 _THREAD_ADDRESSES = 72 << 20
-"""Addresses beside those of memory that is used: 540 MiB were measured with two threads, while
-kernels are compiled. A thread has its stack, and an arena that its allocator may grow into."""
+"""Address space beyond memory in use: 540 MiB were measured with two threads during compilation.
+Each thread has a stack, and an arena that its allocator may extend."""
 
 ONE_COMPILER = 272 << 20
-"""The least memory to compile kernels in: 210 MiB were measured, and the compiler's own code."""
+"""Least memory for compiling kernels; 210 MiB were measured, plus the compiler's own code."""
 
 COMPILERS_BYTES = 512 << 20
-"""The memory from which kernels are compiled by two processes, which take 430 MiB together."""
+"""Least memory for compiling kernels in two processes, which take 430 MiB together."""
 
 
 _ON_DISK = "with its arrays on disk"
 
 
 class NotEnoughMemoryError(TablebaseError):
-    """A table that fits in memory neither way; its attributes are in bytes.
+    """Raised when a table does not fit, neither in memory nor with its arrays on disk.
 
-    `needed` is the least that would do, `limit` says what sets `available`.
+    `needed` is the least memory in bytes, `available` the memory allowed, `limit` the name of the
+    limit that sets it.
     """
 
     def __init__(
         self, material: str, needed: int, available: int, limit: str, *, how: str = _ON_DISK
     ) -> None:
-        """Keep the figures; `how` names the method that needs the least memory."""
+        """Store the figures; `how` describes the method that needs the least memory."""
         self.material = material
         self.needed = needed
         self.available = available
@@ -91,14 +92,14 @@ class NotEnoughMemoryError(TablebaseError):
 
 
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
-    """Return the least memory of a build in bytes, and what it is needed for, as text.
+    """Return the least memory of a build in bytes, and the reason as text.
 
-    That is the memory of the compiler if kernels must be compiled and the table needs less.
+    This is the compiler's memory if kernels must be compiled and the table needs less.
 
     least : bytes that the table takes at least
-    ordered : whether kernels for rule-decided orders are wanted
+    ordered : whether kernels for rule-decided orders are needed
     """
-    # Do not load the compiler for a table that is refused anyway.
+    # Do not load the compiler for a table that does not fit anyway.
     loads = least <= available or usable_memory().memory >= ONE_COMPILER
     if least < ONE_COMPILER and available < ONE_COMPILER and loads:
         import_for_good("tbgen.retrograde.warm_up")
@@ -115,14 +116,14 @@ class Built:
 
     name: TableName
     size: int | None = None
-    """Bytes of the file; None where the table was finished before."""
+    """Bytes of the file; None if the table was already finished."""
     seconds: float = 0.0
     gone_on_from: tuple[int, int] | None = None
-    """Order and plies of the saved state that it was gone on with; None for none, or unobserved."""
+    """Order and plies of the checkpoint that was resumed; None without one, or if not recorded."""
 
 
 def jobs_of(work: Sequence[Task]) -> list[Job]:
-    """The tasks as jobs, in order: each needs the tables that its captures lead to."""
+    """Convert tasks to jobs, in order; each job needs those of its supporting tables."""
     return [
         Job(
             task.material.name,
@@ -137,12 +138,12 @@ class Progress(Protocol):
     """Receiver of reports on the progress of a build."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Called when a table is begun, or found finished."""
+        """Called when a table begins, or is found finished."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Called during a phase of the current table, with the positions settled so far.
+        """Called during a phase of the current table; `settled` counts positions settled so far.
 
-        "resuming" is from a saved state, with its order and plies.
+        The phase "resuming" begins from a checkpoint, and has its order and plies.
         """
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
@@ -151,12 +152,12 @@ class Progress(Protocol):
 
 @dataclass
 class Builder:
-    """Builds tables of one rule set into one directory.
+    """Builder of tables of one rule set in one directory.
 
-    `memory` is the bytes used at once (0: what is free), within the limits that the process has
-    been given. A table that needs more has its arrays on disk while it is solved, in files
-    without names in `directory`; its bytes are the same. `force` builds the materials asked for
-    even if they are finished. `state_seconds` is how often the state of a table is kept.
+    `memory` limits the bytes used at once (0: free memory), within the limits of the process. A
+    table that needs more keeps its arrays in unnamed files in `directory` while it is solved; the
+    bytes of the table do not change. `force` rebuilds the requested materials even if they are
+    finished. `state_seconds` is the time between two checkpoints of a table.
     """
 
     directory: Path
@@ -167,17 +168,17 @@ class Builder:
     memory: int = 0
     force: bool = False
     meter: Meter = field(default_factory=Meter)
-    """Counts the sweeps of all tables."""
+    """Counter of the sweeps of all tables."""
     state_seconds: float = STATE_SECONDS
 
     def task_runner(self, total: int) -> Callable[[Start], Built]:
         """Return a function that builds the table of a job, unless it is finished.
 
-        total : the number of tasks that progress counts up to
+        total : number of tasks, passed on to `progress`
 
-        The function raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`,
-        `LimitExceededError` where not even the widest codes hold a distance, and `BusyError` if
-        another build has locked the table.
+        The function raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `BusyError` if
+        another build has locked the table, and `LimitExceededError` if a distance exceeds the
+        widest codes.
         """
         numbers = itertools.count(1)
         return lambda start: self._build_if_missing(start, numbers, total)
@@ -192,7 +193,7 @@ class Builder:
             done = finished is not None and not task.anew
             self.progress.table(next(numbers), total, name, done)
             if done:
-                # What is damaged is not passed over as finished.
+                # Raises an error if the finished table is damaged.
                 TableFile(self._path(name), name=name).close()
             built = Built(name) if done else self._build_table(task)
             for metric in Metric:
@@ -211,7 +212,7 @@ class Builder:
         return self.directory / name.filename
 
     def _build_table(self, task: Task) -> Built:
-        """Solve a material in the first metric and codes that hold it, and write its table."""
+        """Solve a material in the first metric and codes that fit, and write its table."""
         material = task.material
         support_dtm = all(
             finished_table(self.directory, child, self.rule_set, Metric.DTM)
@@ -220,7 +221,7 @@ class Builder:
         choices = attempts(task, self.rule_set, support_dtm)
         self._need(material, choices[0][1])
         self._load_kernels(material)
-        # The record tells what the table cost, not what starting up did.
+        # The build record excludes the time for loading kernels.
         started, cpu_started = time.perf_counter(), time.process_time()
         for choice, codes in choices[self._first_of(material, choices) :]:
             try:
@@ -239,21 +240,24 @@ class Builder:
         raise AssertionError("the last attempt ends in a table or an error")
 
     def _need(self, material: Material, codes: CodeSpace, width: int = 1) -> tuple[MemoryNeed, int]:
-        """Return the memory need of a table, and the memory allowed; raises if too little."""
+        """Return the memory need of a table, and the memory allowed, in bytes.
+
+        Raises `NotEnoughMemoryError` if too little is allowed.
+        """
         need = memory_needed(material, codes, self._rules, self.threads, width)
         available, limit, addresses = usable_memory(self.memory)
         ordered = has_orders(material, self._rules)
         least, how = least_memory(need.least, available, self._rules, ordered=ordered)
         if least > available:
             raise NotEnoughMemoryError(material.name, least, available, limit, how=how)
-        # Arrays on disk take addresses, too.
+        # Arrays on disk take address space, too.
         mapped = need.in_memory + _CODE_ADDRESSES + self.threads * _THREAD_ADDRESSES
         if mapped > addresses:
             raise NotEnoughMemoryError(material.name, mapped, addresses, "ulimit -v")
         return need, available
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
-        """Return storage of arrays in memory if that suffices, else on disk beside the tables."""
+        """Return storage in memory if the arrays fit, else in files beside the tables."""
         need, available = self._need(material, codes, width)
         if need.in_memory * MARGIN <= available:
             return Storage(self.directory)
@@ -269,7 +273,7 @@ class Builder:
         warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
-        """Compile or load the kernels of planes wider than a byte, if `phase` has such planes."""
+        """Compile or load the kernels for planes wider than a byte, if `phase` has such planes."""
         if any(palette.dtype.itemsize > 1 for palette in palettes):
             from tbgen.retrograde.warm_up import warm_up_wide
 
@@ -278,7 +282,10 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_of(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Return the first choice to try: that of a saved state, or 0. Earlier ones have failed."""
+        """Return the index of the first choice to try: that of a checkpoint, else 0.
+
+        Choices before that of a checkpoint have failed already.
+        """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
             if number and state_path(self.directory, name).exists():
@@ -293,7 +300,10 @@ class Builder:
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
-        """Solve and write a table; return the file size, and the time of the saved state."""
+        """Solve and write a table.
+
+        Returns the bytes of the file, and the wall and CPU seconds spent before the checkpoint.
+        """
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solution import CountedPlanes
@@ -337,10 +347,10 @@ class Builder:
     def _supporting_tables(
         self, material: Material, metric: Metric
     ) -> Iterator[dict[str, TableFile]]:
-        """The finished tables that captures lead into, by name of material; closed afterwards.
+        """Open the finished supporting tables, by name of material, and close them afterwards.
 
-        For a DTM table they must be DTM; else any will do. They are there by the order of the
-        work; `MissingTableError` says that another program took one away.
+        A DTM table needs DTM tables; any metric serves a DTC table. The order of the work ensures
+        that they exist; `MissingTableError` means that another program has removed one.
         """
         opened = {}
         with contextlib.ExitStack() as files:
@@ -354,9 +364,9 @@ class Builder:
 
     @contextlib.contextmanager
     def _lock(self, material: Material) -> Iterator[None]:
-        """Lock a table; raises `BusyError` if another build has locked it.
+        """Lock a table, and remove files that killed builds have left of it.
 
-        What builds that were killed have left of the table is removed.
+        Raises `BusyError` if another build has locked the table.
         """
         names = [self._name(material, metric) for metric in Metric]
         written = {
@@ -375,7 +385,7 @@ class Builder:
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
-    """The statistics of a table, and positions that show its longest distances."""
+    """Return the statistics of a table, with positions that have its longest distances."""
     codes, layout = planes.solution.code_space, planes.solution.layout
     histograms = [planes.histogram(side) for side in Side]
     fens = {}
@@ -390,5 +400,5 @@ def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
 
 
 def _size(count: int) -> str:
-    """`213 MiB`, rounded up: what is enough."""
+    """Format bytes in MiB, rounded up: `213 MiB`."""
     return f"{-(-count // (1 << 20))} MiB"

@@ -1,12 +1,12 @@
-"""Many tables at once: tables as jobs of `tbgen.scheduling`, in processes or on a cluster.
+"""Build of many tables at once: jobs of `tbgen.scheduling`, in processes or on a cluster.
 
     work, plan  ->  jobs: memory, seconds  ->  `tbgen.scheduling`  ->  processes here, or dask's
                                                      |
                     a `Builder` of one table  <------+   in each of them
 
-Each table is given the memory that it was planned with, and that memory is reserved for it. The
-fewer tables can run at once, the more threads each has; the bytes of a table do not depend on that.
-Finished tables are checked in this process, so that workers start only for missing ones.
+The planned memory of each table is reserved for it. The fewer tables run at once, the more threads
+each has; the bytes of a table do not depend on that. Finished tables are checked in this process,
+so that workers start only for missing ones.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outco
 from tbgen.tables.names import Metric, RuleSet, TableName
 
 IDLE_BYTES = 145 << 20
-"""What a worker keeps when it has nothing to do: the interpreter, the compiler, the kernels."""
+"""Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 WORTH_SECONDS = 10.0
-"""Below that, one process is done before a second one has loaded its kernels."""
+"""Work up to which one process finishes before a second has loaded its kernels."""
 
 
 class SilentProgress:
-    """`Progress` of a worker: reports nothing, and notes the saved state that was resumed."""
+    """`Progress` of a worker, which reports nothing and records the resumed checkpoint."""
 
     def __init__(self) -> None:
         self.gone_on_from: tuple[int, int] | None = None
-        """Order and plies of the saved state that was resumed."""
+        """Order and plies of the resumed checkpoint."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """Report nothing."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Note the order and plies of a resumed state."""
+        """Record the order and plies of a resumed checkpoint."""
         if name == "resuming":
             self.gone_on_from = order, plies
 
@@ -67,20 +67,20 @@ class SilentProgress:
 class OneTable:
     """Task of a worker: build the table of a job. Can be pickled.
 
-    The directory is absolute: a relative one would be another folder on a worker.
+    `directory` must be absolute, since a worker has another working directory.
     """
 
     directory: Path
     rule_set: RuleSet
     cores: int
-    """Those that all tables share that are built at once."""
+    """Number of cores that all tables under construction share."""
     state_seconds: float = STATE_SECONDS
-    """As a `Builder` has them."""
+    """Seconds between two checkpoints, as in `Builder`."""
 
     def __call__(self, start: Start) -> Built:
-        """Build it; raises what `Builder.task_runner` says.
+        """Build the table; raises the errors of `Builder.task_runner`.
 
-        Raises `LostError` if memory is short: with fewer tables beside it, it may suffice.
+        Raises `LostError` if memory is short: with fewer tables running, it may suffice.
         """
         threads = -(-self.cores // start.beside)
         watch = SilentProgress()
@@ -99,9 +99,9 @@ class OneTable:
 
 @dataclass
 class Collection:
-    """The tables of some materials: which are there, and which are to be built at what cost.
+    """The tables of some materials: finished ones, and those to be built with their costs.
 
-    The arguments are those of a `Builder`, and of its `build`.
+    The fields are those of `Builder`; `metric` is the argument of `work_for`.
     """
 
     materials: Sequence[Material]
@@ -114,12 +114,12 @@ class Collection:
 
     @cached_property
     def work(self) -> list[Task]:
-        """Tables that are asked for and those that they need, in order."""
+        """All requested tables and their supporting tables, in order."""
         return work_for(self.materials, self.metric, self.force)
 
     @cached_property
     def unfinished(self) -> list[Task]:
-        """Tables still to be built when this was first asked."""
+        """Tables that were missing at the first access."""
         return [task for task in self.work if not self._is_finished(task)]
 
     def _is_finished(self, task: Task) -> bool:
@@ -127,7 +127,7 @@ class Collection:
         return found is not None and not task.anew
 
     def planned(self, threads: int) -> list[PlannedTable]:
-        """Tables still to be built, with their cost; planned once for a number of threads."""
+        """Return the missing tables with their costs, planned once for each number of threads."""
         if threads not in self._plans:
             assert self.rule_set.rules is not None
             missing = {task.material for task in self.unfinished}
@@ -136,10 +136,10 @@ class Collection:
         return self._plans[threads]
 
     def jobs(self, threads: int, floor: int = 0) -> list[Job]:
-        """Tables to be built, as jobs with memory and seconds.
+        """Return the missing tables as jobs with memory and seconds.
 
-        threads : those that may build a table together
-        floor : bytes that each is given at least
+        threads : number of threads that build one table
+        floor : least bytes of memory that a job is given
         """
         planned = {table.material.name: table for table in self.planned(threads)}
         return [
@@ -154,7 +154,7 @@ class Collection:
     def build_in_process(
         self, builder: Builder, observer: Observer, *, keep_going: bool
     ) -> Outcome:
-        """Build one table after another, in this process."""
+        """Build the tables one after another, in this process."""
         here = InProcess(builder.task_runner(len(self.work)))
         return run(jobs_of(self.work), here, observer, keep_going=keep_going)
 
@@ -169,10 +169,10 @@ class Collection:
     ) -> Outcome:
         """Build missing tables by an executor of `OneTable`; check finished ones in this process.
 
-        jobs : those of `jobs()`, with the memory that the executor can give
+        jobs : the result of `jobs()`, with memory that the executor can give
         bring : copies built tables to this directory, if workers have another one
 
-        Raises `InputError` if what was built is not where it should be.
+        Raises `InputError` if a built table is not in this directory afterwards.
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]
@@ -187,7 +187,7 @@ class Collection:
         )
 
     def _require_present(self, results: Iterable[Built]) -> None:
-        """Raise `InputError` if a table that a worker has built is not in the directory."""
+        """Raise `InputError` if a table built by a worker is not in the directory."""
         there = set(os.listdir(self.directory)) if self.directory.exists() else set()
         absent = sorted({built.name.filename for built in results} - there)
         if absent:
@@ -205,22 +205,22 @@ class Collection:
 
 @dataclass(frozen=True)
 class Shares:
-    """Share of one machine for each process."""
+    """Division of one machine among processes."""
 
     jobs: int
-    """Processes at once."""
+    """Number of processes that run at once."""
     memory: int
-    """Bytes that the tables share."""
+    """Bytes that all tables share."""
     floor: int
-    """Bytes that each table is given at least."""
+    """Least bytes that each table is given."""
 
 
 def shares(jobs: int, asked: int = 0) -> Shares:
-    """Return the shares of `jobs` processes, or of fewer where memory is short.
+    """Return the shares of `jobs` processes, or of fewer if memory is short.
 
-    Each must be able to compile kernels, and keeps what it has loaded while it has nothing to do.
+    Each process must be able to compile kernels, and keeps its loaded kernels while it is idle.
 
-    asked : bytes for all together, 0 for what is free
+    asked : bytes for all processes together, 0 for free memory
     """
     available = usable_memory(asked).memory
     jobs = max(1, min(jobs, available // ONE_COMPILER))
@@ -229,5 +229,5 @@ def shares(jobs: int, asked: int = 0) -> Shares:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the number of processes for `--jobs auto`: one a core, or one for little work."""
+    """Return the number of processes for `--jobs auto`: `cores`, or 1 for little work."""
     return cores if sum(job.seconds for job in jobs) > WORTH_SECONDS else 1

@@ -1,6 +1,6 @@
 """Digest of the values of a finished table, independent of the file's layout.
 
-The kernels are loaded with the first digest.
+The first digest loads the kernels.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from tbgen.tables.reader import TableFile
 
 
 def values_of(file: TableFile, *, threads: int = 1) -> bytes:
-    """The digest of a table's values (docs/format.md), from all its blocks; 16 bytes.
+    """Return the digest of a table's values (docs/format.md), from all its blocks; 16 bytes.
 
-    Raises what reading does.
+    Raises the errors of reading.
     """
     from tbgen.retrograde.value_digest import value_digest
 
@@ -19,9 +19,9 @@ def values_of(file: TableFile, *, threads: int = 1) -> bytes:
 
 
 def checked_values(file: TableFile, *, threads: int = 1) -> bytes:
-    """Read a whole file and verify all that it states; the digest of its values, 16 bytes.
+    """Verify a whole file, and return the digest of its values (16 bytes).
 
-    Raises `CorruptTableError`, also for a digest that is not that of the contents.
+    Raises `CorruptTableError`, also if the stored digest does not match the contents.
     """
     file.check(threads=threads)
     return values_of(file, threads=threads)

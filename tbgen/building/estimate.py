@@ -1,12 +1,12 @@
-"""Estimates of the cost of tables: measured, or learned from measured tables.
+"""Estimates of the costs of tables, measured or learned from measured tables.
 
-    known tables   ->  `Lesson`: features of the supporting tables, and the table's own traits
-    lessons        ->  `Law`: the difference between a table and its first guess
-    other tables   ->  traits by the law, bottom-up  ->  seconds, bytes
+    measured tables  ->  `Lesson`: features of the supporting tables, and the table's own traits
+    lessons          ->  `Law`: the difference between a table and its first guess
+    other tables     ->  traits by the law, bottom-up  ->  seconds, bytes
 
-Finished tables in the directory improve the estimates: their compression, their outcomes, and the
-wall seconds of this machine for a CPU second of the measurements. Errors of the estimates are in
-docs/measurements/cost-estimates.md.
+Finished tables in the directory improve the estimates. They give their own compression and
+outcomes, and the wall seconds of this machine per CPU second of the measurements.
+docs/measurements/cost-estimates.md has the errors of the estimates.
 """
 
 from __future__ import annotations
@@ -35,39 +35,38 @@ from tbgen.tables.reader import TableFile
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Below that a table costs what any table costs, and teaches nothing about others."""
+"""Least cost of a table that serves as a lesson; cheaper ones are dominated by constant costs."""
 
 COMMON, NEAR = 0.3, 0.4
-"""The deviations, of the logarithm of a cost, that materials with similar armies share: whatever
-their features are, and where these are close, too."""
+"""Prior standard deviations of the logarithm of a cost, shared by materials with similar armies:
+`COMMON` for any features, `NEAR` in addition for close ones."""
 
 ATTACKERS, DEFENDERS = 1.4, 2.8
-"""By how many pieces of a kind armies differ that have little to tell about each other."""
+"""Length scales of the kernel: differences in the number of pieces of a kind."""
 
 REACH = 0.7
-"""The same of all other features, in deviations."""
+"""Length scale of all other features, in their standard deviations."""
 
 SLOPES = 0.07
-"""How much of the linear part a deviation of one feature may change: a deviation, too."""
+"""Prior standard deviation of the linear coefficients, per standard deviation of a feature."""
 
 _WIDTHS = np.array(([ATTACKERS] * 4 + [DEFENDERS] * 2) * 2)
 
 
 class Law:
-    """Prediction of five numbers from features: a linear part, and a part of similar armies.
+    """Regression of five numbers on features: a linear part, and a part for similar armies.
 
-    Kernel ridge regression (a Gaussian process, whose scales are the constants above). Armies are
-    compared as they are, and all other features in deviations of the known cases.
+    Kernel ridge regression (a Gaussian process with the constants above as hyperparameters). Armies
+    are compared by piece counts, and all other features in standard deviations of the known cases.
     """
 
     def __init__(self, features: Array, values: Array, noise: Array) -> None:
-        """Learn values (n, q) of n cases with features (n, f), armies last.
+        """Fit values (n, q) of n cases with features (n, f), whose last columns are the armies.
 
-        noise : (n, q), the deviation of what no feature explains; infinite where a case teaches
-            nothing of a value
+        noise : (n, q), standard deviations of the values; infinite for a value to be ignored
         """
         deviation = features.std(axis=0)
-        # A feature that does not vary among the known cases tells nothing elsewhere.
+        # Features that do not vary among the known cases are ignored.
         self._factor = np.where(deviation > 1e-9, 1 / np.maximum(deviation, 1e-9), 0)
         self._factor[-len(_WIDTHS) :] = 1 / _WIDTHS
         self._middle = features.mean(axis=0)
@@ -87,7 +86,7 @@ class Law:
             self._weights[taught, number] = np.linalg.solve(matrix, own - self._mean[number])
 
     def __call__(self, features: Array) -> Array:
-        """(q,) values of a case with features (f,), none beyond those that were learned."""
+        """Return values (q,) of a case with features (f,), within the range of known values."""
         covariance = self._covariance(self._scaled(features[None]))[0]
         values: Array = np.clip(self._mean + covariance @ self._weights, *self._limits)
         return values
@@ -97,7 +96,7 @@ class Law:
         return scaled
 
     def _covariance(self, cases: Array) -> Array:
-        """(cases, known cases)"""
+        """Return the covariance (cases, known cases) of scaled features (cases, f)."""
         features, armies = np.split(cases, [-len(_WIDTHS)], axis=1)
         known, known_armies = np.split(self._known, [-len(_WIDTHS)], axis=1)
         far = REACH**2 * max(1, features.shape[1])
@@ -108,7 +107,7 @@ class Law:
 
 
 def _squared_distances(a: Array, b: Array) -> Array:
-    """(rows of a, rows of b) squared distances between rows."""
+    """Return the squared distances (rows of a, rows of b) between rows."""
     squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None]
     distances: Array = np.maximum(squares - 2 * a @ b.T, 0)
     return distances
@@ -116,18 +115,18 @@ def _squared_distances(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A table whose traits are known, as are those of its supporting tables."""
+    """A table with known traits whose supporting tables have known traits, too."""
 
     material: Material
     features: tuple[float, ...]
     differences: tuple[float, ...]
-    """Of `Traits.numbers` from the first guess."""
+    """Differences of `Traits.numbers` from the first guess."""
     noise: tuple[float, ...]
-    """The deviations of what nothing explains; infinite where it teaches nothing."""
+    """Standard deviation of each difference; infinite for one to be ignored."""
 
     @classmethod
     def of(cls, measured: Measured, support: Support, traits: Traits) -> Lesson:
-        """Return the lesson of a measured table; small ones weigh nothing: headers add noise."""
+        """Return the lesson of a measured table; costs of small tables are ignored."""
         size, seconds = measured.file_bytes, measured.cpu_seconds
         of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
         of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
@@ -144,16 +143,16 @@ def has_defenders(material: Material) -> bool:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Regression learned from measured tables."""
+    """Traits and lessons of the measured tables."""
 
     traits: Mapping[str, Traits]
-    """By material."""
+    """Traits by name of material."""
     lessons: Sequence[Lesson]
-    """Of the tables whose supporting tables are measured, too."""
+    """Lessons of the tables whose supporting tables are all measured."""
 
     @classmethod
     def of(cls, measured: Mapping[str, Measured]) -> Knowledge:
-        """Return the knowledge of all measurements."""
+        """Return the knowledge from all measurements."""
         materials = {name: Material.parse(name) for name in measured}
         traits = {
             name: Traits(
@@ -172,10 +171,10 @@ class Knowledge:
         return cls(traits, lessons)
 
     def law(self, defended: bool) -> Law | None:
-        """The law of materials with defenders or without; None without any lesson.
+        """Return the law of materials with defenders or without; None without any lesson.
 
-        Of the rate all lessons teach, of all else those of the same kind: a defender less is a
-        table that is nearly the same, and without any there is none.
+        All lessons determine the rate. Only lessons of the same kind determine the other numbers,
+        since a table with defenders resembles the one with a defender less.
         """
         if not self.lessons:
             return None
@@ -191,35 +190,35 @@ class Knowledge:
 
     @cached_property
     def lowest_rate(self) -> float:
-        """Lowest rate of any measured table: a bound for guesses that rest on guesses."""
+        """Lowest rate of any lesson: a bound for guesses that are based on guesses."""
         rates = [self.traits[each.material.name].rate for each in self.lessons
                  if each.noise[1] < math.inf]  # fmt: skip
         return min(rates, default=-math.inf)
 
     @cached_property
     def highest_density(self) -> float:
-        """Highest density of any measured table: a bound like `lowest_rate`."""
+        """Highest density of any lesson: a bound like `lowest_rate`."""
         densities = [self.traits[each.material.name].density for each in self.lessons]
         return max(densities, default=math.inf)
 
 
 @dataclass(frozen=True)
 class Present:
-    """A finished table that is there."""
+    """A finished table in the directory."""
 
     file_bytes: int
     seconds: float
-    """The wall seconds it took, 0 where no record says so."""
+    """Wall seconds of its build, 0 without a build record."""
     outcomes: Outcomes | None = None
-    """None where they were not read."""
+    """Shares of its outcomes; None if they were not read."""
 
 
 def present_tables(
     directory: Path, rules: Rules, measured: Container[str] = ()
 ) -> dict[str, Present]:
-    """The finished tables of a rule set (all orders) in a directory, by material.
+    """Return the finished tables of a rule set (all orders) in a directory, by material.
 
-    How the positions end is read from those that are not `measured`.
+    Outcomes are read only from tables that are not in `measured`.
     """
     found = {}
     for path in directory.glob("*.xqt"):
@@ -228,7 +227,7 @@ def present_tables(
             seconds = read_build_record(path).get("build_seconds", 0)
             known = name.material.name in measured
             outcomes = None if known else _outcomes(path, name)
-            with contextlib.suppress(FileNotFoundError):  # removed meanwhile, or a dangling link
+            with contextlib.suppress(FileNotFoundError):  # removed since, or a dangling link
                 found[name.material.name] = Present(path.stat().st_size, seconds, outcomes)
     return found
 
@@ -242,7 +241,7 @@ def _outcomes(path: Path, name: TableName) -> Outcomes | None:
 
 
 class Estimates:
-    """The costs of tables of one rule set, given measurements and the tables that are there."""
+    """Costs of tables of one rule set, given measurements and the finished tables."""
 
     def __init__(
         self,
@@ -258,12 +257,12 @@ class Estimates:
 
     @cached_property
     def _knowledge(self) -> Knowledge:
-        """Knowledge of all measurements, made when the first table must be guessed."""
+        """Knowledge of all measurements, computed for the first guessed table."""
         return Knowledge.of(self._measured.tables)
 
     @cached_property
     def _traits(self) -> dict[str, Traits]:
-        """By material, under `wxf`: known, or guessed so far."""
+        """Traits by name of material under `wxf`: measured ones, and those guessed so far."""
         return dict(self._knowledge.traits)
 
     def _traits_of(self, material: Material) -> Traits:
@@ -278,7 +277,7 @@ class Estimates:
         return self._traits[material.name]
 
     def _guess(self, material: Material) -> Traits:
-        """From the supporting tables, each known or guessed before."""
+        """Return traits guessed from those of the supporting tables."""
         below = {child.name: self._traits_of(child) for child in material.supporting()}
         support = Support(material, below)
         defended = has_defenders(material)
@@ -289,7 +288,7 @@ class Estimates:
         if law is not None:  # without a lesson the first guess stands
             guess += law(np.array(support.features()))
         found = Traits.from_numbers(guess.tolist(), support.stronger)
-        # No denser than any measured table, or than one below it that is there.
+        # No denser than the densest measured table or supporting table.
         densest = max(self._knowledge.highest_density, support.first_guess()[0])
         return replace(
             found,
@@ -298,7 +297,7 @@ class Estimates:
         )
 
     def placements(self, material: Material) -> int:
-        """Canonical placements of a material, counted once."""
+        """Return the number of canonical placements of a material; cached."""
         if material.name in self._measured.tables:
             return self._measured.tables[material.name].placements
         if material.name not in self._counted:
@@ -306,7 +305,7 @@ class Estimates:
         return self._counted[material.name]
 
     def disk_bytes(self, material: Material) -> int:
-        """The size of the file."""
+        """Return the bytes of the table's file."""
         if material.name in self._present:
             return self._present[material.name].file_bytes
         if material.name in self._measured.tables:
@@ -316,7 +315,7 @@ class Estimates:
         return round(size * self._measured.share(material, self._rules).file_bytes)
 
     def cpu_seconds(self, material: Material) -> float:
-        """CPU seconds on the machine of the measurements, the program's start not counted."""
+        """Return CPU seconds on the machine of the measurements, without the program's start."""
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
         else:
@@ -324,10 +323,10 @@ class Estimates:
         return seconds * self._measured.share(material, self._rules).seconds
 
     def wall_per_cpu(self) -> float:
-        """Wall seconds on this machine for a CPU second of the measurements.
+        """Return wall seconds on this machine per CPU second of the measurements.
 
-        The median over the tables that are there; that of the measurements where none took long
-        enough to tell.
+        This is the median over the finished tables, or that of the measurements if none took long
+        enough.
         """
         ratios = [
             present.seconds / cpu

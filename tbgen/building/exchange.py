@@ -1,12 +1,12 @@
 """Exchange of tables between machines without a common directory, by an address that all reach.
 
-    here            finished tables that others need                        ->  put
-    a worker        get supporting tables, build in a folder of its own     ->  put
-    here            get the built tables
+    this machine    upload finished tables that others need
+    a worker        download supporting tables, build in its own folder, upload the table
+    this machine    download the built tables
 
-The address is one of `fsspec` (`s3://bucket/egtb`, `sftp://host/egtb`; extra `cluster`). A file has
-a temporary name there until it is complete. A downloaded file is checked as a whole before it gets
-its name here: checksums and digests, but not its origin.
+`fsspec` (extra `cluster`) defines the addresses: `s3://bucket/egtb`, `sftp://host/egtb`. A file at
+the address has a temporary name until it is complete. A downloaded file is checked completely
+before it gets its name here: checksums and digests, but not its origin.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tbgen.tables.reader import TableFile
 
 
 class ExchangeError(OSError):
-    """Failure of an exchange address; `strerror` has the address and its message."""
+    """Failure of an exchange address; `strerror` contains the address and its error message."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,15 @@ class Exchange:
     address: str
 
     def names(self) -> set[str]:
-        """The files that are there; raises `ExchangeError`, and `InputError` for no address."""
+        """Return the names of the files at the address.
+
+        Raises `ExchangeError`, and `InputError` for a malformed address.
+        """
         with self._opened() as (system, folder):
             system.makedirs(folder, exist_ok=True)
             try:
                 paths = system.ls(folder, detail=False)
-            except FileNotFoundError:  # an object store has folders once they have files
+            except FileNotFoundError:  # an object store has no empty folders
                 return set()
             return {path.rstrip("/").rpartition("/")[2] for path in paths}
 
@@ -61,7 +64,7 @@ class Exchange:
     def get(self, name: TableName, directory: Path) -> None:
         """Download a table, check it, and put it into a directory.
 
-        Raises `ExchangeError`, and `CorruptTableError` for what is no table of that name.
+        Raises `ExchangeError`, and `CorruptTableError` if the file is not the table of that name.
         """
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
             path = Path(scratch) / name.filename
@@ -73,7 +76,7 @@ class Exchange:
                 shutil.copyfileobj(found, out)
 
     def get_built(self, built: Iterable[Built], directory: Path) -> None:
-        """Download tables that workers have built, in place of older files."""
+        """Download tables that workers have built, replacing older files."""
         for table in built:
             self.get(table.name, directory)
 
@@ -88,7 +91,7 @@ class Exchange:
                 self.get(name, directory)
 
     def synchronise(self, collection: Collection) -> None:
-        """Before a build: download finished tables, and upload needed tables of this directory."""
+        """Prepare a build: download finished tables, and upload needed tables of this directory."""
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.anew]
         self.get_finished(wanted, directory, rule_set)
@@ -123,7 +126,7 @@ class Exchange:
 
 
 def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[TableName]:
-    """The tables that materials may have, of either metric."""
+    """Yield the names of the tables that materials may have, of either metric."""
     for material in materials:
         for metric in Metric:
             yield TableName(material, rule_set, metric)
@@ -131,13 +134,13 @@ def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[Tab
 
 @dataclass(frozen=True)
 class RemoteTable:
-    """Task of a worker without a shared directory: get supporting tables, build one, put it."""
+    """Task of a worker without a shared directory: download supporting tables, build, upload."""
 
     table: OneTable
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build a table, unless the address has it; raises like `OneTable`."""
+        """Build a table unless the address has it; raises like `OneTable`."""
         task = start.job.payload
         assert isinstance(task, Task)
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:

@@ -1,10 +1,10 @@
-"""Features of a material that follow from its supporting tables.
+"""Features of a material that are computed from its supporting tables.
 
-    captures  ->  `Traits` of the tables that they lead to  ->  features, and a first guess
+    captures  ->  `Traits` of the supporting tables  ->  features, and a first guess
 
-A side with a piece less hardly wins more. So the wins of a side lie between those after losing a
-piece and those after taking one; where these are far apart, outcomes are mixed and the table is
-large. `estimate.py` learns the error of the first guess, bytes and seconds from measured tables.
+Losing a piece rarely increases a side's wins. A side's wins therefore lie between those after
+losing a piece and those after taking one. Where these differ widely, outcomes are mixed and the
+table is large. `estimate.py` learns the error of the first guess from measured tables.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tbgen.indexing.squares import PieceType, Side
 from tbgen.tables.statistics import TableStatistics
 
 START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
-"""About what a table takes at least, and for each row: `Traits.rate` is relative to that."""
+"""CPU seconds of any table, and per row of its index; `Traits.rate` is relative to their sum."""
 
 LEAST_ENTROPY = 0.05
-"""Added to entropies, so that those of drawn tables have a logarithm."""
+"""Constant added to entropies before the logarithm, since that of a drawn table is 0."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Outcomes:
     """Shares of a table's outcomes."""
 
     wins: tuple[float, float]
-    """By army: the share of the positions with it to move that it wins."""
+    """Share of positions that the side to move wins, by army to move."""
     entropy: float
-    """Of the value of a position, in nats; the mean of both sides to move."""
+    """Entropy of the value of a position, in nats; the mean of both sides to move."""
 
     @classmethod
     def of(cls, statistics: TableStatistics) -> Outcomes:
-        """Return the traits of a finished table."""
+        """Return the outcomes of a finished table."""
         red, black = statistics.red_to_move, statistics.black_to_move
         legal = {Side.RED: red.legal, Side.BLACK: black.legal}
         shares = [line.positions / legal[line.side] for line in statistics.histogram]
@@ -49,20 +49,20 @@ class Traits:
     """Measured or estimated properties of a table."""
 
     density: float
-    """The logarithm of bytes per placement."""
+    """Logarithm of bytes per placement."""
     rate: float
-    """The logarithm of CPU seconds over `usual_seconds`."""
+    """Logarithm of the ratio of CPU seconds to `usual_seconds`."""
     outcomes: Outcomes
 
     def numbers(self, stronger: int) -> tuple[float, ...]:
-        """Density, rate, what army `stronger` wins and the other, and the entropy's logarithm."""
+        """Return density, rate, wins of army `stronger`, wins of the other, and log entropy."""
         wins, entropy = self.outcomes.wins, self.outcomes.entropy
         logarithm = math.log(LEAST_ENTROPY + entropy)
         return self.density, self.rate, wins[stronger], wins[1 - stronger], logarithm
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float], stronger: int) -> Traits:
-        """The traits of which `numbers` are those; shares of wins are kept within 0 and 1."""
+        """Return the traits for `numbers`, the inverse of that method; wins are clipped to 0..1."""
         density, rate, strong, weak, entropy = numbers
         wins = min(max(strong, 0.0), 1.0), min(max(weak, 0.0), 1.0)
         outcomes = Outcomes(
@@ -73,7 +73,10 @@ class Traits:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of a side's wins: `most` after taking a piece, `least` after losing one; means."""
+    """Bounds of a side's share of wins: `most` after taking a piece, `least` after losing one.
+
+    `taking` and `losing` are the means over these captures.
+    """
 
     most: float
     least: float
@@ -87,7 +90,7 @@ class Bounds:
 
 
 def usual_seconds(material: Material) -> float:
-    """CPU seconds of a table that takes neither more nor less than others of its size."""
+    """Return the typical CPU seconds of a table of this material's size."""
     return START_SECONDS + ROW_SECONDS * Layout.of(material).rows
 
 
@@ -96,12 +99,12 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """The supporting tables of a material; `traits` by name, of all that there are."""
+    """The supporting tables of a material; `traits` contains those of each, by name."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material
         self._by_capture: dict[tuple[int, PieceType], Traits] = {}
-        """By the army that loses a piece, and the piece."""
+        """Traits of supporting tables, by the army that loses a piece and the kind of piece."""
         self._wins: dict[tuple[int, PieceType], tuple[float, float]] = {}
         for (army, kind), child in material.captures().items():
             self._wins[army, kind] = (0.0, 0.0)
@@ -110,13 +113,13 @@ class Support:
                 first, second = found.outcomes.wins
                 left = material.armies[0].without(kind) if army == 0 else material.armies[0]
                 self._by_capture[army, kind] = found
-                # The armies may have changed places.
+                # The child's canonical name may exchange the armies.
                 self._wins[army, kind] = (
                     (first, second) if child.armies[0] == left else (second, first)
                 )
         bounds = self._bounds(0), self._bounds(1)
         self.stronger = int(bounds[1].middle > bounds[0].middle)
-        """The army that wins more, by the bounds."""
+        """Index of the army with the higher bounds of wins."""
         self.strong, self.weak = bounds[self.stronger], bounds[1 - self.stronger]
 
     def _bounds(self, side: int) -> Bounds:
@@ -128,10 +131,11 @@ class Support:
         return Bounds(most, least, _mean(taking), _mean(losing))
 
     def first_guess(self) -> tuple[float, ...]:
-        """`Traits.numbers`, as the tables after a capture have them.
+        """Return `Traits.numbers` as guessed from the supporting tables.
 
-        The densest table after losing a defender (after losing anything, if there is no such
-        one), the slowest of all, the middle of what each side may win.
+        Density and entropy are the maxima over captures of a defender, or over all captures if
+        there is no defender. The rate is the maximum over all captures. Wins are the middle of
+        their bounds.
         """
         found = self._by_capture
         nearest = [traits for (_, kind), traits in found.items() if not kind.is_attacker]
@@ -146,7 +150,7 @@ class Support:
         )
 
     def features(self) -> tuple[float, ...]:
-        """Return the features that traits are estimated from; armies are named stronger first."""
+        """Return the features for estimating traits; those of the stronger army come first."""
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()
         strong, weak, armies = self.strong, self.weak, self.material.armies

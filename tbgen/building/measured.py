@@ -1,11 +1,10 @@
-"""Measured costs of tables, and figures that follow from them directly.
+"""Measured costs of tables, and figures computed from them.
 
     measured.csv  ->  `Measured`, a line each  ->  `Measurements`: costs by material under `wxf`,
                                                    shares of other rules, wall per CPU seconds
 
 `scripts/measure/plot_growth.py --measure` writes the file: a comment with machine and date, the
-names of the columns (the fields of `Measured`), and a line for each table. `estimate` learns from
-it.
+column names (the fields of `Measured`), and a line for each table. `estimate` learns from the file.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tbgen.indexing.rulesets import Rules
 MEASURED = Path(__file__).with_name("measured.csv")
 
 CLOCK_SECONDS = 0.2
-"""Tables that take fewer CPU seconds say nothing about the machine."""
+"""Least CPU seconds of a table that is used to compare machines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +35,23 @@ class Measured:
     rules: str
     index_size: int
     placements: int
-    """Kept because counting them takes longer than all else that a plan does."""
+    """Stored because counting placements takes longer than the rest of a plan."""
     cpu_seconds: float
-    """Of the table alone: the interpreter started, the kernels loaded. So are wall seconds."""
+    """Of the table alone, as are wall seconds: without starting the interpreter and loading
+    kernels."""
     wall_seconds: float
     peak_bytes: int
-    """Resident memory of the whole process."""
+    """Peak resident memory of the whole process."""
     file_bytes: int
     first_wins: float
     second_wins: float
     entropy: float
     orders: int
-    """The highest order that has positions."""
+    """Highest order that has positions."""
 
     @property
     def outcomes(self) -> Outcomes:
-        """Shares of its outcomes."""
+        """Shares of the table's outcomes."""
         return Outcomes((self.first_wins, self.second_wins), self.entropy)
 
 
@@ -61,7 +61,7 @@ _TYPES: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": floa
 def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
     """Return the date and machine of the measurements, and the measured costs.
 
-    Raises `OSError`, `KeyError` for a missing column, and `ValueError` for what is no number.
+    Raises `OSError`, `KeyError` for a missing column, and `ValueError` for a malformed number.
     """
     with path.open(newline="", encoding="utf-8") as file:
         where = file.readline().lstrip("# ").rstrip()
@@ -82,25 +82,31 @@ class Share:
 
 
 def rooks_chase(material: Material) -> bool:
-    """Return whether rooks face each other, with help: chases decide most there."""
+    """Return whether both sides have rooks and one has a further attacker.
+
+    Chases have most influence in such materials.
+    """
     attackers = sum(sum(army.strength[:4]) for army in material.armies)
     return all(army.rooks for army in material.armies) and attackers > 2
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """Measurements that estimates start from."""
+    """Measurements on which estimates are based."""
 
     tables: Mapping[str, Measured]
-    """By material, under `wxf`."""
+    """Measured costs under `wxf`, by name of material."""
     shares: Mapping[tuple[Rules, bool], Share]
-    """By rule set, and whether `rooks_chase`: medians of tables that both sides can win."""
+    """Median shares by rule set and `rooks_chase`, over tables that both sides can win."""
     wall_per_cpu: float
-    """Wall seconds for a CPU second, on the machine of the measurements."""
+    """Wall seconds per CPU second, on the machine of the measurements."""
 
     @classmethod
     def of(cls, rows: Iterable[Measured]) -> Measurements:
-        """Those of some rows; at least one of them took `CLOCK_SECONDS` under `wxf`."""
+        """Return the measurements of some rows.
+
+        At least one row must exceed `CLOCK_SECONDS` under `wxf`.
+        """
         listed = list(rows)
         tables = {row.material: row for row in listed if row.rules == Rules.WXF}
         ratios: dict[tuple[Rules, bool], list[Share]] = {}
@@ -118,7 +124,7 @@ class Measurements:
         return cls(tables, shares, median(row.wall_seconds / row.cpu_seconds for row in long))
 
     def share(self, material: Material, rules: Rules) -> Share:
-        """Return a material's cost relative to `wxf`; 1 where one side is armless."""
+        """Return a material's cost relative to `wxf`; 1 if one side has no attacker."""
         if not material.both_armed:
             return Share(1.0, 1.0)
         return self.shares.get((rules, rooks_chase(material)), Share(1.0, 1.0))
@@ -126,5 +132,5 @@ class Measurements:
 
 @cache
 def measurements() -> Measurements:
-    """Those that come with the package."""
+    """Return the measurements that are part of the package."""
     return Measurements.of(read_measured()[1])

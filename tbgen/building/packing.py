@@ -1,8 +1,8 @@
 """Packing: the win-draw-loss file of a finished table, of either metric.
 
-    table  ->  outcomes, 0 where no position is  ->  counted  ->  NAME.RULES.wdl.xqt
+    table  ->  outcomes, 0 for slots without a position  ->  counted  ->  NAME.RULES.wdl.xqt
 
-A file that was derived from this very table (by its digest) is kept. A file gets its name when it
+An existing file is kept if its source digest is that of the table. A file gets its name when it
 is complete (`tables/files.py`). One side of the table is in memory at a time: a byte for each slot,
 and half a byte for legal positions and blocks under compression.
 """
@@ -29,30 +29,29 @@ from tbgen.tables.writer import write_table
 
 
 class Packed(NamedTuple):
-    """A win-draw-loss file, and what it was made of."""
+    """A win-draw-loss file, and the table from which it was derived."""
 
     name: WdlName
     size: int
     source: TableName
     source_size: int
     kept: bool
-    """Whether it was there already."""
+    """Whether the file existed already."""
 
 
 def pack_table(
     file: TableFile, directory: Path, *, threads: int = 1, plain: bool = False, force: bool = False
 ) -> Packed:
-    """Write the win-draw-loss file of a table into a directory, unless it is there.
+    """Write the win-draw-loss file of a table into a directory, unless it exists.
 
-    With `plain` its blocks are stored as they are, to be mapped into memory. Raises
-    `CorruptTableError` for a table that is damaged, or that has other positions than its
-    statistics say, and `OSError`.
+    With `plain` its blocks are stored uncompressed, for memory mapping. Raises `OSError`, and
+    `CorruptTableError` for a damaged table or one whose statistics do not match its positions.
     """
     source, name = file.header.spec.name, WdlName.of(file.header.spec.name)
     path = directory / name.filename
     if not force and _is_current(path, name, file, plain):
         return Packed(name, path.stat().st_size, source, file.header.file_size, True)
-    # Kernels are loaded only where something is to be packed.
+    # Load kernels only if the table must be packed.
     from tbgen.retrograde.outcomes import OutcomePlanes, encode
 
     statistics = file.statistics
@@ -82,9 +81,9 @@ def pack_closure(
     *,
     threads: int = 1,
 ) -> None:
-    """Pack the tables of some materials and of all that their captures lead to.
+    """Pack the tables of some materials and all their supporting tables.
 
-    Raises `MissingTableError` where one of them is not there, and like `pack_table`.
+    Raises `MissingTableError` if a table is missing, and the errors of `pack_table`.
     """
     for material in needed_materials(materials):
         name = finished_table(directory, material, rule_set)
@@ -95,7 +94,7 @@ def pack_closure(
 
 
 def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:
-    """Return whether a sound file derived from this very table exists, packed or plain as asked."""
+    """Return whether a sound file derived from this table exists, packed or plain as requested."""
     try:
         with WdlFile(path, name=name) as found:
             return found.facts.source.digest == file.header.digest.hex() and found.is_plain in (
@@ -109,7 +108,7 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
 def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
     """Return the numbers of wins, draws and losses of a side."""
     totals = np.zeros(WIN + 1, np.int64)
-    # In pieces: numpy's counting makes 64-bit copies.
+    # In chunks, since `numpy.bincount` makes 64-bit copies.
     for first in range(0, plane.size, 1 << 22):
         totals += np.bincount(plane[first : first + (1 << 22)], minlength=WIN + 1)
     wins, draws, losses = (int(totals[code]) for code in (WIN, DRAW, LOSS))

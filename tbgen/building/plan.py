@@ -1,10 +1,10 @@
-"""The plan of a build: which tables, in which order, and what they cost.
+"""Plan of a build: its tables, their order and their costs.
 
-    closure of the materials asked for, bottom-up  ->  index size, memory, disk, time for each
+    closure of the requested materials, bottom-up  ->  index size, memory, disk, time for each
 
-Memory follows from the arrays that the solver allocates (`tbgen.retrograde.memory`); disk and
-time are estimated from tables that were measured or that are there already (`estimate.py`).
-Nothing here builds, and nothing that is imported here loads the compiler.
+Memory follows from the arrays that the solver allocates (`tbgen.retrograde.memory`). Disk and time
+are estimated from tables that were measured or are finished (`estimate.py`). This module builds
+nothing, and does not load the compiler.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ class PlannedTable:
 
     material: Material
     index_size: int
-    """Slots for each side to move."""
+    """Number of slots for each side to move."""
     placements: int
-    """Canonical placements without overlaps; the other slots are holes."""
+    """Number of canonical placements without overlaps; the other slots are holes."""
     memory_bytes: int
     disk_bytes: int
-    """The file as it is, or as it will be."""
+    """Size of the finished file, or an estimate."""
     cpu_seconds: float
-    """On the machine where tables were measured."""
+    """CPU seconds on the machine of the measurements."""
     seconds: float
-    """Wall seconds on this machine, if it has built tables in the directory."""
+    """Wall seconds, on this machine if it has built tables in the directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Cost of the missing tables of a build: bytes and wall seconds, estimated."""
+    """Estimated cost of the missing tables of a build, in bytes and wall seconds."""
 
     tables: int
     slots: int
-    """For each side to move, of all tables."""
+    """Number of slots for each side to move, of all tables."""
     memory_bytes: int
     disk_bytes: int
     seconds: float
 
     @classmethod
     def of(cls, planned: Sequence[PlannedTable]) -> Totals:
-        """Add up some tables, of which one is built at a time."""
+        """Add up the costs of tables that are built one at a time."""
         return cls(
             len(planned),
             sum(table.index_size for table in planned),
@@ -65,10 +65,10 @@ class Totals:
 def plan(
     materials: Iterable[Material], rules: Rules, directory: Path | None = None, threads: int = 2
 ) -> list[PlannedTable]:
-    """Every table that the materials need, bottom-up.
+    """Return all tables that the materials need, bottom-up.
 
-    threads : how many build a table together, which takes memory
-    Finished tables in `directory` tell more about the others, and about this machine.
+    threads : number of threads that build one table, each of which takes memory
+    Finished tables in `directory` improve the estimates for other tables and for this machine.
     """
     measured = measurements()
     present = present_tables(directory, rules, measured.tables) if directory is not None else {}

@@ -1,7 +1,7 @@
-"""Checks of a build before it begins: memory, disk and time, as the plan estimates them.
+"""Checks before a build: memory, disk and time, as estimated by the plan.
 
-require_room      refuses what cannot fit, with the figure that is too large
-require_patience  refuses what takes more than a day, unless it was confirmed
+require_room      rejects a build that does not fit, and names the figure that is too large
+require_patience  rejects a build of more than a day, unless it was confirmed
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
 
 LONG_SECONDS = 24 * 3600
-"""Builds that take longer begin only where somebody has confirmed it."""
+"""Seconds from which a build needs confirmation."""
 
 _ERROR = 2
-"""Factor within which estimates of disk hold, nearly always."""
+"""Factor by which estimates of disk may be wrong."""
 
 _GIB = 1 << 30
 
@@ -29,12 +29,13 @@ _GIB = 1 << 30
 def require_room(
     planned: Sequence[PlannedTable], directory: Path, rules: Rules, memory: int, threads: int
 ) -> None:
-    """Refuse a build on this machine that fits neither into memory nor on the disk.
+    """Reject a build on this machine that fits neither into memory nor on the disk.
 
     planned : the tables to be built
-    memory : bytes that were asked for, 0 for what is free; threads : those that build a table
+    memory : requested bytes, 0 for free memory
+    threads : number of threads that build one table
 
-    Raises `NotEnoughMemoryError` with the table that needs most, and `InputError` for the disk.
+    Raises `NotEnoughMemoryError` for the table that needs most, and `InputError` for the disk.
     """
     needs = [
         (memory_needed(table.material, code_spaces(table.material, rules)[0], rules, threads).least,
@@ -59,7 +60,7 @@ def require_room(
 
 
 def require_patience(totals: Totals, *, confirmed: bool) -> None:
-    """Raise `InputError` for a build that takes more than a day and was not confirmed."""
+    """Raise `InputError` for a build of more than a day that was not confirmed."""
     if totals.seconds > LONG_SECONDS and not confirmed:
         raise InputError(
             f"{totals.tables} tables take about {totals.seconds / 3600:,.0f} hours",

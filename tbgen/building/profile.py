@@ -1,11 +1,12 @@
-"""Cost of each phase of a table: seconds, share of the threads, sweeps, rows.
+"""Costs of the phases of a table: seconds, share of the threads, sweeps, rows.
 
-    Profile    `Progress` between a builder and its caller, which measures what passes
+    Profile    `Progress` between a builder and its caller that measures time between reports
     Share      cost of one phase of one order
     total      sum of shares
 
-Counts of sweeps and rows are the same on every machine. The time between two reports belongs to
-the phase of the earlier one. Other processes of the machine show in `busy`, not in CPU seconds.
+Counts of sweeps and rows are the same on every machine. The time between two reports is attributed
+to the phase of the earlier report. Load from other processes lowers `busy`, but does not change
+CPU seconds.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ class Share:
     order: int
     seconds: float = 0.0
     cpu_seconds: float = 0.0
-    """Of all threads."""
+    """CPU seconds of all threads."""
     sweeps: int = 0
     rows: int = 0
-    """Rows that sweeps have looked at, ninety positions each."""
+    """Rows that sweeps have visited, ninety positions each."""
     settled: int = 0
-    """Positions that were given their value."""
+    """Positions that were assigned their value."""
 
     def busy(self, threads: int) -> float:
-        """Share of the threads' time spent working, 0 to 1."""
+        """Return the share of the threads' time spent working, 0 to 1."""
         return self.cpu_seconds / (self.seconds * threads) if self.seconds else 0.0
 
     def to_json(self, threads: int) -> dict[str, Any]:
-        """As `tbgen build --profile --json` has it."""
+        """Return the entry of `tbgen build --profile --json`."""
         return {
             "phase": self.phase, "order": self.order, "seconds": round(self.seconds, 4),
             "cpu_seconds": round(self.cpu_seconds, 4), "busy": round(self.busy(threads), 3),
@@ -49,7 +50,7 @@ class Share:
 
 
 def total(shares: list[Share]) -> Share:
-    """All phases together, but for the loading or compiling of kernels."""
+    """Add up all phases except compiling or loading kernels."""
     whole = Share("all", 0)
     for share in shares:
         if share.phase != "compile":
@@ -64,8 +65,8 @@ def total(shares: list[Share]) -> Share:
 class Profile:
     """`Progress` that forwards each report, and measures the cost between reports.
 
-    meter : that of the builder
-    show : takes the shares of each table that has been written, in the order in which phases began
+    meter : the builder's meter
+    show : called with the shares of each written table, in the order in which phases began
     """
 
     def __init__(
@@ -79,12 +80,12 @@ class Profile:
         self._mark = self._now()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Called when a table is begun, or found finished."""
+        """Called when a table begins, or is found finished."""
         self._shares = {}
         self._progress.table(number, total, name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Charge the cost since the last report to the phase before, and begin this one."""
+        """Charge the cost since the last report to the previous phase, and begin this one."""
         self._charge()
         self._phase = (name, order)
         self._shares.setdefault(self._phase, Share(name, order)).settled += settled

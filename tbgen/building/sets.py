@@ -1,18 +1,18 @@
-"""Sets of materials, as a command line names them: which materials are meant.
+"""Sets of materials, as named on a command line.
 
-    KRNKR               the material itself, in any spelling: `tbgen.notation.materials`
-    'KR*KN*'            a pattern: every material whose name matches, from either side
+    KRNKR               one material, in any spelling: `tbgen.notation.materials`
+    'KR*KN*'            a pattern: every material whose name matches, with either side first
     table1, practical   a named set, `NAMED`
-    @FILE               what a file lists, in any of these ways
-    --men N             all of at most N men; beside the others, those of them with at most N
-    --attackers N       all of at most N attackers, whatever the defenders; the same beside others
+    @FILE               the words of a file, each of these kinds
+    --men N             all materials of at most N men; with words, only theirs
+    --attackers N       all materials of at most N attackers; with words, only theirs
 
-Only materials that need a table are in a set; one that is named alone is taken as it is. The same
-words mean the same for every command that takes materials. Where a command is about tables that
-are there, patterns and sets choose among these. Nothing here knows of tables or costs.
+A set contains only materials that need a table, but a material named by itself is always included.
+All commands that take materials read words in this way. Commands on existing tables choose among
+these by patterns and sets. This module depends neither on tables nor on costs.
 
-A capture takes a man, and perhaps an attacker, and adds none: what captures lead to is within
-bounds that the material is within.
+A capture removes a man and adds none, so that the supporting tables of a material satisfy every
+bound that the material satisfies.
 """
 
 from __future__ import annotations
@@ -31,34 +31,35 @@ from tbgen.indexing.squares import PieceType
 from tbgen.notation.materials import parse_material
 
 PATTERN_MEN = 6
-"""The men that a pattern reaches to where nothing else is asked for."""
+"""Most men of materials that a pattern matches, without other bounds."""
 
 MAX_MEN = 12
-"""The most that `--men` may ask for: beyond, the names alone are hundreds of thousands."""
+"""Limit of `--men`; beyond it there are hundreds of thousands of materials."""
 
 MAX_ATTACKERS = 4
-"""The most that `--attackers` may ask for: 17,883 materials."""
+"""Limit of `--attackers`, with 17,883 materials."""
 
 MAX_PATTERN = 200
-"""Characters of a pattern: the longest name has 34, and each may be a choice in brackets."""
+"""Limit on the characters of a pattern; the longest name has 34, and each may be a bracketed
+choice."""
 
 MAX_FILE = 1 << 22
-"""Characters of a list of materials that are read."""
+"""Limit on the characters that are read of a list of materials."""
 
 _WILD = "*?["
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of a set of materials; None where there is none."""
+    """Limits of a set of materials; None for no limit."""
 
     men: int | None = None
-    """The most pieces on the board, kings included."""
+    """Most pieces on the board, including kings."""
     attackers: int | None = None
-    """The most pieces of both sides that can cross the river."""
+    """Most attackers (pieces that can cross the river) of both sides together."""
 
     def __post_init__(self) -> None:
-        """Raise `InputError` for a limit that bounds no set of tables, or too large a one."""
+        """Raise `InputError` for a limit that is too small or too large."""
         for option, asked, least, most in (
             ("men", self.men, 3, MAX_MEN),
             ("attackers", self.attackers, 1, MAX_ATTACKERS),
@@ -74,7 +75,7 @@ class Bounds:
         return self.men is not None or self.attackers is not None
 
     def __str__(self) -> str:
-        """`at most 9 men and 2 attackers`."""
+        """Format the limits: `at most 9 men and 2 attackers`."""
         limits = [
             f"{limit} {of}"
             for limit, of in ((self.men, "men"), (self.attackers, "attackers"))
@@ -93,23 +94,23 @@ NAMED: dict[str, Path | Bounds] = {
     "practical": Bounds(attackers=2),
     "table1": Path(__file__).with_name("table1.txt"),
 }
-"""Sets by name: bounds, or a list that names its source; more are a line each."""
+"""Named sets: bounds, or a file with the materials and its source."""
 
 _Present = frozenset[Material] | None
-"""Materials that patterns and sets choose from; None for all."""
+"""Materials among which patterns and sets choose; None for all."""
 
 
 def materials_of(
     words: Sequence[str], men: int | None = None, attackers: int | None = None
 ) -> list[Material]:
-    """Return the materials of words and bounds, each once, in the order of the words.
+    """Return the materials selected by words and bounds, each once, in the order of the words.
 
-    men : at most so many pieces on the board, kings included
-    attackers : at most so many pieces of both sides that can cross the river
-    Without words, all materials within the bounds; else those of the words that are within.
+    men : most pieces on the board, including kings
+    attackers : most attackers of both sides together
+    Without words, all materials within the bounds; else those of the words that satisfy the bounds.
 
-    Raises `InputError` for an unknown word, and if no material is left; `OSError` for a file that
-    cannot be read.
+    Raises `InputError` for an unknown word and for an empty result, `OSError` for an unreadable
+    file.
     """
     bounds = Bounds(men, attackers)
     if not words and not bounds:
@@ -123,7 +124,7 @@ def materials_among(
     men: int | None = None,
     attackers: int | None = None,
 ) -> list[Material]:
-    """Return those of the present materials that words and bounds choose; all without either.
+    """Return those of the present materials that words and bounds select; all without either.
 
     A material that is named by itself is included even if it is not present.
     Raises like `materials_of`.
@@ -158,7 +159,7 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
 
 
 def _named(meant: Path | Bounds, bounds: Bounds, present: _Present) -> Iterable[Material]:
-    """The materials of a named set."""
+    """Return the materials of a named set."""
     if isinstance(meant, Bounds):
         return filter(bounds.admit, _within(meant, present))
     listed = map(Material.parse, _listed(meant))
@@ -166,9 +167,9 @@ def _named(meant: Path | Bounds, bounds: Bounds, present: _Present) -> Iterable[
 
 
 def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]:
-    """The materials that a pattern matches, whichever side it names first."""
+    """Return the materials that match a pattern, with either side first."""
     if len(pattern) > MAX_PATTERN:
-        # To read one takes time in proportion to the square of its brackets.
+        # Compiling a pattern takes time quadratic in its brackets.
         raise InputError(
             f"{excerpt(pattern)} is longer than any name",
             f"a pattern has at most {MAX_PATTERN} characters",
@@ -191,7 +192,7 @@ def _matching(pattern: str, bounds: Bounds, present: _Present) -> list[Material]
 
 
 def _listed(path: Path) -> Iterator[str]:
-    """The words of a file, without what stands behind `#`. A list names no other list."""
+    """Yield the words of a file without comments (`#`); a list cannot refer to another list."""
     if path.is_dir():
         raise InputError(f"@{path} is a directory, no list of materials", "name a text file")
     with path.open(encoding="utf-8", errors="replace") as file:
@@ -207,7 +208,7 @@ def _listed(path: Path) -> Iterator[str]:
 
 
 def _within(bounds: Bounds, present: _Present) -> Iterable[Material]:
-    """The materials within bounds, by men and name."""
+    """Return the materials within bounds, sorted by men and name."""
     if present is None:
         return _all_materials(bounds)
     there = sorted(present, key=lambda material: (material.men, material.name))
@@ -216,7 +217,7 @@ def _within(bounds: Bounds, present: _Present) -> Iterable[Material]:
 
 @cache
 def _all_materials(bounds: Bounds) -> tuple[Material, ...]:
-    """Every material within bounds that needs a table, by men and name."""
+    """Return every material within bounds that needs a table, sorted by men and name."""
     most = math.inf if bounds.men is None else bounds.men - 2  # without the kings
     most_attackers = math.inf if bounds.attackers is None else bounds.attackers
     counts = (range(MAX_COUNT[kind] + 1) for kind in PieceType if kind != PieceType.KING)

@@ -1,13 +1,13 @@
-"""Saved state of a table that takes long, in a file beside it; a killed build resumes from it.
+"""Checkpoint of a long build of a table, in a file beside it; a killed build resumes from it.
 
     .KRNKR.wxf.dtm.state     identity   a line of JSON: table, codes, digests of the supporting
                                         tables, program, and the time spent
-                             parts      those of the solver, each after its length
-                             SHA-256    of everything before
+                             parts      the solver's parts, each after its length
+                             SHA-256    of all preceding bytes
 
-A state replaces the one before once it is written and synced, and is removed when the table has
-its name. A state with another identity, of another user, or with a wrong checksum is ignored: the
-table is solved from the beginning. A state with the right checksum and wrong parts is refused.
+A new state replaces the previous one after it is written and synced. It is removed when the table
+is complete. A state with another identity, of another user, or with a wrong checksum is ignored:
+the table is solved from the beginning. Wrong parts under a correct checksum are an `InputError`.
 `tbgen.retrograde.state` defines the parts.
 """
 
@@ -34,7 +34,7 @@ STATE_SECONDS = 300.0
 """Seconds between two checkpoints; a table that takes less has none."""
 
 COST = 1 / 40
-"""Share of the time that saving states may take: large ones are saved less often."""
+"""Largest share of the time spent on saving states; large states are saved less often."""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8
@@ -56,7 +56,7 @@ class StateFile:
     def __init__(
         self, directory: Path, spec: TableSpec, supporting: Iterable[TableFile], every: float
     ) -> None:
-        """Name the state of a table, given its spec and supporting tables."""
+        """Compute the identity of a table's state from its spec and supporting tables."""
         from tbgen.retrograde.state import program
 
         self.path = state_path(directory, spec.name)
@@ -82,7 +82,7 @@ class StateFile:
         return self._spent
 
     def is_usable(self) -> bool:
-        """Return whether there is a saved state of this table that `load` returns."""
+        """Return whether `load` would return a state."""
         file = self._opened()
         if file is not None:
             file.close()
@@ -91,7 +91,7 @@ class StateFile:
     def load(self) -> Iterator[bytes] | None:
         """Return the parts of the saved state; None without a usable one.
 
-        Raises `OSError` where a file is there that cannot be read.
+        Raises `OSError` if the file cannot be read.
         """
         file = self._opened()
         self._is_loaded = file is not None
@@ -99,7 +99,7 @@ class StateFile:
 
     @contextlib.contextmanager
     def errors_of_state(self) -> Iterator[None]:
-        """Context for solving: unexpected errors, caused by a wrong state, become `InputError`."""
+        """Context for solving: unexpected errors after resuming a state become `InputError`."""
         try:
             yield
         except (InputError, LimitExceededError, MemoryError, OSError, TablebaseError):
@@ -127,7 +127,7 @@ class StateFile:
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
-        """Check a state and read its identity line; return its wall and CPU time, or None."""
+        """Verify a state, and read its identity line; return its wall and CPU seconds, or None."""
         size = os.fstat(file.fileno()).st_size - _HASH_BYTES
         digest, rest = hashlib.sha256(), size
         while rest > 0 and (chunk := file.read(min(_READ_BYTES, rest))):
@@ -144,11 +144,11 @@ class StateFile:
         return (wall, cpu) if found == self._identity else None
 
     def is_due(self) -> bool:
-        """Return whether it is time to save the state."""
+        """Return whether the time for the next checkpoint has come."""
         return time.monotonic() >= self._next
 
     def save(self, parts: Iterable[bytes]) -> None:
-        """Replace the saved state; if that raises `OSError`, the old one is kept."""
+        """Replace the saved state; the old one is kept if this raises `OSError`."""
         began = time.monotonic()
         wall, cpu = self._spent
         spent = (
@@ -172,7 +172,7 @@ class StateFile:
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the parts of a checked state, then close the file."""
+    """Yield the parts of a verified state, then close the file."""
     with file:
         end = os.fstat(file.fileno()).st_size - _HASH_BYTES
         while file.tell() < end:
@@ -180,9 +180,9 @@ def _parts(file: BinaryIO) -> Iterator[bytes]:
 
 
 def remove_state(directory: Path, name: TableName) -> None:
-    """Remove the state of a finished table, once the name of the table is on the disk."""
+    """Remove the state of a finished table after the table's name is synced to the disk."""
     path = state_path(directory, name)
     if path.exists():
-        # A machine that loses power may forget names that were not synced: the table's first.
+        # Else a power failure might lose both the table's name and its state.
         sync_directory(directory)
         path.unlink(missing_ok=True)

@@ -1,20 +1,18 @@
-"""The work of a build, decided before the first table is solved: tables, order and metrics.
+"""Work of a build, decided before the first table is solved: tables, order and metrics.
 
-    materials, metric asked for  ->  work_for  ->  Task, Task, ...   supporting tables first
+    materials, requested metric  ->  work_for  ->  Task, Task, ...   supporting tables first
     a task                       ->  attempts  ->  metrics and codes to try, in turn
 
 The metric that each table must have:
 
-    metric asked for    the materials themselves    their supporting tables
-    dtm                 DTM                         DTM, or distances would not add up
+    requested metric    the materials themselves    their supporting tables
+    dtm                 DTM                         DTM, since distances add up
     dtc                 DTC                         any: a conversion ends the count
     auto                any                         any
 
-Where any metric will do, a finished table is kept. A missing one becomes DTM if it fits one byte
-and all its supporting tables are DTM, else DTC. Only solving shows whether it fits, so this is
-decided last; it never adds a task, since a DTC table needs no metric of those below it.
-
-Nothing here solves, opens or writes.
+If any metric will do, a finished table is kept. A missing one becomes DTM if it fits one byte and
+all its supporting tables are DTM, else DTC. Only solving shows whether it fits, so this choice is
+made last. The choice never adds a task, since a DTC table accepts supporting tables of any metric.
 """
 
 from __future__ import annotations
@@ -35,16 +33,16 @@ class Task:
 
     material: Material
     metric: Metric | None
-    """The metric that it must have; None where any will do."""
+    """Metric that the table must have; None for any."""
     anew: bool = False
-    """Whether it is built even if it is finished."""
+    """Whether to build the table even if it is finished."""
 
 
 def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) -> list[Task]:
-    """The tasks of a build, in order.
+    """Return the tasks of a build, in order.
 
-    metric : for the materials themselves, None for auto; what it asks of others follows
-    force : whether the materials themselves, and only they, are built even if finished
+    metric : of the materials themselves, None for auto; those of supporting tables follow
+    force : whether to rebuild finished tables of the materials themselves, but no others
     """
     asked = list(materials)
     wanted = {material.name for material in asked}
@@ -58,9 +56,9 @@ def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) 
 def attempts(
     task: Task, rule_set: RuleSet, all_support_dtm: bool
 ) -> list[tuple[Metric, CodeSpace]]:
-    """The metrics and codes to try in turn, until one holds every distance.
+    """Return the metrics and codes to try in turn, until every distance fits.
 
-    all_support_dtm : whether the finished supporting tables are all DTM
+    all_support_dtm : whether all supporting tables are finished DTM tables
     """
     assert rule_set.rules is not None
     short, long = code_spaces(task.material, rule_set.rules)
@@ -73,6 +71,6 @@ def attempts(
 def finished_table(
     directory: Path, material: Material, rule_set: RuleSet, metric: Metric | None = None
 ) -> TableName | None:
-    """The finished table of a material, of a metric or of any; None if there is none."""
+    """Return the name of a material's finished table, of `metric` or of any; None without one."""
     names = (TableName(material, rule_set, each) for each in ([metric] if metric else Metric))
     return next((name for name in names if (directory / name.filename).exists()), None)

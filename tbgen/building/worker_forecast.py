@@ -16,18 +16,18 @@ from tbgen.scheduling.queue import Job
 from tbgen.scheduling.simulation import Simulation, simulate
 
 CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
-"""Bytes of memory that workers may have; tables that take more are a class of their own."""
+"""Memory classes of workers, in bytes; larger tables form a further class."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryClass:
-    """The tables that workers of some memory can build, and smaller ones cannot."""
+    """The tables that need a worker of one memory class."""
 
     memory_bytes: int | None
-    """At most; None for more than any class has."""
+    """Upper bound; None for the class of larger tables."""
     tables: int
     seconds: float
-    """Of all of them, one after another."""
+    """Sum over the tables."""
 
 
 @dataclass(frozen=True, slots=True)
