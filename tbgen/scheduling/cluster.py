@@ -1,17 +1,16 @@
-"""The executor with the workers of a dask cluster, here or on other machines.
+"""Executor with the workers of a dask cluster, on this machine or others.
 
-    local:N                a cluster of N processes on this machine, for as long as this one lives;
-                           TLS with a certificate of its own keeps other users out
-    tcp://scheduler:8786   a scheduler that runs somewhere, with its workers
+    local:N                a cluster of N processes on this machine, for the time of this process;
+                           TLS with its own certificate excludes other users
+    tcp://scheduler:8786   a running scheduler with its workers
 
-A job is one future. What may start is decided by the queue, as for any executor; which worker takes
-it, by dask: the most urgent first, and only where the bytes are free that the job is given, of the
-resource `memory` that workers are started with. A worker without that resource gets no jobs. A
-worker that is killed is found out by dask, which runs its jobs elsewhere; a job that kills worker
-after worker ends with `LostError`. If the scheduler itself is gone, so is all that it knew: jobs
-are set aside, and handed to the one that is started in its place.
+A job is one future. The queue decides which jobs may start, as for any executor; dask chooses the
+workers, by priority. A worker must have the job's bytes free in the resource `memory`, with which
+workers are started; a worker without that resource gets no jobs. If a worker is killed, dask runs
+its jobs elsewhere. A job that kills several workers ends with `LostError`. If the scheduler itself
+is lost, its jobs are set aside, and submitted to the scheduler that is started in its place.
 
-`distributed` is the extra `cluster`, and is loaded when a cluster is asked for.
+`distributed` is the extra `cluster`, and is loaded when a cluster is used.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, LostError, PostponedError
 
 RESOURCE = "memory"
-"""The resource of workers that says how many bytes their jobs may share."""
+"""Name of the worker resource that limits the bytes of its jobs."""
 
 _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 60
-"""How long a scheduler, and then its first worker, is waited for."""
+"""Time limits for connecting to a scheduler, and then for its first worker."""
 
 _PATIENCE_SECONDS = 900
-"""How long a scheduler that was there may be gone."""
+"""Time limit for a lost scheduler to be replaced."""
 
 _LOOK_SECONDS = 3.0
-"""How often the connection to the scheduler is looked at while jobs run."""
+"""Interval between two checks of the connection while jobs run."""
 
 _QUIET = {
     "distributed.worker.profile.enabled": False,
@@ -56,29 +55,29 @@ _NO_PAGES: dict[str, list[str]] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-"""Turns dask's status pages off: those of a local cluster would be open to all users."""
+"""Settings that turn dask's status pages off: any user could read those of a local cluster."""
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
 _SCHEDULER = re.compile(r"([a-z]+://)?[^/\s]+:[0-9]{1,5}/?", re.ASCII)
-"""Checked before dask sees it, which would try to reach any other text for 20 seconds."""
+"""Pattern of addresses; for other texts dask would try to connect for 20 seconds."""
 
 
 class Cluster(Executor):
     """Runs `function(start)` on workers of dask; use as a `with` block.
 
     address : of a scheduler, or `local:N`
-    memory : bytes that the workers of a local cluster share; others know what they have
-    floor : bytes that a job is given at least, if a worker has them
+    memory : bytes that the workers of a local cluster share; other workers declare theirs
+    floor : least bytes that a job is given, if a worker has them
 
-    Raises `InputError` for an address that means nothing, or where nothing answers.
+    Raises `InputError` for a malformed address, or if no scheduler with workers answers.
     """
 
     def __init__(
         self, function: Callable[[Start], Any], address: str, *, memory: int, floor: int
     ) -> None:
         _distributed()
-        # A scheduler that is gone is waited for; its client would print where it noticed.
+        # A lost scheduler is waited for; dask's client would print a traceback.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self._function = function
         self._floor = floor
@@ -110,11 +109,11 @@ class Cluster(Executor):
             self._opened = opened.pop_all()
 
     def __enter__(self) -> Cluster:
-        """Return the executor; it is connected already."""
+        """Return the executor, which is already connected."""
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Leave the cluster, and end a local one; jobs that run elsewhere come to their end."""
+        """Disconnect, and end a local cluster; jobs that run elsewhere finish."""
         self._opened.close()
 
     def workers(self) -> dict[str, Any]:
@@ -122,7 +121,7 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Hand a job to the scheduler; waits for one where it is gone."""
+        """Submit a job to the scheduler; wait for a new scheduler if it is lost."""
         if self._client.status != "running":
             self._connect_again()
         self._submitted += 1
@@ -139,7 +138,7 @@ class Cluster(Executor):
         return here
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait like any executor; jobs of a lost scheduler are set aside."""
+        """Wait like any executor; if the scheduler is lost, all jobs are set aside."""
         patience = _LOOK_SECONDS if timeout is None else min(timeout, _LOOK_SECONDS)
         done = super().wait(futures, patience)
         if not done and self._client.status != "running":
@@ -149,7 +148,7 @@ class Cluster(Executor):
         return done
 
     def _connect_again(self) -> None:
-        """Wait for a scheduler at the same address; raises what the last attempt has raised."""
+        """Connect to a new scheduler at the same address; raises the error of the last attempt."""
         self._close()
         deadline = self.now() + _PATIENCE_SECONDS
         while True:
@@ -161,12 +160,12 @@ class Cluster(Executor):
                     raise
 
     def _close(self) -> None:
-        # What cannot be said to a scheduler that is gone need not be.
+        # The scheduler may be lost.
         with contextlib.suppress(OSError):
             self._client.close()
 
     def _most_memory(self) -> int:
-        """The bytes that the largest worker has for jobs."""
+        """Return the bytes that the largest worker has for jobs."""
         declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
         if not any(declared):
             raise InputError(
@@ -180,9 +179,9 @@ _GONE = "the scheduler has lost it"
 
 
 def _connected(address: str, security: Any) -> Any:
-    """A client of a scheduler that has workers; raises `OSError`, also where time is up.
+    """Return a client of a scheduler that has workers; raises `OSError`, also after a time limit.
 
-    security : the certificate of a local cluster; None for what dask's own settings say
+    security : certificate of a local cluster; None for dask's own settings
     """
     client = _distributed().Client(
         address, timeout=_CONNECT_SECONDS, set_as_default=False, security=security
@@ -196,12 +195,12 @@ def _connected(address: str, security: Any) -> Any:
 
 
 def _hand_over(there: Any, here: Future[Any]) -> None:
-    """Complete a future of this process by one of dask's, `there`, that is done."""
+    """Complete `here`, a future of this process, from the finished future `there` of dask."""
     if there.status == "cancelled":
         _end(here, PostponedError(_GONE))
         return
     error = there.exception()
-    if error is not None:  # of dask itself: those of a job are in its answer
+    if error is not None:  # of dask itself: errors of jobs are in the result
         _end(here, LostError(f"{type(error).__name__}: {error}"))
         return
     answer: Attempt = there.result()
@@ -210,13 +209,13 @@ def _hand_over(there: Any, here: Future[Any]) -> None:
 
 
 def _end(future: Future[Any], error: Exception) -> None:
-    """Set the error of a future, unless it has ended: a loss may be found twice."""
+    """Set the error of a future, unless it is done already: a loss may be detected twice."""
     with contextlib.suppress(InvalidStateError):
         future.set_exception(error)
 
 
 def _quiet() -> Any:
-    """Silence the log of the scheduler, which runs in this process."""
+    """Silence the log of the scheduler in this process."""
     import dask
 
     return dask.config.set({**_QUIET, **_NO_PAGES})
@@ -228,7 +227,7 @@ def _local_cluster(address: str, memory: int) -> Any:
     if match is None:
         raise InputError(f"{excerpt(address)} is no cluster", "write local:2 for two processes")
     workers = int(match[1])
-    # Memory is kept by the resource; dask's own limit would stop a worker in mid-table.
+    # The resource limits memory; dask's own limit would stop a worker during a table.
     try:
         return _distributed().LocalCluster(
             n_workers=workers, threads_per_worker=1, memory_limit=0,

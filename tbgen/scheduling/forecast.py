@@ -1,9 +1,7 @@
 """Remaining time of a run: the queue simulated to its end, with measured seconds.
 
-    jobs, slots, memory  ->  all of them simulated      how long all was to take
-    what is done         ->  the rest of them simulated, times how much slower things went so far
-
-Nothing here says so to anybody.
+jobs, slots, memory  ->  all jobs simulated         estimate of the total time
+finished jobs        ->  remaining jobs simulated, times the slowdown so far
 """
 
 from __future__ import annotations
@@ -18,10 +16,10 @@ from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.scheduling.simulation import simulate
 
 _LEAST_SHARE = 0.02
-"""The share of all work that must be done before its pace is taken for that of the rest."""
+"""Share of the total work that must be finished before the slowdown is computed."""
 
 _OVERDUE_SHARE = 0.1
-"""A job that should have ended is given this share of the time that it has taken, on top."""
+"""Remaining time of an overdue job, as a share of its time so far."""
 
 
 class Forecast(Observer):
@@ -31,7 +29,7 @@ class Forecast(Observer):
         self, jobs: Iterable[Job], slots: int, memory: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """Take the jobs still to be done, each with seconds, and the resources."""
+        """Store the remaining jobs, each with seconds, and the resources."""
         self._left = {job.key: job for job in jobs}
         self._slots, self._memory, self._clock = slots, memory, clock
         self._running: dict[str, float] = {}
@@ -49,19 +47,19 @@ class Forecast(Observer):
         self._left.pop(start.job.key, None)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Record that a job has failed, and takes no more time."""
+        """Record that a job has failed, and takes no further time."""
         self.finished(start, None)
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """Record that a job was set aside; another process that does it may take as long."""
+        """Record that a job was set aside, since another process that runs it may take as long."""
         self._ended(start)
 
     def lost(self, start: Start, error: LostError) -> None:
-        """Record that a job must be done again."""
+        """Record that a job must be repeated."""
         self._ended(start)
 
     def seconds_left(self) -> float:
-        """Return about the seconds until all is done; an overdue job is given some more."""
+        """Return the estimated seconds until all jobs are done."""
         passed, done = self._clock() - self._began, self._whole - self._simulated()
         if done > _LEAST_SHARE * self._whole and passed > 0:
             self._factor = passed / done
@@ -73,7 +71,7 @@ class Forecast(Observer):
     def _simulated(self, overdue: float = 0.0) -> float:
         """Return the seconds of the remaining jobs by simulation, running ones in part.
 
-        overdue : which part of what it has taken that rest is at least
+        overdue : least remaining time of a running job, as a share of its time so far
         """
         now = self._clock()
         rest = []

@@ -1,12 +1,12 @@
-"""The executor with processes of this machine: each runs job after job, and one may be killed.
+"""Executor with processes of this machine, each of which runs one job after another.
 
     submit  ->  an idle process, or a new one  ->  a thread waits for its answer  ->  the future
 
-A process stays, with what it has loaded and compiled, until the executor is closed. One that ends
-without an answer, by the kernel's killer or by a fault in compiled code, costs the job that it was
-at: that future ends with `LostError`, and the next job gets a new process. Processes are started
-afresh rather than forked, which threads and the compiler do not survive, and in groups of their
-own: a Ctrl-C reaches the parent alone, which then asks them to stop.
+A process runs until the executor is closed, and keeps its loaded and compiled code. If a process
+ends without an answer (out of memory, or a fault in compiled code), the future of its job ends with
+`LostError`, and the next job gets a new process. Processes are spawned rather than forked, since
+threads and the compiler do not survive a fork. Each has its own process group, so that Ctrl-C
+reaches only the parent, which then stops the processes.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from tbgen.scheduling.run import Executor, LostError
 from tbgen.scheduling.worker import GRACE_SECONDS
 
 _BOOT = "import sys; sys.path[:] = {path!r}; from {module} import main; main({descriptor})"
-"""What a process runs: modules come from where they come from here."""
+"""Code that a process runs; it imports modules from the same places as this process."""
 
 _THREAD_SECONDS = 1.0
-"""How long a thread may take to note that its process has ended."""
+"""Time limit for a thread to notice that its process has ended."""
 
 
 class Processes(Executor):
@@ -55,7 +55,7 @@ class Processes(Executor):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Ask all processes to stop, and end those that do not."""
+        """Ask all processes to stop, and kill those that do not."""
         for worker in self._workers:
             worker.ask_to_stop()
         deadline = time.monotonic() + GRACE_SECONDS
@@ -65,11 +65,11 @@ class Processes(Executor):
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the processes."""
+        """Ids of the live processes."""
         return [worker.pid for worker in self._workers if worker.alive]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job in a process that has nothing to do."""
+        """Run a job in an idle process."""
         self._workers = [worker for worker in self._workers if worker.alive]
         message = pickle.dumps((self._function, start))
         future: Future[Any] = Future()
@@ -83,7 +83,7 @@ class Processes(Executor):
 
 
 class _Worker:
-    """One process, and the thread that waits for what it answers."""
+    """One process, and the thread that waits for its answers."""
 
     def __init__(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()
@@ -91,7 +91,7 @@ class _Worker:
             path=sys.path, module="tbgen.scheduling.worker", descriptor=theirs.fileno()
         )
         with theirs:
-            # Answers go to whoever asked, through the connection: stdout is not theirs.
+            # Workers answer through the connection, and print nothing.
             self._process = subprocess.Popen(
                 own_python("-c", code), pass_fds=(theirs.fileno(),),
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0,
@@ -109,25 +109,25 @@ class _Worker:
     def take(self, message: bytes, future: Future[Any]) -> bool:
         """Send a job to an idle process; return whether it was taken.
 
-        Whatever happens after that, the future will be done.
+        If so, the future will be completed in any case.
         """
         with self._lock:
             if not self.alive or self._future is not None:
                 return False
             self._future = future
-        with contextlib.suppress(OSError):  # it has just ended: the thread will find out
+        with contextlib.suppress(OSError):  # the process has just ended; the thread handles this
             self._connection.send_bytes(message)
         return True
 
     def _listen(self) -> None:
-        """Complete the future of each job; at the end of the process, as lost."""
+        """Complete the future of each job; at the end of the process, with `LostError`."""
         connection: Connection = self._connection  # type: ignore[assignment,unused-ignore]
         while True:
             try:
                 answer = connection.recv()
             except (EOFError, OSError):
                 break
-            except Exception as error:  # an answer that does not arrive as what it was
+            except Exception as error:  # an answer that cannot be unpickled
                 answer = Attempt(error=(type(error), error.args, {}))
             with self._lock:
                 future, self._future = self._future, None
@@ -145,15 +145,15 @@ class _Worker:
             self._process.terminate()
 
     def end(self, grace: float) -> None:
-        """Wait for the end of the process; kill it if that takes too long."""
+        """Wait for the end of the process; kill it after `grace` seconds."""
         try:
             self._process.wait(grace)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         finally:
-            # A Ctrl-C that comes while the parent takes a future's lock leaves it taken: then the
-            # thread, which is to complete that future, waits for ever.
+            # Ctrl-C in the parent may leave a future's lock held. Then the thread, which completes
+            # that future, waits for ever.
             self._thread.join(_THREAD_SECONDS)
             self._connection.close()
             assert self._process.stdin is not None
@@ -161,7 +161,7 @@ class _Worker:
 
 
 def _ending(status: int) -> str:
-    """`its process was ended by SIGKILL`."""
+    """Describe the exit status of a process: `its process was ended by SIGKILL`."""
     if status >= 0:
         return f"its process ended with status {status}"
     try:

@@ -1,18 +1,19 @@
-"""Queue of the jobs that may start now.
+"""Queue that selects the jobs that may start now.
 
-    waiting  --all that it needs is done-->  ready  --next()-->  running  -->  done
-                                               ^                    |   \\
-                                               +-- lost, set aside--+    failed
+    waiting  --all prerequisites done-->  ready  --next()-->  running  -->  done
+                                            ^                    |   \\
+                                            +-- lost, set aside--+    failed
 
-A ready job starts if a slot and its memory are free, that with the longest remaining path first:
-its own seconds, and those of what can only come after it. Where the first of them does not find
-its memory free, others may pass it, but only such as do not keep it waiting (backfilling): they end
-before there is room for it, or leave that room. So what is large is not starved by what is small.
+A ready job starts if a slot and its memory are free, in the order of the longest remaining path: a
+job's own seconds and those of the longest chain that depends on it. If the first job does not fit
+into free memory, others may start before it, but only those that do not delay it (backfilling):
+they end before its memory becomes free, or leave enough of it. So small jobs do not starve large
+ones.
 
-A job whose worker was lost, as a rule to the kernel's killer of processes that take too much
-memory, is tried again with twice the memory kept free for it, and the last time with all of it:
-less runs beside it. What somebody else is working on is set aside for a while. The queue starts
-nothing and waits for nothing itself: times are numbers that it is given.
+A job may lose its worker, usually because the system killed it for lack of memory. It is retried
+with twice the memory reserved, and the last time with all of it, so that fewer jobs run beside it.
+A job that another process is doing is set aside for a while. The queue itself starts nothing and
+does not wait: the caller passes times as numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 MOST_TRIES = 3
-"""How often a job is started that loses its worker each time."""
+"""Number of starts of a job that loses its worker each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +33,25 @@ class Job:
 
     key: str
     needs: tuple[str, ...] = ()
-    """The keys of what must be done before; those that are no jobs of the queue are done."""
+    """Keys of prerequisites; keys that are no jobs of the queue count as done."""
     memory: int = 0
-    """Bytes that it takes while it runs."""
+    """Bytes that the job takes while it runs."""
     seconds: float = 0.0
-    """About how long it takes."""
+    """Estimated duration."""
     payload: object = None
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A job that starts now."""
+    """A job that starts now, with its resources."""
 
     job: Job
     memory: int
-    """Bytes that are kept for it: more than its own where its worker was lost before."""
+    """Bytes reserved; more than the job's own after its worker was lost."""
     beside: int
-    """How many jobs could run at once now, itself included: among so many cores are shared out."""
+    """Number of jobs that can run at once now, including this one; they share the cores."""
     path: float
-    """The longest remaining path in seconds, its own included: the greater, the more urgent."""
+    """Longest remaining path in seconds, including the job's own; longer paths are more urgent."""
 
 
 @dataclass(slots=True)
@@ -60,9 +61,9 @@ class _Running:
 
 
 class ReadyQueue:
-    """Jobs in an order that respects what they need; raises `graphlib.CycleError` for a circle.
+    """Jobs in an order that respects prerequisites; raises `graphlib.CycleError` for a cycle.
 
-    memory : bytes that all running jobs share, None where that is somebody else's business
+    memory : bytes that all running jobs share, None for no limit
     """
 
     def __init__(self, jobs: Iterable[Job], memory: int | None = None) -> None:
@@ -76,7 +77,7 @@ class ReadyQueue:
         self._sorter = TopologicalSorter(needs)
         self._sorter.prepare()
         self._ready: list[tuple[float, int, str]] = []
-        """The most urgent first."""
+        """Ready jobs, most urgent first."""
         self._make_ready(self._sorter.get_ready())
         self._aside: dict[str, float] = {}
         self._running: dict[str, _Running] = {}
@@ -92,19 +93,21 @@ class ReadyQueue:
 
     @property
     def running(self) -> list[str]:
-        """The keys of running jobs, in the order in which they were started."""
+        """Keys of running jobs, in the order of their starts."""
         return list(self._running)
 
     @property
     def left_out(self) -> list[str]:
-        """The keys of what has neither been done nor failed: once all is finished, of what needs
-        something that failed, and of what `stop` kept from starting."""
+        """Keys of jobs that are neither done nor failed.
+
+        After a run, these depend on a failed job, or did not start before `stop`.
+        """
         return [key for key in self.jobs if key not in self.done and key not in self.failed]
 
     def next(self, now: float, slots: int | None) -> list[Start]:
-        """Start and return the next jobs, the most urgent first.
+        """Start and return the next jobs, most urgent first.
 
-        slots : how many jobs may run at once; None for any number
+        slots : number of jobs that may run at once; None for no limit
         """
         if self._stopped:
             return []
@@ -138,19 +141,19 @@ class ReadyQueue:
         return started
 
     def finish(self, key: str) -> None:
-        """Mark a job as done; jobs that waited for it alone become ready."""
+        """Mark a job as done; jobs whose last prerequisite it was become ready."""
         del self._running[key]
         self.done.add(key)
         self._sorter.done(key)
         self._make_ready(self._sorter.get_ready())
 
     def fail(self, key: str) -> None:
-        """Mark a job as failed; jobs that need it never start."""
+        """Mark a job as failed; jobs that depend on it never start."""
         del self._running[key]
         self.failed.add(key)
 
     def lose(self, key: str) -> bool:
-        """Mark the worker of a job as lost; return whether the job is tried again, not failed."""
+        """Mark the worker of a job as lost; return whether the job is to be retried."""
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] >= MOST_TRIES:
             self.fail(key)
@@ -160,16 +163,16 @@ class ReadyQueue:
         return True
 
     def set_aside(self, key: str, until: float) -> None:
-        """Set a job aside that another process is doing: it is ready again from a time on."""
+        """Set a job aside that another process is doing, until a time."""
         del self._running[key]
         self._aside[key] = until
 
     def stop(self) -> None:
-        """Start nothing more."""
+        """Prevent further starts."""
         self._stopped = True
 
     def wakes_at(self) -> float | None:
-        """Return the time when something set aside is ready again; None where nothing is."""
+        """Return the time when a job that was set aside becomes ready; None without one."""
         return None if self._stopped else min(self._aside.values(), default=None)
 
     def _make_ready(self, keys: Iterable[str]) -> None:
@@ -177,7 +180,7 @@ class ReadyQueue:
             insort(self._ready, (-self._paths[key], self._place[key], key))
 
     def _kept(self, key: str) -> int:
-        """Bytes to reserve for a job: never more than there are, so that each job can run alone."""
+        """Return bytes to reserve for a job, at most `memory`, so that each job can run alone."""
         tries = self._tries.get(key, 0)
         if self.memory is None:
             return self.jobs[key].memory << tries
@@ -191,7 +194,7 @@ class ReadyQueue:
         return self.memory - sum(running.memory for running in self._running.values())
 
     def _shadow(self, memory: int) -> tuple[float, int]:
-        """Return when so many bytes will be free by present estimates, and how many more then."""
+        """Return the estimated time when `memory` bytes are free, and the excess then."""
         free = int(self._free())
         for running in sorted(self._running.values(), key=lambda running: running.until):
             free += running.memory
@@ -201,7 +204,7 @@ class ReadyQueue:
 
 
 def _longest_paths(jobs: dict[str, Job], needs: dict[str, list[str]]) -> dict[str, float]:
-    """Of each job its seconds, and those of the longest chain of jobs that wait for it."""
+    """Return for each job its seconds plus those of the longest chain of jobs that depend on it."""
     above: dict[str, list[str]] = {key: [] for key in jobs}
     for key, needed in needs.items():
         for need in needed:

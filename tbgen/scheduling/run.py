@@ -1,11 +1,11 @@
-"""Running jobs: the queue says what may start, an executor does it, and futures say how it went.
+"""Main loop that runs jobs: it starts those that the queue selects, and evaluates their futures.
 
     queue.next  ->  executor.submit  ->  a future  ->  result       done
-                                              PostponedError   set aside, tried again soon
-                                              LostError        tried again with less beside it
+                                              PostponedError   set aside, retried soon
+                                              LostError        retried with fewer jobs beside it
                                               any other        failed
 
-One loop for every executor: this process, processes of this machine, a cluster, a simulation.
+All executors share the loop: this process, processes of this machine, a cluster, a simulation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from tbgen.scheduling.queue import Job, ReadyQueue, Start
 
 PAUSE = 0.2
-"""Seconds after which a job that was set aside is tried again."""
+"""Seconds after which a job that was set aside is retried."""
 
 
 class PostponedError(Exception):
@@ -32,11 +32,11 @@ class BusyError(PostponedError):
 
 
 class LostError(Exception):
-    """Raised when a worker has ended without an answer: killed, as a rule. The message says why."""
+    """Raised when a worker has ended without an answer, usually because it was killed."""
 
 
 class Executor:
-    """Runner of jobs, in real time. Futures end with a result, or with what a job has raised."""
+    """Runner of jobs, in real time. A future has the result of its job, or the exception."""
 
     slots: int | None = None
     """Number of jobs that may run at once; None for no limit."""
@@ -49,7 +49,7 @@ class Executor:
         raise NotImplementedError
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait until a future is done, or `timeout` seconds; return those that are done."""
+        """Wait until a future is done, or `timeout` seconds; return the futures that are done."""
         if not futures:
             time.sleep(timeout or 0)
             return set()
@@ -58,7 +58,7 @@ class Executor:
         ).done
 
     def now(self) -> float:
-        """Return a time in seconds; only differences have a meaning."""
+        """Return a time in seconds, for differences only."""
         return time.monotonic()
 
 
@@ -68,12 +68,12 @@ class InProcess(Executor):
     slots = 1
 
     def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
-        """Run jobs by a function; each is told that it may use all of `memory`."""
+        """Store the function of jobs; each job is given all of `memory`."""
         self._function = function
         self.memory = memory
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job to its end: its future is done when it is returned."""
+        """Run a job to its end; the returned future is done."""
         future: Future[Any] = Future()
         try:
             future.set_result(self._function(start))
@@ -98,13 +98,13 @@ class Observer:
         """Called when a job is done."""
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """Called when a job will be tried again soon."""
+        """Called when a job will be retried soon."""
 
     def lost(self, start: Start, error: LostError) -> None:
-        """Called when a job has lost its worker, and will be tried again."""
+        """Called when a job has lost its worker, and will be retried."""
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Called when a job has failed for good."""
+        """Called when a job has finally failed."""
 
 
 @dataclass
@@ -114,18 +114,18 @@ class Outcome:
     results: dict[str, Any] = field(default_factory=dict)
     """Results of finished jobs, by key."""
     failures: dict[str, BaseException] = field(default_factory=dict)
-    """Errors of failed jobs, by key, in the order of failing."""
+    """Errors of failed jobs by key, in the order of failures."""
     left_out: list[str] = field(default_factory=list)
-    """Keys of jobs that were not started: they need a failed job, or the run was ending."""
+    """Keys of jobs that were not started: they depend on a failed job, or the run was ending."""
 
 
 def run(
     jobs: Iterable[Job], executor: Executor, observer: Observer, *, keep_going: bool = False
 ) -> Outcome:
-    """Run all jobs; never raises what a job has raised.
+    """Run all jobs; exceptions of jobs are returned, not raised.
 
-    keep_going : whether jobs that do not need a failed one are still done; else no job is started
-        after a failure, and running jobs are finished
+    keep_going : whether a failure stops only the jobs that depend on it; else no further job is
+        started, and running jobs are finished
     """
     queue = ReadyQueue(jobs, executor.memory)
     outcome = Outcome()
@@ -146,7 +146,7 @@ def run(
 
 
 def _patience(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
-    """Seconds to wait for a future, None for as long as it takes."""
+    """Return the seconds to wait for a future; None for no limit."""
     waits = [] if observer.every is None else [observer.every]
     wakes_at = queue.wakes_at()
     if wakes_at is not None:
@@ -171,7 +171,7 @@ def _settle(
     elif isinstance(error, LostError) and queue.lose(key):
         observer.lost(start, error)
     else:
-        if not isinstance(error, LostError):  # else it has failed in `lose`
+        if not isinstance(error, LostError):  # else `lose` has marked it
             queue.fail(key)
         outcome.failures[key] = error
         observer.failed(start, error)

@@ -1,8 +1,8 @@
-"""An executor with a clock of its own: nothing runs, and time passes from one end to the next.
+"""Executor with a simulated clock, which advances from one job's end to the next.
 
-    jobs with seconds and memory, slots, memory  ->  `simulate`  ->  when all would be done
+    jobs with seconds and memory, slots, memory  ->  `simulate`  ->  total time
 
-It is run by the same loop and the same queue as what really runs.
+Simulated and real executors share the loop and the queue.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, Observer, run
 
 Ending = Callable[[Start], "tuple[float, BaseException | None]"]
-"""How long a job takes, and what it raises: None where it is done."""
+"""Function that returns a job's duration in seconds, and its exception or None."""
 
 
 def _as_estimated(start: Start) -> tuple[float, None]:
@@ -25,7 +25,7 @@ def _as_estimated(start: Start) -> tuple[float, None]:
 
 
 class Simulated(Executor):
-    """Executor with a simulated clock; `ending` decides how jobs end, by default on time."""
+    """Executor with a simulated clock; `ending` determines how jobs end, by default on time."""
 
     def __init__(
         self, slots: int | None, memory: int | None = None, ending: Ending = _as_estimated
@@ -37,10 +37,10 @@ class Simulated(Executor):
         self._ends: list[tuple[float, int, Future[Any], BaseException | None]] = []
         self._submitted = 0
         self.busy_seconds = 0.0
-        """Of all slots together."""
+        """Total over all slots."""
 
     def submit(self, start: Start) -> Future[Any]:
-        """Begin a job at the current time of the simulation."""
+        """Begin a job at the current simulated time."""
         future: Future[Any] = Future()
         seconds, error = self._ending(start)
         self._submitted += 1
@@ -61,7 +61,7 @@ class Simulated(Executor):
         return {future}
 
     def now(self) -> float:
-        """Seconds that have passed."""
+        """Return the simulated seconds since the beginning."""
         return self._now
 
 
@@ -70,11 +70,11 @@ class Simulation:
     """Simulated cost of running some jobs."""
 
     seconds: float
-    """Until the last one is done."""
+    """Time until the last job is done."""
     longest_path: float
-    """Seconds that no number of slots makes fewer."""
+    """Lower bound of that time for any number of slots."""
     busy: float
-    """The share of the slots' time in which they work."""
+    """Share of the slots' time spent working."""
 
 
 class _Paths(Observer):
@@ -85,7 +85,7 @@ class _Paths(Observer):
 
 
 def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simulation:
-    """Run jobs that take exactly the seconds that they have."""
+    """Simulate jobs that take exactly their estimated seconds."""
     executor, paths = Simulated(slots, memory), _Paths()
     run(jobs, executor, paths)
     seconds = executor.now()

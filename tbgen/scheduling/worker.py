@@ -1,10 +1,10 @@
-"""Worker process: runs job after job until no more are sent.
+"""Worker process: runs one job after another until no more are sent.
 
-    stdin        a pipe that nobody writes to: at its end the parent is, however that ended
-    connection   calls come, and an `Attempt` goes back for each
+    stdin        a pipe without data, which closes when the parent ends in any way
+    connection   receives calls, and sends an `Attempt` for each
 
-The parent asks it to stop by SIGTERM, which is a Ctrl-C here: what is being written is removed, and
-locks are let go. A parent that was killed can ask for nothing: then the end of the pipe does.
+The parent stops a worker by SIGTERM, which is handled like Ctrl-C: incomplete files are removed,
+and locks released. If the parent was killed, the end of the pipe has the same effect.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tbgen.__main__ import take_signals
 from tbgen.scheduling.attempt import attempt
 
 GRACE_SECONDS = 10.0
-"""How long a worker that is asked to stop may take to clean up before it is killed."""
+"""Time limit for a worker to clean up after SIGTERM, before it is killed."""
 
 
 def main(descriptor: int) -> None:
-    """Serve the other end of a connection, whose descriptor this process has inherited."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent's, which says when to stop
+    """Serve a connection whose descriptor this process has inherited."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent, which sends SIGTERM
     take_signals()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Nobody is there any more, or this process is asked to stop.
+    # The parent has ended, or has sent SIGTERM.
     with (
         contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt),
         Connection(descriptor) as connection,
@@ -47,7 +47,7 @@ def _call(message: bytes) -> Any:
 
 
 def _end_with_parent() -> None:
-    """Stop as if asked to when the parent has ended, and in any case soon after."""
+    """Send SIGTERM to this process when the parent has ended; exit after `GRACE_SECONDS`."""
     while os.read(0, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
