@@ -1,11 +1,13 @@
-"""Tables for others, and from others: an index of a directory, and fetching what it lists.
+"""Publication and download of tables: index of a directory, and verified downloads.
 
-    index      what a directory has to give: names, sizes, SHA-256, digests
-    sources    where files are got from: an address of a web server, or a directory
-    fetching   a file from one of several sources, continued where it was cut, checked, then named
-    known      digests that tables have wherever they are built, and how tables stand to them
+    index      files of a directory: names, sizes, SHA-256, digests
+    sources    sources of files: an address of a web server, or a directory
+    fetching   download of a file from one of several sources: resumed, verified, then named
+    known      known digests of tables, and comparison of tables with them
+    pace       end of connections that are too slow
+    bundle     directory and archive of win-draw-loss files
 
-Nothing of a source is believed. Names are those of tables, or nothing is fetched; sizes are limits;
-and a file gets its name when its bytes have the hash that the index says. Whom to believe the index
-is for the user to know. How tables are built or read is not known here.
+Sources are not trusted. Only files with names of tables are fetched, up to the size in the index,
+and a file gets its name when its bytes have the SHA-256 of the index. The user decides which index
+to trust. This package neither builds nor decodes tables.
 """

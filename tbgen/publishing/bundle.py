@@ -1,12 +1,12 @@
-"""Bundle of win-draw-loss files: a directory to hand out, and one archive of it.
+"""Bundle of win-draw-loss files: a directory for distribution, and an archive of it.
 
     KRK.wxf.wdl.xqt, ...    the files themselves
-    index.csv               a line for each: name, bytes, SHA-256, the table it is derived from
+    index.csv               a line for each: name, bytes, SHA-256, name and digest of its table
     SHA256SUMS              for `sha256sum --check`
     README.txt, LICENSE.txt
     tbgen-wxf-wdl.zip       all of them
 
-The same files make the same bytes: the bundle has no date, place or author.
+Equal files make an equal bundle, byte for byte: it contains no date, place or author.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ whatever is in this folder, for any purpose and without any condition. There is 
 """
 
 _STAMP = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that an archive can state."""
+"""Earliest time that a ZIP archive can store."""
 
 
 def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -> Path:
-    """Write what goes with win-draw-loss files of a directory; returns the path of the archive."""
+    """Write the other files of a bundle into a directory with win-draw-loss files.
+
+    Returns the path of the archive.
+    """
     names = sorted(names, key=lambda name: (name.material.men, name.filename))
     men = max((name.material.men for name in names), default=0)
     rows = [_row(directory / name.filename) for name in names]
@@ -78,7 +81,7 @@ def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -
 
 
 def _row(path: Path) -> tuple[str, int, str, str, str]:
-    """The line of a file in the index."""
+    """Return the line of a file in the index."""
     with WdlFile(path) as file:
         source = file.facts.source
     return path.name, *hash_of(path), source.file, source.digest

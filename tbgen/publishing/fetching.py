@@ -1,10 +1,9 @@
-"""Fetching a file: from one of several sources, resumed, checked, then named.
+"""Download of a file from one of several sources: resumed, verified, then named.
 
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
-An interrupted fetch leaves the part, from which the next one resumes. A part with another hash than
-the index says is emptied, and the next source is tried. The table is locked meanwhile, as while it
-is built.
+An interrupted download leaves the part, from which the next one resumes. A part with a wrong hash
+is emptied, and the next source is tried. The table is locked during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from tbgen.tables.files import continuing, locked
 from tbgen.tables.names import Metric, TableName
 
 CHUNK = 1 << 20
-"""Bytes that are read and written at a time, at most."""
+"""Largest number of bytes that are read and written at a time."""
 
 INDEX_SECONDS = 300.0
-"""How long a server may take for an index."""
+"""Time limit for downloading an index."""
 
 Answer = TypeVar("Answer")
 
 Report = Callable[[int], object]
-"""Told of the bytes that are there."""
+"""Progress callback, called with the number of bytes present so far."""
 
 
 class FetchError(SourceError):
-    """A file that no source has as the index describes it; `strerror` has the reason of each.
+    """Raised if no source has the file as listed; `strerror` has the reason of each source.
 
-    `hint` says what to do about it.
+    `hint` suggests a remedy.
     """
 
     def __init__(self, message: str, hint: str) -> None:
@@ -44,7 +43,7 @@ class FetchError(SourceError):
 
 
 def fetch_index(sources: Sequence[Source]) -> list[Entry]:
-    """The index of the first source that has one; raises `FetchError`, `BadIndexError`."""
+    """Return the index of the first source that has one; raises `FetchError`, `BadIndexError`."""
 
     def read(source: Source) -> tuple[bytes, Source]:
         with source.reading(INDEX, 0, INDEX_SECONDS) as (stream, _):
@@ -55,7 +54,7 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _first_answer(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
-    """The first answer of a source; raises `FetchError` with the reasons of all."""
+    """Return the first result of `ask`; raises `FetchError` with the reasons of all sources."""
     reasons = []
     for source in sources:
         try:
@@ -68,10 +67,10 @@ def _first_answer(sources: Sequence[Source], ask: Callable[[Source], Answer], hi
 def fetch(
     entry: Entry, sources: Sequence[Source], directory: Path, report: Report = lambda count: None
 ) -> bool:
-    """Fetch a file, unless it is there with the same hash; return whether it was fetched.
+    """Download a file, unless it exists with the listed hash; return whether it was downloaded.
 
-    Raises `FetchError` if it is there with another hash, or where no source gives it;
-    `BlockingIOError` if a build or another fetch is at the table; `OSError`.
+    Raises `FetchError` if it exists with another hash, or if no source provides it,
+    `BlockingIOError` if a build or another download has locked the table, and `OSError`.
     """
     path = directory / entry.file
     table = entry.table
@@ -91,9 +90,9 @@ def fetch(
 
 
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
-    """Complete a partial file from one source; raises `SourceError` if its hash is not the index's.
+    """Complete a partial file from one source; raises `SourceError` if its hash is wrong.
 
-    If bytes that were there before may be wrong, the whole file is read once more.
+    If bytes from an earlier download may be wrong, the whole file is downloaded once more.
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:

@@ -1,12 +1,12 @@
-"""The index of a directory of tables: which files there are to fetch, and how to know them.
+"""Index of a directory of tables: the files, with sizes and hashes.
 
     {"format": 1, "files": [{"file": "KRK.wxf.dtm.xqt", "bytes": 946, "sha256": "...",
                              "digest": "...", "values": "..."}, ...]}
 
-`digest` is that of the table's values and arrangement, as `tbgen ls` prints it, `values` that of
-the values alone (docs/format.md); a certificate beside a table (`KRK.wxf.dtm.proof.json`) has
-neither. The index lies beside the tables, as `index.json`. A name in it is that of a table or its
-certificate, letter by letter: so it has no folder, and cannot lead out of the directory.
+`digest` covers the table's values and arrangement, as printed by `tbgen ls`, and `values` the
+values alone (docs/format.md). A certificate (`KRK.wxf.dtm.proof.json`) has neither. The index is
+`index.json` in the directory of the tables. It lists only exact names of tables and certificates;
+these contain no folder, and so cannot refer to files outside the directory.
 """
 
 from __future__ import annotations
@@ -30,44 +30,44 @@ from tbgen.tables.repacking import pack_densely
 INDEX = "index.json"
 
 MAX_INDEX = 1 << 23
-"""Bytes of an index that are read; all tables of at most eight men take half of it."""
+"""Limit on the bytes of an index; all tables of at most eight men take half of it."""
 
 FORMAT = 1
 
 
 class BadIndexError(InputError):
-    """A text that is no index, or lists what cannot be fetched."""
+    """Raised for a text that is no index, or lists a file with a name of no table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file that can be fetched."""
+    """A file that can be downloaded."""
 
     file: str
     bytes: int
     sha256: str
     digest: str | None = None
-    """Of a table; None for a certificate."""
+    """Digest of a table; None for a certificate."""
     values: str | None = None
-    """The digest of its values alone; None where nobody has worked it out."""
+    """Digest of the table's values alone; None if it was not computed."""
 
     @property
     def table(self) -> TableName:
-        """The table that it is, or is a certificate of."""
+        """The table of the file, or of the certificate."""
         found = table_of(self.file)
         assert found is not None, "the names of an index are those of tables"
         return found
 
 
 def table_of(file: str) -> TableName | None:
-    """The table that a file name belongs to; None for any other name."""
+    """Return the table to which a file name belongs; None for any other name."""
     if file.endswith(PROOF_SUFFIX):
         return TableName.parse(file.removesuffix(PROOF_SUFFIX) + SUFFIX)
     return TableName.parse(file)
 
 
 ValuesOf = Callable[[TableFile], bytes]
-"""Works out the digest of a table's values."""
+"""Function that computes the digest of a table's values."""
 
 
 def index_of(
@@ -77,13 +77,13 @@ def index_of(
     *,
     only: Container[Material] | None = None,
 ) -> list[Entry]:
-    """Return the index of a directory, by name; reads every byte.
+    """Return the entries of a directory, sorted by name; reads every byte.
 
-    report : told of each file before it is read
-    values_of : asked for each table
-    only : the materials that are listed; None for all
+    report : called with the name of each file before it is read
+    values_of : computes the digest of each table's values
+    only : materials to list; None for all
 
-    Raises `OSError`, and what `TableFile` raises for a table that is damaged.
+    Raises `OSError`, and the errors of `TableFile` for a damaged table.
     """
     entries = []
     for path in sorted(directory.iterdir()):
@@ -109,12 +109,12 @@ def pack_all_densely(
     threads: int = 1,
     only: Container[Material] | None = None,
 ) -> None:
-    """Pack the tables of a directory as small as they get; what is a link stays one.
+    """Recompress the tables of a directory as densely as possible, except symbolic links.
 
-    report : told of each table, and how far it is
-    only : the materials whose tables are packed; None for all
+    report : called with the name of each table and its progress
+    only : materials whose tables are packed; None for all
 
-    Raises `OSError`, and what `TableFile` raises for a table that is damaged.
+    Raises `OSError`, and the errors of `TableFile` for a damaged table.
     """
     for path in sorted(directory.glob(f"*{SUFFIX}")):
         name = TableName.parse(path.name)
@@ -129,19 +129,19 @@ def pack_all_densely(
 
 
 def _is_among(only: Container[Material] | None, name: TableName) -> bool:
-    """Return whether a table is of one of some materials; True if none are given."""
+    """Return whether a table's material is among some materials; True without any."""
     return only is None or name.material in only
 
 
 def hash_of(path: Path) -> tuple[int, str]:
-    """The bytes of a file, and their SHA-256; raises `OSError`."""
+    """Return the size and SHA-256 of a file; raises `OSError`."""
     with os.fdopen(open_to_read(path), "rb") as file:
         found = hashlib.file_digest(file, "sha256")
         return file.tell(), found.hexdigest()
 
 
 def write_index(directory: Path, entries: Iterable[Entry]) -> Path:
-    """Put an index beside the tables that it lists; raises `OSError`."""
+    """Write an index into the directory of its tables, and return its path; raises `OSError`."""
     path = directory / INDEX
     lines = ",\n".join(json.dumps(asdict(entry)) for entry in entries)
     with replacing(path) as file:
@@ -150,13 +150,13 @@ def write_index(directory: Path, entries: Iterable[Entry]) -> Path:
 
 
 def read_index_file(path: Path) -> list[Entry]:
-    """The entries of a file, or a pipe, that somebody names; raises `BadIndexError`, `OSError`."""
+    """Return the entries of an index in a file or pipe; raises `BadIndexError`, `OSError`."""
     with path.open("rb") as file:
         return read_index(decoded(file.read(MAX_INDEX + 1), path))
 
 
 def decoded(data: bytes, source: object) -> str:
-    """The text of an index that was read up to `MAX_INDEX` and one byte; raises `BadIndexError`."""
+    """Return the text of an index; raises `BadIndexError` for more than `MAX_INDEX` bytes."""
     if len(data) > MAX_INDEX:
         raise BadIndexError(
             f"the index of {source} has more than {MAX_INDEX >> 20} MiB",

@@ -1,13 +1,13 @@
-"""Digests that are known: of the tables that this project has built and proven.
+"""Known digests of the tables that this project has built and proven.
 
-    digests.csv   a line for each table: its file's name, the digest of its contents, that of its
+    digests.csv   a line for each table: file name, digest of its contents, digest of its
                   values alone (docs/format.md)
     a table       agrees      its contents are those of the list
-                  rearranged  its values are, and it is packed otherwise
+                  rearranged  its values are those of the list, and are packed in another way
                   differs     it has other values
                   unknown     the list has no table of its name
 
-The list lies beside this file; `scripts/reproduce/known_digests.py` writes it.
+The list is part of this package; `scripts/reproduce/known_digests.py` writes it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _COLUMNS = ("file", "digest", "values")
 
 
 class Digests(NamedTuple):
-    """Digests that identify the contents of a table, as hexadecimal digits."""
+    """Digests of the contents of a table, as hexadecimal digits."""
 
     digest: str
-    """Of values, arrangement and statistics, as the header has it."""
+    """Digest of values, arrangement and statistics, as stored in the header."""
     values: str
-    """Of the values alone."""
+    """Digest of the values alone."""
 
 
 class Standing(StrEnum):
-    """Comparison of a table with the list; the module's docstring defines the states."""
+    """Result of comparing a table with the list; the module's docstring defines the members."""
 
     AGREES = "agrees"
     REARRANGED = "rearranged"
@@ -47,7 +47,7 @@ class Standing(StrEnum):
 
 
 def read_known(path: Path = KNOWN) -> dict[str, Digests]:
-    """The digests of a list, by file name; raises `OSError`, and `InputError` for no list."""
+    """Return the digests of a list by file name; raises `OSError`, and `InputError` for no list."""
     with os.fdopen(open_to_read(path), "r", encoding="utf-8", newline="") as file:
         try:
             head, *rows = csv.reader(file, strict=True)
@@ -64,14 +64,14 @@ def read_known(path: Path = KNOWN) -> dict[str, Digests]:
 
 
 def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
-    """Write a list, by file name; raises `OSError`."""
+    """Write a list, sorted by file name; raises `OSError`."""
     lines = [",".join(_COLUMNS), *(",".join((file, *found)) for file, found in sorted(digests))]
     with replacing(path) as out:
         out.write(("\n".join(lines) + "\n").encode("ascii"))
 
 
 def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
-    """Return the comparison of a table of a name with a list."""
+    """Return the result of comparing the table of a file name with a list."""
     if file not in known:
         return Standing.UNKNOWN
     if found.values != known[file].values:

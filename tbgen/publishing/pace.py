@@ -1,9 +1,10 @@
-"""The end of connections that are too slow: from beginning to connect to the last byte.
+"""End of connections that are too slow, from connecting to the last byte.
 
-    Watch      the bytes that one answer has brought, and a thread that ends its connection
+    Watch      counter of received bytes, and a thread that shuts the connection down
 
-A server that sends a byte now and then keeps any read from timing out: of heads, of handshakes and
-of contents. So bytes are counted, and who brings too few in a while is cut off from outside.
+A server that sends a byte now and then prevents timeouts of single reads, in TLS handshakes,
+headers and contents. So received bytes are counted, and a connection below a minimal rate is shut
+down by another thread.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from collections.abc import Iterator
 from typing import Any
 
 WINDOW_SECONDS = 60.0
-"""The time between two looks at how many bytes have come; the first includes the headers."""
+"""Interval over which the rate is measured; the first includes the headers."""
 
 LEAST_RATE = 8192
-"""Bytes a second; whoever gives fewer is not asked any longer."""
+"""Minimal rate in bytes per second."""
 
 
 class Watch:
-    """Ends a connection that brings too few bytes, or takes longer than some seconds."""
+    """Shuts down connections that are too slow, or exceed a time limit in seconds."""
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.received = 0
-        """Bytes that have come."""
+        """Number of received bytes."""
         self.reason = ""
-        """What the connection was ended for; empty while it was not."""
+        """Reason why the connections were shut down; empty before that."""
         self._deadline = time.monotonic() + seconds
         self._seconds = seconds
         self._sockets: list[socket.socket] = []
@@ -51,8 +52,8 @@ class Watch:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Add a connection to those that are ended."""
-        # A descriptor of our own: the connection's is closed, or taken over by TLS.
+        """Add a connection to those that are watched."""
+        # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
             self._end()
@@ -78,7 +79,7 @@ class Watch:
     def connection(
         self, kind: type[http.client.HTTPConnection], host: str, **options: Any
     ) -> http.client.HTTPConnection:
-        """Return a connection of a class, guarded from its beginning."""
+        """Return a connection of a class, watched from the beginning."""
         made = (_Secure if issubclass(kind, http.client.HTTPSConnection) else _Plain)(
             host, **options
         )
@@ -87,15 +88,15 @@ class Watch:
 
 
 class _Plain(http.client.HTTPConnection):
-    """A connection that a watch guards."""
+    """HTTP connection that is watched."""
 
     watch: Watch
 
     def connect(self) -> None:
-        """Connect; a handshake of TLS comes after this."""
+        """Connect, and watch the socket before any TLS handshake."""
         super().connect()
         self.watch.guard(self.sock)
 
 
 class _Secure(http.client.HTTPSConnection, _Plain):
-    """A guarded connection with TLS: it connects by `_Plain.connect`, and then shakes hands."""
+    """HTTPS connection that is watched; `_Plain.connect` connects it before the TLS handshake."""

@@ -1,9 +1,9 @@
 """Sources of files: an address of a web server, or a directory of this machine.
 
-    https://example.org/egtb   any server that serves files; with ranges, what was cut is continued
+    https://example.org/egtb   any server of files; with range requests, downloads are resumed
     /mnt/egtb                  a directory
 
-Only http and https are spoken, also where a server sends elsewhere.
+Only http and https are supported, also after redirections.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from tbgen.publishing.pace import Watch
 from tbgen.tables.files import open_to_read
 
 TIMEOUT_SECONDS = 30.0
-"""How long a server may say nothing."""
+"""Time limit for a single read from a server."""
 
 _RANGE = re.compile(r"bytes (\d{1,19})-\d{1,19}/(?:\d{1,19}|\*)", re.ASCII)
-"""Of numbers that a file can have; Python refuses to read those of thousands of digits."""
+"""Pattern of a `Content-Range` header; Python rejects integers of thousands of digits."""
 
 
 class SourceError(OSError):
-    """A file that a source cannot give; `strerror` has the source and the reason."""
+    """Raised if a source cannot provide a file; `strerror` has the source and the reason."""
 
 
 class Stream:
-    """Stream of bytes whose errors are `SourceError`."""
+    """Stream of bytes that raises `SourceError` for all errors."""
 
     def __init__(
         self, stream: BufferedReader | http.client.HTTPResponse, what: str, watch: Watch
@@ -59,7 +59,7 @@ class Stream:
 
 
 def source_of(address: str) -> Source:
-    """The source of an address, or of a path; raises `InputError` for other kinds of addresses."""
+    """Return the source of an address or path; raises `InputError` for unknown schemes."""
     scheme = re.match(r"([a-z][a-z0-9+.-]*)://", address, re.IGNORECASE | re.ASCII)
     if scheme is None:
         return DirectorySource(Path(address))
@@ -72,22 +72,22 @@ def source_of(address: str) -> Source:
 
 
 class DirectorySource:
-    """A directory of this machine."""
+    """Directory of this machine as a source."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def __str__(self) -> str:
-        """The directory."""
+        """Return the directory's path."""
         return str(self._directory)
 
     @contextlib.contextmanager
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """Yield a stream from an offset on, without a time limit, and the offset.
+        """Yield a stream of a file from an offset, and the offset; `seconds` is ignored.
 
-        Raises `SourceError`, also while the bytes are read.
+        Raises `SourceError`, also while bytes are read.
         """
         what, watch = f"{self}/{file}", Watch()
         with _told(what, watch):
@@ -98,14 +98,14 @@ class DirectorySource:
 
 
 class _Watched(urllib.request.AbstractHTTPHandler):
-    """A handler whose connections are watched by `watch`, that of the request at hand."""
+    """Handler whose connections are watched by `watch`, which is set for each request."""
 
     watch: Watch
 
     def do_open(
         self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any
     ) -> http.client.HTTPResponse:
-        """Open a connection that is watched, in place of a plain one."""
+        """Open a watched connection."""
         connect: Any = partial(self.watch.connection, http_class)
         return super().do_open(connect, req, **http_conn_args)
 
@@ -119,12 +119,12 @@ class _HTTPSHandler(_Watched, urllib.request.HTTPSHandler):
 
 
 class WebSource:
-    """A folder of a web server."""
+    """Folder of a web server as a source."""
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
         self._watched = _HTTPHandler(), _HTTPSHandler()
-        # No handler but these: neither files nor ftp, wherever a redirection leads.
+        # Without handlers of files and ftp, to which a redirection might lead.
         self._opener = urllib.request.OpenerDirector()
         for handler in (
             urllib.request.ProxyHandler(), *self._watched, urllib.request.HTTPRedirectHandler(),
@@ -133,17 +133,17 @@ class WebSource:
             self._opener.add_handler(handler)
 
     def __str__(self) -> str:
-        """The address."""
+        """Return the address."""
         return self._address
 
     @contextlib.contextmanager
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """Yield a stream from an offset on, or from 0 where the server knows no ranges, and which.
+        """Yield a stream of a file from an offset, and the offset: 0 if the server ignores ranges.
 
-        Raises `SourceError`, also while the bytes are read: for a server, too, that takes longer
-        than so many seconds, or is too slow (`pace`).
+        Raises `SourceError`, also while bytes are read. A download that takes more than `seconds`,
+        or is too slow (`pace`), is an error, too.
         """
         watch = Watch(seconds)
         for handler in self._watched:
@@ -155,7 +155,7 @@ class WebSource:
     def _answered(
         self, file: str, offset: int, watch: Watch
     ) -> Iterator[tuple[http.client.HTTPResponse, str, int]]:
-        """The answer of the server, closed afterwards, its address, and where its bytes begin."""
+        """Yield the server's response, its address, and the offset of its first byte."""
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:
@@ -177,14 +177,14 @@ Source = DirectorySource | WebSource
 
 
 def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
-    """Return whether the bytes of a part begin where they were asked to."""
+    """Return whether a partial response begins at the requested offset."""
     match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     return match is not None and int(match[1]) == offset
 
 
 @contextlib.contextmanager
 def _told(what: str, watch: Watch) -> Iterator[None]:
-    """Turn errors of every layer below into a `SourceError` that names the address."""
+    """Convert errors of all lower layers to a `SourceError` that names the address."""
     try:
         yield
     except SourceError:
