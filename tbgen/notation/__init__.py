@@ -1,17 +1,17 @@
-"""Positions, moves and materials as text, in the notations that people and programs write.
+"""Text forms of positions, moves and materials, in the notations of people and programs.
 
     text  ->  parse_position  ->  Position  ->  format_position  ->  fen | pai | six | board
     text  ->  parse_move      ->  Move      ->  format_move      ->  iccs | fairy | wxf | zh
     text  ->  parse_material  ->  Material
 
-    positions   FEN, Pai's string, the six integers, boards of ten lines
-    materials   letters, English and Chinese names of endgames
-    moves       which notation a text is in; ICCS and Fairy-Stockfish's
-    wxf, chinese    the notations that name pieces by their file
-    naming      what those two share: which of several pieces of a kind is meant
+    positions       FEN, Pai's string, six integers, boards of ten lines
+    materials       letters, English and Chinese names of endgames
+    moves           detection of a text's notation; ICCS and Fairy-Stockfish's
+    wxf, chinese    notations that name pieces by their file
+    naming          shared by these two: selection among several pieces of a kind
 
-docs/notations.md describes each notation with examples. Nothing here knows values or tables, and
-nothing imports numba or numpy; the words in which a value is explained are in `tbgen.answers`.
+docs/notations.md describes each notation with examples. This package depends neither on values nor
+on tables, and does not import numba or numpy. `tbgen.answers` explains values in words.
 """
 
 from tbgen.notation.materials import parse_material, read_material

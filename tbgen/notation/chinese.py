@@ -12,7 +12,7 @@ Source: the computer standard of xqbase.com (cchess_move.htm, 2006). Also read: 
 either side, 上 and 下 for 进 and 退, either side's names of pieces, 前 and 后 for the first and the
 last of many pawns, and files spelt out: 前兵九平八, 前九平八.
 
-Inside, text is spelt with the WXF letters and plain digits (`前C.5`), whichever script it is in.
+Internally, names use the WXF letters and plain digits (`前C.5`) in either script.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 def piece_name(side: Side, kind: PieceType) -> str:
-    """The simplified character of a piece."""
+    """Return the simplified character of a piece."""
     return _PIECES[side, False][kind]
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether the text holds any Chinese character."""
+    """Return whether the text contains any Chinese character."""
     return _HAN.search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def split(text: str) -> tuple[str, Step] | None:
-    """The name of the piece and the step that `text` gives, or None if it is no Chinese text."""
+    """Return the piece's name and the step that `text` contains; None if it is no Chinese text."""
     plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
     match = _TEXT.fullmatch(plain)
     if match is None or not is_chinese(text):
@@ -65,14 +65,14 @@ def split(text: str) -> tuple[str, Step] | None:
 
 
 def join(name: str, step: Step, side: Side, traditional: bool) -> str:
-    """The text of a move from the name of the piece and the step."""
+    """Return the text of a move with the piece's name and the step."""
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     text = ""
     for index, letter in enumerate(name):
         if letter in LETTERS:
             text += _PIECES[side, traditional][LETTERS.index(letter)]
         elif letter.isdecimal():
-            # In front of the piece it counts pawns, behind it names a file.
+            # A digit before the piece counts pawns, one after it is a file.
             text += (_NUMERALS if index == 0 else digits)[int(letter) - 1]
         else:
             text += "後" if traditional and letter == "后" else letter

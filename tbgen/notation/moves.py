@@ -1,13 +1,13 @@
 """Moves as text: ICCS, Fairy-Stockfish's coordinates, WXF and Chinese.
 
     iccs      h2e2          from square, to square, ranks 0..9 (also H2-E2, as UCI writes it too)
-    fairy     h3e3, e2e10   the same with ranks 1..10
+    fairy     h3e3, e2e10   coordinates with ranks 1..10
     wxf       C2.5          `wxf.py`
     zh        炮二平五      `chinese.py`; zh-hant writes traditional characters
 
-The text of a legal move is unique in each notation and reads back as that move. Reading always
-resolves against the legal moves of the position. Coordinates are ICCS unless asked otherwise;
-only a rank 10 shows that they are not, and then they are taken as Fairy-Stockfish's.
+The text of a legal move is unique in each notation, and is read back as that move. Texts are
+resolved among the legal moves of the position. Coordinates are read as ICCS by default, and as
+Fairy-Stockfish's if they contain a rank 10.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tbgen.notation.naming import Place, Step, place, step
 from tbgen.rules import legal_moves, play
 
 MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
-"""What `format_move` writes and `parse_move` reads."""
+"""Notations of `format_move` and `parse_move`."""
 
-# re.ASCII: a dotted capital I, and other letters that are small ones of ours elsewhere, are none.
+# re.ASCII excludes other letters with an ASCII lower case, such as the dotted capital I.
 _ANY_CASE = re.IGNORECASE | re.ASCII
 _ICCS = re.compile(r"[a-i][0-9]-?[a-i][0-9]", _ANY_CASE)
 _FAIRY = re.compile(r"([a-i])(10|[1-9])-?([a-i])(10|[1-9])", _ANY_CASE)
@@ -35,10 +35,10 @@ _HINT = "write h2e2, C2.5 or 炮二平五"
 
 
 def parse_move(position: Position, text: str, notation: str | None = None) -> Move:
-    """The legal move that `text` names in the position.
+    """Return the legal move that `text` names in the position.
 
-    `notation` is one of `MOVE_NOTATIONS`; without it the text shows which it is. Raises
-    `MoveTextError`, with a hint, for text that is no move, names no legal move, or several.
+    `notation` is one of `MOVE_NOTATIONS`; by default it is detected. Raises `MoveTextError`, with a
+    hint, for text that is no move, or names no legal move or several.
     """
     notation = notation or _detect(text)
     if notation == "iccs":
@@ -50,7 +50,7 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
         try:
             play(position, move)
         except MoveTextError as error:
-            # The reason speaks of ranks 0..9; say which move it means.
+            # The message has ranks 0..9; add the move in ICCS.
             raise MoveTextError(f"{excerpt(text)}, in ICCS {error.message}", error.hint) from None
         return move
     if notation == "wxf":
@@ -61,7 +61,7 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
 
 
 def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
-    """The text of a legal move of the position in one of `MOVE_NOTATIONS`."""
+    """Return the text of a legal move of the position in one of `MOVE_NOTATIONS`."""
     if notation == "iccs":
         return move.iccs
     if notation == "fairy":
@@ -115,12 +115,12 @@ def _resolve(
     names: Callable[[Place], list[str]],
     example: str,
 ) -> Move:
-    """The legal move of a piece so named that takes such a step."""
+    """Return the legal move of a piece of that name by that step."""
     if parts is None:
         raise MoveTextError(f"{excerpt(text)} is no move", f"such moves are written {example}")
     name, wanted = parts
     called = {square: names(where) for square, where in _places(position).items()}
-    # A proper name decides, even if that piece cannot move so; other names come after.
+    # A standard name takes precedence, even if that piece has no such move.
     meant = [square for square, known in called.items() if known[0] == name]
     meant = meant or [square for square, known in called.items() if name in known]
     side = position.side.name.title()
@@ -146,7 +146,7 @@ def _resolve(
 
 @lru_cache(maxsize=16)
 def _places(position: Position) -> dict[int, Place]:
-    """The place of every piece of the side to move; kept, as all moves of a position need it."""
+    """Return the place of every piece of the side to move; cached for all moves of a position."""
     return {
         square: place(position, square)
         for code, square in position.pieces()
@@ -156,12 +156,12 @@ def _places(position: Position) -> dict[int, Place]:
 
 @lru_cache(maxsize=16)
 def _legal_moves(position: Position) -> list[Move]:
-    """The legal moves, kept like the places."""
+    """Return the legal moves; cached like the places."""
     return legal_moves(position)
 
 
 def _choices(position: Position, sources: list[int]) -> str:
-    """A hint with the legal moves from some squares."""
+    """Return a hint with the legal moves from some squares."""
     moves = [move.iccs for move in _legal_moves(position) if move.source in sources]
     where = " and ".join(square_name(square) for square in sources)
     return f"from {where}: {' '.join(moves)}" if moves else f"nothing on {where} may move"

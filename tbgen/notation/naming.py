@@ -1,11 +1,11 @@
-"""Names of pieces and moves as a player gives them: from his right, from the front, on a file.
+"""Names of pieces and steps relative to the player: files from the right, pieces from the front.
 
-    file        9 8 7 6 5 4 3 2 1   Red's (i is his 1); Black counts a as his 1
-    Place       which of the like pieces on its file, and of all that share a file with another
+    file        9 8 7 6 5 4 3 2 1   Red's (i is file 1); for Black a is file 1
+    Place       rank among like pieces on its file, and on all files that have several
     Step        + ahead, - back, . sideways; and the points moved or the file reached
 
-WXF and Chinese text say the same in different letters; this module owns what they share. It
-knows no letters and no rules.
+WXF and Chinese text share this content, and differ in their letters. This module contains neither
+letters nor rules.
 """
 
 from __future__ import annotations
@@ -20,47 +20,47 @@ _DIAGONAL = (PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT)
 
 
 class Step(NamedTuple):
-    """The second half of a move's text."""
+    """Second half of a move's text."""
 
     direction: str
     """`+` ahead, `-` back, `.` sideways."""
     number: int
-    """Points along the file; otherwise the file reached."""
+    """Points along the file, or the file reached."""
 
 
 class Place(NamedTuple):
-    """A piece among its side's pieces of the same kind."""
+    """Location of a piece among its side's pieces of the same kind."""
 
     kind: PieceType
     side: Side
     file: int
-    """1..9 from the owner's right."""
+    """File, 1..9 from the owner's right."""
     rank: int
-    """Its number on the file, 1 in front."""
+    """Number on the file, 1 in front."""
     tandem: int
-    """How many of them stand on the file."""
+    """Number of these pieces on the file."""
     crowded_files: int
-    """How many files hold two or more of them."""
+    """Number of files with two or more of these pieces."""
     serial: int
-    """Its number among all on crowded files, right to left, front to back; 0 if it is alone."""
+    """Number among all on crowded files, right to left, front to back; 0 if alone on its file."""
 
     @property
     def is_tandem(self) -> bool:
         """Return whether the piece needs more than its file to be named.
 
-        Never true of advisors and elephants: of two on one file, one can only go ahead and the
+        This is False for advisors and elephants: of two on one file, one can only go ahead and the
         other only back.
         """
         return self.tandem > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
 
 
 def file_number(side: int, square: int) -> int:
-    """The number of a square's file, counted from the side's right."""
+    """Return the number of a square's file, counted from the side's right."""
     return FILES - square % FILES if side == Side.RED else square % FILES + 1
 
 
 def place(position: Position, square: int) -> Place:
-    """Return which of the like pieces stands on (an occupied) `square`."""
+    """Return the place of the piece on an occupied square among like pieces."""
     code = position.board[square]
     side = Side(piece_side(code))
     files: dict[int, list[int]] = {}
@@ -68,7 +68,7 @@ def place(position: Position, square: int) -> Place:
         if found == code:
             files.setdefault(file_number(side, other), []).append(other)
     for squares in files.values():
-        # Red's front is the high ranks, Black's the low ones.
+        # High ranks are in front for Red, low ranks for Black.
         squares.sort(reverse=side == Side.RED)
     own_file = file_number(side, square)
     crowded = [number for number in sorted(files) if len(files[number]) > 1]

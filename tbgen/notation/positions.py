@@ -3,10 +3,10 @@
     fen     4k4/4a4/9/9/9/4N4/9/5K3/9/9 w - - 0 1     Red upper case, side to move w or b
     pai     4K44B49994n495k399                        Red lower case; 0 = Black moves, : = view
     six     11017,30,570,0,0,0                        `tbgen.indexing.boardcode`, no side to move
-    board   ten lines of nine points, with rank and file names, and who moves
+    board   ten lines of nine points, with rank and file names and the side to move
 
-`parse_position` tells them apart by what only one of them can contain: line breaks (board), a
-slash (FEN), six numbers (six); what remains is Pai's string. No numba, no numpy.
+`parse_position` recognises each by a feature that no other has: line breaks (board), a slash (FEN),
+six numbers (six); any other text is Pai's string. This module does not import numba or numpy.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from tbgen.indexing.squares import (
 )
 
 POSITION_STYLES = ("fen", "pai", "six", "board")
-"""What `format_position` writes and `parse_position` reads."""
+"""Styles of `format_position` and `parse_position`."""
 
 _PAI_LETTERS = "kberncp"
 """Pai's letter of each `PieceType`: b is the advisor (guard), e the elephant."""
 
-# What may follow a run of blanks is never a blank: each text has one way to match, in linear time.
+# Nothing after a run of blanks begins with a blank, so that matching takes linear time.
 _SIX_TEXT = re.compile(r"(?:B\s*\[6\]\s*=\s*)?(?:[{\[(]\s*)?([-+\d][-+\d\s,;]*)[}\])]?")
 _BLANKS = ".+*-_·"
 _FILE_NAMES = "abcdefghi"
@@ -43,26 +43,26 @@ _SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
 
 
 class PositionText(NamedTuple):
-    """Contents of a position's text beside the position itself."""
+    """Position read from a text, with the text's style and viewpoint."""
 
     position: Position
     style: str
     """One of `POSITION_STYLES`."""
     viewpoint: Side
-    """The side at the bottom of the board: Black's for Pai's `:` and for turned diagrams."""
+    """Side at the bottom of the board; Black for Pai's `:` and for diagrams from Black's side."""
 
 
 def parse_position(text: str, side: Side | None = None) -> Position:
-    """The position that `text` describes in any style.
+    """Return the position that `text` describes in any style.
 
-    `side` sets the side to move whatever the text says. Without it, a six-integer code and a
-    diagram that do not name the side are Red to move. Raises `PositionError` with a hint.
+    `side` overrides the side to move of the text. By default, a six-integer code and a diagram
+    without a side have Red to move. Raises `PositionError` with a hint.
     """
     return read_position(text, side).position
 
 
 def read_position(text: str, side: Side | None = None) -> PositionText:
-    """Like `parse_position`, with the style recognised and the viewpoint asked for."""
+    """Return the position of `text` like `parse_position`, with its style and viewpoint."""
     stripped = text.strip()
     if not stripped:
         raise PositionError("the position is empty", f"a FEN looks like '{START_FEN}'")
@@ -83,9 +83,9 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
 
 
 def format_position(position: Position, style: str = "fen", viewpoint: Side = Side.RED) -> str:
-    """The position in one of `POSITION_STYLES`.
+    """Return the text of a position in one of `POSITION_STYLES`.
 
-    `viewpoint` is the side at the bottom of a diagram, and what Pai's trailing `:` says; FEN and
+    `viewpoint` is the side at the bottom of a diagram, and determines Pai's trailing `:`. FEN and
     the six-integer code have none.
     """
     if style == "fen":
@@ -102,14 +102,14 @@ def format_position(position: Position, style: str = "fen", viewpoint: Side = Si
 
 
 def _parse_fen(text: str, side: Side | None) -> Position:
-    """A FEN; the board alone will do if the side to move is given."""
+    """Read a FEN, or its board alone if the side to move is given."""
     if side is not None and len(text.replace("_", " ").replace("+", " ").split()) == 1:
         text += " b" if side == Side.BLACK else " w"
     return Position.from_fen(text)
 
 
 def _parse_six(text: str) -> Position:
-    """Six integers separated by commas, semicolons or blanks."""
+    """Read six integers separated by commas, semicolons or blanks."""
     words = text.replace(",", " ").replace(";", " ").split()
     values = []
     for word in words:
@@ -123,7 +123,7 @@ def _parse_six(text: str) -> Position:
 
 
 def _parse_pai(text: str) -> tuple[Position, Side]:
-    """Pai's string and the side from which it asks the board to be seen."""
+    """Read Pai's string; return the position and the viewpoint."""
     body, viewpoint = text, Side.RED
     if body.endswith(":"):
         body, viewpoint = body[:-1], Side.BLACK
@@ -182,7 +182,7 @@ def _format_pai(position: Position, viewpoint: Side) -> str:
 
 
 def _format_board(position: Position, viewpoint: Side) -> str:
-    """A diagram with rank and file names and the side to move."""
+    """Return a diagram with rank and file names and the side to move."""
     ranks, files = range(RANKS - 1, -1, -1), range(FILES)
     if viewpoint == Side.BLACK:
         ranks, files = range(RANKS), range(FILES - 1, -1, -1)
@@ -203,10 +203,10 @@ def _format_board(position: Position, viewpoint: Side) -> str:
 
 
 def _parse_board(text: str) -> tuple[Position, Side]:
-    """A diagram as `_format_board` draws it, or less: ten lines of nine points will do.
+    """Read a diagram in the form of `_format_board`, or only its ten lines of nine points.
 
-    Rank names on either edge and a line of file names are optional; they say which way round the
-    board is. So is a line with the side to move.
+    Optional are rank names on either edge, a line of file names, and a line with the side to move.
+    Rank and file names determine the viewpoint.
     """
     side, turned_files = Side.RED, None
     rows: list[tuple[str, str]] = []
@@ -247,7 +247,7 @@ def _parse_board(text: str) -> tuple[Position, Side]:
 
 
 def _split_row(letters: str) -> tuple[str, str]:
-    """The rank name (or nothing) and the points of a diagram's line without blanks."""
+    """Return the rank name (or "") and the points of a diagram's line without blanks."""
     if letters[0] in "0123456789":
         name, points = letters[0], letters[1:]
         return name, points[:-1] if points.endswith(name) else points

@@ -1,4 +1,4 @@
-"""The federation's move text: `C2.5`, `R+.3`, `C--1`, and its special cases for pawns.
+"""Move text of the World Xiangqi Federation: `C2.5`, `R+.3`, `C--1`, and special cases for pawns.
 
     a piece     letter and file; the front or rear of two on one file: + or - for the file
     pawns       one file of three      P+   P3   P-        (3 = the file: the middle pawn)
@@ -8,8 +8,8 @@
     step        + ahead, - back, . sideways; points moved, or the file reached
 
 Source: "Official xiangqi piece names and notation" (AXF 1980/82, WXF 1997). Also read: `=` for
-`.`, lower case, B M for E, N for H, G for A, S for P, and pawns numbered from the front with
-their file (`16.7`: the first pawn on file 6), which programs write.
+`.`, lower case, B M for E, N for H, G for A, S for P. Some programs number pawns from the front,
+with their file, which is read, too: `16.7` is the first pawn on file 6.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tbgen.indexing.squares import PieceType
 from tbgen.notation.naming import Place, Step
 
 LETTERS = "KAERHCP"
-"""The federation's letter of each `PieceType`."""
+"""Federation's letter of each `PieceType`."""
 
 _ALIASES = str.maketrans("BMNGS=\N{MIDDLE DOT}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}", "EEHAP..---")
 _TEXT = re.compile(r"([KAERHCP][1-9+-]|[1-9+-]{2})([+.-])([1-9])")
 
 
 def split(text: str) -> tuple[str, Step] | None:
-    """The name of the piece and the step that `text` gives, or None if it is no WXF text."""
+    """Return the piece's name and the step that `text` contains; None if it is no WXF text."""
     plain = unicodedata.normalize("NFKC", text.strip()).upper().translate(_ALIASES)
     match = _TEXT.fullmatch(plain)
     if match is None:
@@ -37,7 +37,7 @@ def split(text: str) -> tuple[str, Step] | None:
 
 
 def join(name: str, step: Step) -> str:
-    """The text of a move from the name of the piece and the step."""
+    """Return the text of a move with the piece's name and the step."""
     return f"{name}{step.direction}{step.number}"
 
 
@@ -54,7 +54,7 @@ def names(place: Place) -> list[str]:
         return [letter + sign, file]
     signed = [letter + sign] if sign else []
     middle = 2 * place.rank == place.tandem + 1
-    # A bare file means the middle pawn; where there is none, any pawn that can make the move.
+    # A bare file is the middle pawn; without one, any pawn that can make the move.
     bare = [file] if middle or place.tandem % 2 == 0 else []
     others = [f"{place.rank}{place.file}", *bare]
     if place.crowded_files > 1:
