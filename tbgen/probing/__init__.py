@@ -1,33 +1,33 @@
-"""Probing from compiled code: tables as arrays, for other people's kernels.
+"""Probing from compiled code: tables as arrays, for kernels of other programs.
 
     Tablebase  ->  NumbaTables.buffers  ->  probe(buffers, pieces, squares, count, side)
                    arrays, no objects       probe_board(buffers, board, side)
                    ^                        inside any njit function, without the GIL
                    `load_wanted`, from Python, for blocks that a probe found cold
 
-    buffers    the arrays, and bringing blocks into them
+    buffers    arrays of tables, and loading of blocks into them
     kernels    the probes
-    wdl, wdl_kernels    the same of win-draw-loss files, all of them unpacked
+    wdl, wdl_kernels    arrays and probes of win-draw-loss files, all of them unpacked
     placements    squares and legality of many slots, legality of boards
     columns    a table as columns, every legal position or a sample
     dump       columns as files
 
-This package imports numba; `tbgen.tables` and `tbgen.play` never do. Nothing here chooses moves,
-or says what a value means to a reader.
+This package imports numba; `tbgen.tables` and `tbgen.play` never do. It neither chooses moves nor
+explains values.
 
 Parameters of kernels, unless a kernel says otherwise:
     buffers : Buffers, the tables; only `wanted` and `used` are written
     pieces : int (count,), piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
-    squares : int (count,), where they stand: 9 * rank + file
-    count : int, how many pieces there are
-    board : int (90,), piece codes by square, 0 where there is none
+    squares : int (count,), squares of the pieces: 9 * rank + file
+    count : int, number of pieces
+    board : int (90,), piece codes by square, 0 for an empty square
     boards : int (n, 90), such boards
     side : int, the side to move: 0 Red, 1 Black
-    counts : int64, how many pieces of each code there are, four bits for each code
+    counts : int64, number of pieces of each code, four bits for each code
     code : int, a piece code
-    score : int64, as the module describes
+    score : int64, as defined in the module
     width : int, bytes of a table's code
-    span : int, half the plies that codes of one order have room for
+    span : int, half the number of plies that the codes of one order can represent
 """
 
 from tbgen.probing.buffers import Buffers, NumbaTables

@@ -1,17 +1,17 @@
 # mypy: allow-untyped-calls
-"""Tables as arrays, for compiled probes, and the loading of their blocks.
+"""Arrays of tables for compiled probes, and the loading of their blocks.
 
-    keys, numbers    open-addressed hash: the counts of a material, in either colouring
+    keys, numbers    open-addressed hash table: counts of a material, in either colouring
                      ->  2 * table + whether the colours are to be exchanged
-    tables           one row of words per table: widths, first blocks, where each piece is listed
+    tables           a row of words for each table: widths, first blocks, place of each piece
     descriptors      for each table its layout (`tbgen.indexing.slots`), then the block maps of
-                     both sides (`tbgen.indexing.arrangement`), one behind the other
-    blocks           of every block of every table: its frame, -1 cold, or -2 - code (one code)
+                     both sides (`tbgen.indexing.arrangement`), concatenated
+    blocks           for each block of each table: its frame, -1 cold, or -2 - code (one code)
     frames           (frames, bytes): unpacked blocks (`Block.packed`); the cache
-    wanted, used     flags that probes set: blocks to load, frames not to give up yet
+    wanted, used     flags that probes set: blocks to load, frames recently used
 
-Frames are given up by the clock algorithm: a frame that was used since the hand last passed gets
-a second chance.
+The cache evicts frames by the clock algorithm: a frame that was used since the hand last passed
+gets a second chance.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COLD_BLOCK = -1
 
 
 class Buffers(NamedTuple):
-    """Arrays for a compiled probe, passed to numba as they are. See the module."""
+    """Arrays for compiled probes, passed to numba unchanged; defined in the module's docstring."""
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -52,14 +52,14 @@ class Buffers(NamedTuple):
 class NumbaTables:
     """Tables of a `Tablebase`, ready for compiled probes through `buffers`.
 
-    `materials` (names or `Material`s) default to all that the tablebase has under its rules.
-    Decoded blocks take at most `cache_bytes`, and at least one block; loading reads through the
-    tablebase's open files, which must stay open. Raises what `Tablebase.table` raises, and
-    `UnsupportedMaterialError` for a table whose distances a score cannot hold.
+    `materials` (names or `Material`s) default to all tables of the tablebase under its rules.
+    Decoded blocks take at most `cache_bytes`, but at least one block. Loading reads through the
+    tablebase's open files, which must stay open. Raises the errors of `Tablebase.table`, and
+    `UnsupportedMaterialError` for a table whose distances do not fit a score.
 
     Probes may run in any number of threads. `load_wanted`, `preload` and `probe_boards` may be
-    called from any thread too, but not while other kernels probe: loading may give up a block
-    that such a kernel is about to read. Tables that fit in the cache are best preloaded.
+    called from any thread too, but not while other kernels probe: loading may evict a block that
+    such a kernel is about to read. Preload tables that fit in the cache.
     """
 
     def __init__(
@@ -102,28 +102,28 @@ class NumbaTables:
 
     @property
     def cache_bytes(self) -> int:
-        """The size of the cache: what all frames take."""
+        """Size of the cache in bytes: that of all frames."""
         return self.buffers.frames.nbytes
 
     def checkpoint(self) -> None:
-        """Raise what `Tablebase.checkpoint` raises where nobody waits for the work any more."""
+        """Call `Tablebase.checkpoint`, which raises an error if the request was cancelled."""
         self._tablebase.checkpoint()
 
     def load_wanted(self) -> int:
-        """Load blocks that probes found cold, as many as the cache holds; returns how many.
+        """Load blocks that probes found cold, as many as fit in the cache; return their number.
 
-        0 means that every probe so far can be repeated and finds its block, unless a later call
-        gives it up again. Raises `CorruptTableError` and `OSError`.
+        0 means that every probe so far finds its block when it is repeated, unless a later call
+        evicts the block. Raises `CorruptTableError` and `OSError`.
         """
         with self._lock:
-            # As booleans, which numpy searches ten times as fast as numbers.
+            # numpy searches booleans ten times as fast as integers.
             return self._load(np.flatnonzero(self.buffers.wanted.view(np.bool_)))
 
     def preload(self, *materials: Material | str) -> int:
-        """Load all blocks of some materials, or of all; returns how many blocks stayed cold.
+        """Load all blocks of some materials, or of all; return the number still cold.
 
         That is 0 unless the cache is too small. Raises like `load_wanted`, and `KeyError` for a
-        material that is none of `materials`.
+        material that is not in `materials`.
         """
         names = [str(material) for material in self.materials]
         chosen = [names.index(_named(m, names)) for m in materials] or range(len(names))
@@ -139,12 +139,12 @@ class NumbaTables:
     def probe_boards(
         self, boards: NDArray[Any], sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-        """Statuses and scores of many legal positions, every block loaded as it is needed.
+        """Return statuses and scores (n,) of legal positions; blocks are loaded as needed.
 
         boards: uint8 (n, 90), piece codes; sides: (n,), 0 Red, 1 Black to move. No status is
         `COLD`. Raises like `load_wanted`.
         """
-        boards = np.ascontiguousarray(boards, np.uint8).view(np.int8)  # as kernels have boards
+        boards = np.ascontiguousarray(boards, np.uint8).view(np.int8)  # the dtype of kernels
         sides = np.ascontiguousarray(sides, np.int64)
         statuses = np.full(len(boards), kernels.COLD, np.int8)
         scores = np.zeros(len(boards), np.int64)
@@ -157,12 +157,12 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Bring blocks into frames, as many as there are; their flags are cleared."""
+        """Load blocks into frames, as many as fit, and clear their flags; return their number."""
         buffers = self.buffers
         loaded: set[int] = set()
         done = 0
         for block in blocks.tolist():
-            if buffers.blocks[block] != _COLD_BLOCK:  # loaded since somebody asked for it
+            if buffers.blocks[block] != _COLD_BLOCK:  # loaded since the probe
                 buffers.wanted[block] = 0
                 continue
             decoded = self._read(block)
@@ -183,7 +183,7 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Return a frame to load into, taken from its block; None if all are in `taken`."""
+        """Evict a block, and return its frame or an unused one; None if all are in `taken`."""
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None
@@ -200,7 +200,7 @@ class NumbaTables:
             return frame
 
     def _read(self, block: int) -> Block:
-        """A block, from its file."""
+        """Read a block from its file."""
         number = bisect_right(self._first_blocks, block) - 1
         file = self._tablebase.table(self.materials[number])
         decoded = file.block(block - self._first_blocks[number])
@@ -213,7 +213,7 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """The materials that need files, each once: those asked for, or those of `names`."""
+    """Return the materials that need files, each once: `materials`, else those of `names`."""
     if materials is None:
         rule_set = tablebase.rule_set
         chosen = [name.material for name in names if name.rule_set == rule_set]
@@ -223,7 +223,7 @@ def chosen_materials(
 
 
 def _named(material: Material | str, names: list[str]) -> str:
-    """The canonical name of a material; raises `KeyError` unless it is among `names`."""
+    """Return the canonical name of a material; raises `KeyError` unless it is among `names`."""
     name = Material.parse(str(material)).name
     if name not in names:
         raise KeyError(f"{name} is none of {', '.join(names)}")
@@ -231,7 +231,7 @@ def _named(material: Material | str, names: list[str]) -> str:
 
 
 def counts_of(material: Material, *, swapped: bool = False) -> int:
-    """The number of pieces of each code, four bits for each; `swapped` exchanges the colours."""
+    """Return the number of pieces of each code, four bits each; `swapped` exchanges the colours."""
     return sum(
         army.count(kind) << 4 * piece_code(side ^ swapped, kind)
         for side, army in zip(Side, material.armies, strict=True)
@@ -242,11 +242,11 @@ def counts_of(material: Material, *, swapped: bool = False) -> int:
 def hash_table(
     materials: Iterable[Material],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Keys and numbers of materials in either colouring, as `kernels.find_number` looks for them.
+    """Return keys and numbers of materials in either colouring, for `kernels.find_number`.
 
-    Open addressing, at most half full; -1 where there is none.
+    Open addressing, at most half full; -1 for an empty place.
     """
-    # Both colourings of a symmetric material are one key, of the first.
+    # Both colourings of a symmetric material have one key, with `swapped` False.
     entries = {
         counts_of(material, swapped=swapped): 2 * number + swapped
         for number, material in enumerate(materials)
@@ -261,7 +261,7 @@ def hash_table(
 
 
 def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> NDArray[np.int64]:
-    """The row of one table."""
+    """Return the row of `Buffers.tables` for one table."""
     header, layout = file.header, file.layout
     codes = header.spec.codes
     if codes.span > kernels.MAX_SPAN:
@@ -283,10 +283,10 @@ def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> N
 
 
 def _descriptors(file: TableFile) -> list[NDArray[np.int64]]:
-    """A table's part of `Buffers.descriptors`: its layout, Red's block map, Black's."""
+    """Return a table's part of `Buffers.descriptors`: layout, Red's and Black's block maps."""
     return [file.layout.descriptor, *(each.descriptor for each in file.header.block_maps)]
 
 
 def _inner_code(layout: Layout) -> int:
-    """The piece code of the inner piece, or 0."""
+    """Return the piece code of the inner piece, or 0."""
     return 0 if layout.inner is None else piece_code(layout.inner.side, layout.inner.kind)

@@ -1,4 +1,4 @@
-"""A table as columns: its legal positions and their values as NumPy arrays.
+"""Tables as columns: legal positions and their values as NumPy arrays.
 
     file  ->  slots, chunk by chunk  ->  squares, legal ones  ->  codes  ->  `TableColumns`
 
@@ -8,7 +8,7 @@
     outcome       1 win, 0 draw, -1 loss for the side to move
     order         0 mate or conversion, k >= 1 decided by the repetition rules
     plies         distance; 0 for a draw
-    legal         False for a slot that holds no legal position; only where all slots are read
+    legal         False for a slot without a legal position; only if all slots are read
 
 Mirror images count once. Rows are sorted by side and slot.
 """
@@ -30,7 +30,7 @@ from tbgen.tables import CorruptTableError, Tablebase, TableFile
 from tbgen.tables.codes import value_columns
 
 CHUNK = 1 << 18
-"""Slots looked at together; bounds the memory."""
+"""Number of slots processed at a time, which bounds the memory."""
 
 SIDES = tuple(Side)
 
@@ -38,7 +38,7 @@ SIDES = tuple(Side)
 class TableColumns(dict[str, NDArray[Any]]):
     """Arrays (rows,) by name, as `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take them.
 
-    `layout` is the index of the material; positions and FENs are made of a row's squares.
+    `layout` is the index of the material; positions and FENs are computed from a row's squares.
     """
 
     def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:
@@ -52,37 +52,37 @@ class TableColumns(dict[str, NDArray[Any]]):
 
     @property
     def squares(self) -> NDArray[np.uint8]:
-        """uint8 (rows, pieces): the columns of squares side by side."""
+        """Squares, uint8 (rows, pieces): the columns of squares as one array."""
         columns = [self[name] for name in piece_names(self.layout)]
         return np.stack(columns, axis=1) if columns else np.empty((self.rows, 0), np.uint8)
 
     def boards(self) -> NDArray[np.uint8]:
-        """uint8 (rows, 90): piece codes by square, 0 where there is none."""
+        """Return uint8 (rows, 90): piece codes by square, 0 for an empty square."""
         return self.layout.boards_of_squares(self.squares)
 
     def positions(self) -> Iterator[Position]:
-        """The position of each row."""
+        """Yield the position of each row."""
         for board, side in zip(self.boards(), self["side"].tolist(), strict=True):
             yield Position(board.tobytes(), SIDES[side])
 
     def take(self, chosen: NDArray[Any]) -> Self:
-        """Return the rows of a mask, or of numbers, in that order."""
+        """Return the rows of a mask, or of row numbers in their order."""
         return type(self)(self.layout, {name: column[chosen] for name, column in self.items()})
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:
-        """Return the rows of several parts of one table, of one at least."""
+        """Return the rows of several parts of one table; one part is required."""
         parts = list(parts)
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return cls(parts[0].layout, columns)
 
     def __repr__(self) -> str:
-        """Number of rows, and the names of columns."""
+        """Return a summary: the number of rows, and the names of columns."""
         return f"<TableColumns: {self.rows:,} rows of {', '.join(self)}>"
 
 
 def piece_names(layout: Layout) -> list[str]:
-    """The names of the columns of squares, in the order of `Layout.piece_codes`."""
+    """Return the names of the columns of squares, in the order of `Layout.piece_codes`."""
     names = [
         f"{Side(piece_side(code)).name}_{PieceType(piece_kind(code)).name}".lower()
         for code in layout.piece_codes
@@ -118,9 +118,9 @@ def columns_of_codes(
 def columns_of_slots(
     file: TableFile, side: int, slots: NDArray[np.int64], *, legal_only: bool = True
 ) -> TableColumns:
-    """Return the columns of slots with `side` to move: of the legal positions, or of all slots.
+    """Return the columns of slots with `side` to move, of legal positions or of all slots.
 
-    Of a slot without a legal position the value is a draw, and the squares mean nothing.
+    A slot without a legal position has the value draw and arbitrary squares.
     """
     squares, bits = squares_and_legality(file.layout, slots)
     legal = legal_to_move(bits, side)
@@ -136,9 +136,9 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Every legal position of a table, or every slot, in parts of at most `chunk` rows.
+    """Yield every legal position of a table, or every slot, in parts of at most `chunk` rows.
 
-    Raises `CorruptTableError` where there are not as many as the statistics say.
+    Raises `CorruptTableError` if their number differs from that of the statistics.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -147,7 +147,7 @@ def all_columns(
             slots = np.arange(first, min(first + chunk, file.header.slots))
             part = columns_of_slots(file, side, slots, legal_only=legal_only)
             missing -= part.rows
-            if missing < 0:  # before more is handed out than there is room for
+            if missing < 0:  # yield no more rows than the statistics state
                 break
             yield part
         if missing:
@@ -155,13 +155,13 @@ def all_columns(
 
 
 def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
-    """So many different legal positions, all equally likely, or all if there are fewer."""
+    """Return `count` different legal positions, all equally likely, or all if there are fewer."""
     rng = np.random.default_rng(seed)
     slots = file.header.slots
     found = columns_of_slots(file, Side.RED, np.empty(0, np.int64))
-    # Drawing slots until enough of them are legal and new looks at few blocks of a large table.
-    # Half of the positions take 1.4 times the slots of a side; where it takes far more, the
-    # statistics claim too much, as reading everything will tell.
+    # Rejection sampling of slots reads few blocks of a large table. To sample half of the
+    # positions takes 1.4 draws for each slot of a side. If it takes far more, the statistics
+    # are wrong, which `all_columns` reports.
     patience = 8 * slots + 10_000
     while 2 * count <= file.statistics.legal and found.rows < count and patience > 0:
         drawn = rng.integers(2 * slots, size=max(1000, 4 * (count - found.rows)))
@@ -187,10 +187,10 @@ def read_table(
     side: Side | None = None,
     legal_only: bool = True,
 ) -> TableColumns:
-    """Return a table as columns in memory: of both sides to move, or of one.
+    """Return a table as columns in memory, of both sides to move or of one.
 
-    `tables` is a tablebase, or a directory that has tables of one rule set. With `legal_only`
-    False every slot has a row, and a column `legal` says which are positions. Raises like
+    `tables` is a tablebase, or a directory with tables of one rule set. With `legal_only` False
+    every slot has a row, and a column `legal` marks the legal positions. Raises like
     `Tablebase.table`.
 
     >>> import pandas  # doctest: +SKIP

@@ -1,8 +1,8 @@
 """Columns of a table as files: CSV, NumPy's archive, Parquet.
 
-csv       slot,side,red_king,...,outcome,order,plies     text, as it comes
-npz       an array per column, stored as they are: `map_columns` maps them into memory
-parquet   the same columns, compressed; needs pyarrow (extra `parquet`)
+csv       slot,side,red_king,...,outcome,order,plies     text
+npz       an uncompressed array for each column: `map_columns` maps them into memory
+parquet   compressed columns; needs pyarrow (extra `parquet`)
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tbgen.probing.columns import TableColumns, piece_names
 from tbgen.tables import TableFile
 
 COPIED = 1 << 20
-"""Bytes that are copied at a time."""
+"""Number of bytes copied at a time."""
 
 
 def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
-    """Write rows as CSV with a header line; numbers alone, yes and no as 1 and 0."""
+    """Write rows as CSV with a header line; booleans are written as 1 and 0."""
     small = [str(number) for number in range(256)]
     for number, part in enumerate(parts):
         if number == 0:
@@ -44,10 +44,10 @@ def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
 
 
 def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: Path) -> None:
-    """Write `rows` rows as an uncompressed archive of NumPy with an array for each column.
+    """Write `rows` rows as an uncompressed NumPy archive with an array for each column.
 
-    An archive has one column after the other: until all rows are there they wait in files without
-    names, in `folder`.
+    Since an archive stores one column after another, columns are collected in unnamed temporary
+    files in `folder`.
     """
     with ExitStack() as opened:
         columns: dict[str, tuple[np.dtype[Any], BinaryIO]] = {}
@@ -61,7 +61,7 @@ def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: P
                 columns[name][1].write(np.ascontiguousarray(column).data)
         with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
             for name, (dtype, spooled) in columns.items():
-                # Without a date, so that the same table is the same bytes.
+                # Without a date, so that equal tables make equal files.
                 member = zipfile.ZipInfo(f"{name}.npy")
                 with archive.open(member, "w", force_zip64=True) as stream:
                     stream.write(_header(dtype, rows))
@@ -71,7 +71,7 @@ def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: P
 
 
 def _header(dtype: np.dtype[Any], rows: int) -> bytes:
-    """The bytes before the numbers of an array (rows,) in NumPy's format."""
+    """Return the header of an array (rows,) in NumPy's format."""
     header = io.BytesIO()
     described = {
         "descr": np.lib.format.dtype_to_descr(dtype),
@@ -83,7 +83,7 @@ def _header(dtype: np.dtype[Any], rows: int) -> bytes:
 
 
 def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
-    """Map the columns of an archive that `write_npz` has written into memory, read-only.
+    """Map the columns of an archive of `write_npz` into memory, read-only.
 
     Raises `OSError`, and `ValueError` for another file or a compressed archive.
     """
@@ -104,16 +104,16 @@ def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
 
 
 def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
-    """The place in the file where the bytes of a member begin."""
+    """Return the offset of a member's data in the file."""
     assert archive.fp is not None
-    archive.fp.seek(member.header_offset + 26)  # the lengths of its name and of what follows
+    archive.fp.seek(member.header_offset + 26)  # the lengths of the name and of the extra field
     lengths = archive.fp.read(4)
     name, extra = int.from_bytes(lengths[:2], "little"), int.from_bytes(lengths[2:], "little")
     return member.header_offset + 30 + name + extra
 
 
 def write_parquet(parts: Iterator[TableColumns], out: BinaryIO) -> None:
-    """Write rows as Parquet, compressed; raises `InputError` where pyarrow is missing."""
+    """Write rows as Parquet, compressed; raises `InputError` if pyarrow is missing."""
     arrow, parquet = _load_pyarrow()
     with ExitStack() as opened:
         writer = None
@@ -127,7 +127,7 @@ def write_parquet(parts: Iterator[TableColumns], out: BinaryIO) -> None:
 
 
 def _load_pyarrow() -> tuple[Any, Any]:
-    """The modules `pyarrow` and `pyarrow.parquet`."""
+    """Return the modules `pyarrow` and `pyarrow.parquet`."""
     try:
         import pyarrow
         import pyarrow.parquet

@@ -1,18 +1,18 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The compiled probes: a position in, a status and a score out.
+"""Compiled probes, which return a status and a score for a position.
 
     pieces, squares  ->  counts  ->  table  ->  slot  ->  block  ->  code  ->  score
-                         colours exchanged if need be             |
+                         colours exchanged if needed              |
                                                                   cold: wanted[block] = 1
 
-A *score* orders all values of all tables as the side to move prefers them, negamax fashion: the
-score of a value for the opponent is its negative.
+A *score* orders all values of all tables by the preference of the side to move, as in negamax: the
+score for the opponent is the negative.
 
     win     WIN - (order << 16) - plies        draw  0        loss   the negative of that
 
-Kernels that call these functions may run in any number of threads at once. They write two things
-only: the flags of blocks that are wanted, and of frames that have been used; both only ever go
-from 0 to 1, so it does not matter who writes them.
+Kernels that call these functions may run in any number of threads at once. They write only the
+flags of wanted blocks and of used frames. These change only from 0 to 1, so that simultaneous
+writes do no harm.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
 from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, piece_code
 
 OK, COLD, MISSING, INVALID = 0, 1, 2, 3
-"""Statuses: the score holds; the block is not loaded (and now wanted); there is no table; the
-pieces cannot stand like that."""
+"""Statuses: the score is valid; the block is not loaded, and is now wanted; the table is missing;
+the placement is impossible."""
 
 NOT_FOUND, ALL_DRAWN = -1, -2
-"""What `find_number` returns beside numbers: no file of the material; it needs none, all is drawn.
-A number is twice that of the file, and one more where the colours are to be exchanged."""
+"""Results of `find_number` that are no numbers: the material has no file; it needs none, since all
+positions are draws. A number is twice that of the file, plus one to exchange the colours."""
 
 WIN = 1 << 48
-"""The score that a win in 0 plies would have."""
+"""Score of a win in 0 plies."""
 
 ORDER_SHIFT = 16
 MAX_SPAN = 1 << 15
-"""Tables of a longer span are refused: their plies would run into the order."""
+"""Limit of a table's span: the plies of larger ones would overlap the order."""
 
 MAX_COUNT = 5
 PIECE_CODES = 16
@@ -49,17 +49,17 @@ _ATTACKER_BITS = np.int64(
     sum(7 << 4 * piece_code(side, kind) for side in Side for kind in PieceType if kind.is_attacker)
 )
 
-# The words of a table's row in `Buffers.tables`.
+# Words of a row of `Buffers.tables`.
 DESCRIPTOR, RED_BLOCK_MAP, BLACK_BLOCK_MAP, BLOCK_MAPS_END = range(4)
 WIDTH, SPAN, PIECES, INNER_CODE = range(4, 8)
-RED_BLOCKS = 8  # and Black's behind it
+RED_BLOCKS = 8  # followed by Black's
 FIRST_PLACES = 10
 TABLE_WORDS = FIRST_PLACES + PIECE_CODES
 
 
 @kernel
 def outcome_of(score):
-    """1 for the score of a win, 0 of a draw, -1 of a loss."""
+    """Return the outcome of a score: 1 win, 0 draw, -1 loss."""
     if score > 0:
         return 1
     if score < 0:
@@ -69,7 +69,7 @@ def outcome_of(score):
 
 @kernel
 def order_of(score):
-    """The order of a score; 0 for a draw."""
+    """Return the order of a score; 0 for a draw."""
     if score == 0:
         return 0
     return (WIN - abs(score)) >> ORDER_SHIFT
@@ -77,7 +77,7 @@ def order_of(score):
 
 @kernel
 def plies_of(score):
-    """The plies of a score; 0 for a draw."""
+    """Return the plies of a score; 0 for a draw."""
     if score == 0:
         return 0
     return (WIN - abs(score)) & ((1 << ORDER_SHIFT) - 1)
@@ -85,15 +85,16 @@ def plies_of(score):
 
 @part
 def count_of(counts, code):
-    """Return how many pieces of a code there are."""
+    """Return the number of pieces of a code."""
     return counts >> (4 * code) & 15
 
 
 @part
 def hash_place(key, mask):
-    """Return the first place to look for the counts of a material.
+    """Return the first place in the hash table for the counts of a material.
 
-    key : int64, counts; mask : int, the length of the hash table less one, all bits set
+    key : int64, counts
+    mask : int, length of the hash table minus 1, a power of two minus 1
     """
     word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64(word >> np.uint64(40)) & mask
@@ -103,7 +104,7 @@ def hash_place(key, mask):
 def fill_hash(keys, numbers, entries):
     """Enter keys and their numbers into an empty hash table.
 
-    keys, numbers : int64 (size,), inout: all -1; a power of two, more than there are entries
+    keys, numbers : int64 (size,), inout: all -1; size is a power of two and exceeds the entries
     entries : int64 (n, 2), keys and numbers
     """
     mask = len(keys) - 1
@@ -116,7 +117,7 @@ def fill_hash(keys, numbers, entries):
 
 @part
 def find_number(keys, numbers, counts):
-    """Return the number that a hash table has for `counts`; NOT_FOUND or ALL_DRAWN.
+    """Return the number stored for `counts` in a hash table; NOT_FOUND or ALL_DRAWN.
 
     keys, numbers : int64 (size,), the hash table
     """
@@ -133,10 +134,10 @@ def find_number(keys, numbers, counts):
 
 @kernel
 def _code_in_frame(frame, index, width):
-    """The code of one slot of a block.
+    """Return the code of one slot of a block.
 
-    frame : uint8 (bytes,), the block as `Block.packed` has it
-    index : int, the place of the slot in the block
+    frame : uint8 (bytes,), the block in the form of `Block.packed`
+    index : int, place of the slot in the block
     """
     count = np.int64(frame[0]) | np.int64(frame[1]) << 8
     if count == 0:
@@ -151,7 +152,7 @@ def _code_in_frame(frame, index, width):
 
 @kernel
 def _score_of_code(code, width, span):
-    """The score of a code (docs/format.md, "Codes").
+    """Return the score of a code (docs/format.md, "Codes").
 
     code : int, a table's code other than 0
     """
@@ -172,7 +173,7 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Status and score of pieces of known `counts`, each on a square of its own."""
+    """Return status and score of pieces with known `counts`, on different squares."""
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
     found = find_number(buffers.keys, buffers.numbers, counts)
@@ -194,7 +195,7 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
             square = flip_square(square)
         if descriptor[SLOT_TABLE + ((own >> 3) * 7 + (own & 7) - 1) * SQUARES + square] < 0:
             return INVALID, 0
-        # The inner piece is listed last, behind all groups; its twins are a group.
+        # The inner piece is listed last, after all groups; pieces like it form a group.
         if own == table[INNER_CODE] and place == count_of(counts, code) - 1:
             listed[table[PIECES] - 1] = square
         else:
@@ -222,14 +223,14 @@ def _probe_counted(buffers, counts, pieces, squares, count, side):
 
 @kernel
 def probe(buffers, pieces, squares, count, side):
-    """Status and score of a legal position, given as pieces[:count] on squares[:count].
+    """Return status and score of a legal position, given as pieces[:count] on squares[:count].
 
-    Returns (status, score); the score is 0 unless the status is `OK`. Pieces may be listed in any
-    order; those that cannot stand where they do, or two on one square, are `INVALID`. Legality is
-    not looked at: the score of an illegal position is arbitrary.
+    The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
+    `INVALID` for a piece that cannot stand on its square, and for two pieces on one square.
+    Legality is not checked: the score of an illegal position is arbitrary.
 
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
-    squares : int (count,) or longer, where they stand: 9 * rank + file
+    squares : int (count,) or longer, squares of the pieces: 9 * rank + file
     side : int, the side to move: 0 Red, 1 Black
     """
     counts = np.int64(0)
@@ -257,9 +258,9 @@ def probe(buffers, pieces, squares, count, side):
 
 @kernel
 def probe_board(buffers, board, side):
-    """Status and score of a legal position, given as ninety piece codes (0 = empty).
+    """Return status and score of a legal position, given as ninety piece codes (0 = empty).
 
-    Else as `probe`.
+    In all other respects like `probe`.
     """
     pieces = np.empty(SQUARES, np.int64)
     squares = np.empty(SQUARES, np.int64)
@@ -281,7 +282,7 @@ def probe_board(buffers, board, side):
 
 @kernel
 def probe_boards(buffers, boards, sides, pending, statuses, scores):
-    """Probe the boards whose numbers are pending; returns how many were cold.
+    """Probe the pending boards; return the number of cold ones.
 
     sides : int (n,), the side to move in each
     pending : int64 (m,), the numbers of boards to probe

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Squares and legality of many slots, compiled; legality of boards, which probes do not check.
+"""Compiled functions for squares and legality of many slots, and for legality of boards.
 
     slots (n,)  ->  squares (n, pieces), in the order of `Layout.piece_codes`
-                    legal (n,): bit 0 set if Red may be to move, bit 1 if Black may
+                    legal (n,): bit 0 set if legal with Red to move, bit 1 with Black
 
-Slots of one row differ in the inner piece alone, so that ascending slots are unpacked a row at a
-time. Holes of the index, and mirror images of other slots, are legal for neither side.
+Slots of one row differ only in the inner piece, so that ascending slots are unpacked row by row.
+Holes of the index, and mirror images of other slots, are legal for neither side.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tbgen.rules.attacks import in_check, is_attacked, kings_face
 
 @borrowing_kernel
 def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
-    """Write the squares of slots, and which sides may be to move there.
+    """Write the squares of slots, and the sides with which they are legal to move.
 
     slots : int64 (n,), fastest if ascending
     descriptor : int64 (words,), `Layout.descriptor`
@@ -88,7 +88,7 @@ def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
 def squares_and_legality(
     layout: Layout, slots: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return squares (n, pieces) of slots, and bits: 1 if Red may be to move, 2 if Black may."""
+    """Return squares (n, pieces) and bits (n,) of slots: 1 legal for Red to move, 2 for Black."""
     slots = np.ascontiguousarray(slots, np.int64)
     codes = np.array(layout.piece_codes, np.uint8)
     squares = np.empty((len(slots), len(codes)), np.uint8)
@@ -99,13 +99,13 @@ def squares_and_legality(
 
 
 def legal_to_move(legal: NDArray[np.uint8], side: int) -> NDArray[np.bool_]:
-    """bool (n,): the positions that are legal with `side` to move, by their bits."""
+    """Return bool (n,): the positions that are legal with `side` to move, from their bits."""
     return (legal >> np.uint8(side) & 1).astype(np.bool_)
 
 
 @kernel
 def is_legal_board(board, side):
-    """Return whether the side that is not to move is safe, and the kings do not face each other.
+    """Return whether the side not to move is not in check, and the kings do not face each other.
 
     board : int8 (90,), with both kings on it
     """
@@ -123,7 +123,7 @@ def _mark_legal(boards, side, legal):
 
 
 def legal_boards(boards: NDArray[Any], side: int) -> NDArray[np.bool_]:
-    """bool (n,): `is_legal_board` of many boards, (n, 90), with the same side to move."""
+    """Return bool (n,): `is_legal_board` of boards (n, 90) with one side to move."""
     legal = np.empty(len(boards), np.bool_)
     _mark_legal(np.ascontiguousarray(boards, np.int8), side, legal)
     return legal

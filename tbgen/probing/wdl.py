@@ -1,12 +1,12 @@
 # mypy: allow-untyped-calls
-"""Win-draw-loss files as arrays, unpacked, for compiled probes (`wdl_kernels`).
+"""Win-draw-loss files as unpacked arrays for compiled probes (`wdl_kernels`).
 
-keys, numbers    open-addressed hash: the counts of a material, in either colouring
+keys, numbers    open-addressed hash table: counts of a material, in either colouring
                  ->  2 * file + whether the colours are to be exchanged
-tables           one row of words per file: what each piece adds to which sum
-joint            for each pair of defences: the lead of every placement, and how it is met
-starts           for each side of each file: where the slots of a lead begin, in its tile
-data             the bytes of all blocks, five slots each, tile after tile
+tables           a row of words for each file: the addends of each piece to each sum
+joint            for each pair of defences: lead of each placement, with flags for mirroring
+starts           for each side of each file: start of a lead's slots, and flag of the last tile
+data             bytes of all blocks, five slots each, tile after tile
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DEFAULT_MAX_BYTES = 1 << 30
 
 
 class WdlBuffers(NamedTuple):
-    """Arrays for a compiled probe, passed to numba as they are. See the module."""
+    """Arrays for compiled probes, passed to numba unchanged; defined in the module's docstring."""
 
     keys: NDArray[np.int64]
     numbers: NDArray[np.int64]
@@ -48,12 +48,12 @@ class WdlBuffers(NamedTuple):
 
 
 class WdlTables:
-    """The win-draw-loss files of a `Tablebase`, in memory, for compiled probes through `buffers`.
+    """Win-draw-loss files of a `Tablebase` in memory, for compiled probes through `buffers`.
 
-    `materials` (names or `Material`s) default to all that the tablebase has files of under its
-    rules. They take a fifth of a byte for each slot; beyond `max_bytes` together `InputError` is
-    raised. Nothing is read later, and any number of threads may probe. Raises what
-    `Tablebase.wdl_file` and reading raise, and `MissingTableError` where there is no file.
+    `materials` (names or `Material`s) default to all files of the tablebase under its rules. They
+    take a fifth of a byte for each slot. Nothing is read later, and any number of threads may
+    probe. Raises `InputError` for more than `max_bytes` in total, `MissingTableError` for a missing
+    file, and the errors of `Tablebase.wdl_file` and of reading.
     """
 
     def __init__(
@@ -113,9 +113,9 @@ class WdlTables:
         counts: NDArray[np.int64],
         sides: NDArray[np.int64],
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Statuses and outcomes (n,) of many legal positions, each a list of pieces.
+        """Return statuses and outcomes (n,) of legal positions, each a list of pieces.
 
-        pieces, squares: uint8 (n, most pieces); counts: (n,), how many each has; sides: (n,).
+        pieces, squares: uint8 (n, most pieces); counts: (n,), number of pieces; sides: (n,).
         """
         statuses, outcomes = np.empty(len(counts), np.int8), np.empty(len(counts), np.int8)
         words.probe_wdl_lists(self.buffers, pieces, squares, counts, sides, statuses, outcomes)
@@ -130,19 +130,19 @@ def _file(tablebase: Tablebase, material: Material) -> WdlFile:
 
 
 def _side_bytes(file: WdlFile, side: int) -> int:
-    """Return the unpacked size of a side's tiles, each from a new byte on; 0 for one outcome."""
+    """Return the unpacked bytes of a side's tiles, each padded to full bytes; 0 for one outcome."""
     block_map = file.header.block_maps[side]
     return block_map.tiles * _tile_bytes(block_map) if file.header.blocks[side] else 0
 
 
 def _tile_bytes(block_map: BlockMap) -> int:
-    """The bytes of a full tile."""
+    """Return the bytes of a full tile."""
     slots = block_map.arrangement.tile_leads * block_map.lead_slots
     return -(-slots // SLOTS_PER_BYTE)
 
 
 def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
-    """Write the tiles of a side, five slots to a byte, each from a new byte on."""
+    """Write the tiles of a side, five slots to a byte, each padded to full bytes."""
     block_map, base = file.header.block_maps[side], side * file.header.blocks[0]
     aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
     out[:] = 0  # the last tile may be shorter
@@ -168,7 +168,7 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
-    """int64 (leads,): twice the place where each lead begins, and 1 in the last tile."""
+    """Return int64 (leads,): twice the place where each lead begins, plus 1 in the last tile."""
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
     if d[LEAD_NUMBERS]:
@@ -180,12 +180,12 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the place of a piece code's word in a row of `WdlBuffers.tables`."""
+    """Return the index of a piece code's word in a row of `WdlBuffers.tables`."""
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
-    """Write the strides of attackers in the tiles of a side, full ones and the last."""
+    """Write the strides of attackers in the full tiles of a side and in its last tile."""
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
         of_side = 2 * side + last
@@ -218,7 +218,7 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
 
 
 def _joint(layout: Layout) -> NDArray[np.int32]:
-    """int32: the lead of every pair of placements, how it is met, and -1 where pieces overlap."""
+    """Return the array `joint`: lead and flags of each pair of placements, -1 for overlaps."""
     red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))
     sound = (w >= 0) & (b >= 0)

@@ -1,19 +1,19 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The compiled probes of outcomes: nothing is hashed but the material, and nothing allocated.
+"""Compiled probes of outcomes; a probe hashes only the material, and allocates no memory.
 
     counts   ->  `find_wdl`  ->  found        once, and again after captures
     found, pieces, squares, side  ->  `probe_wdl_found`  ->  status, outcome
 
-Every piece adds to two sums, that of the defenders and that of the attackers: no list is sorted,
-and no place is divided into digits.
+Every piece contributes to one of two sums, for defenders and for attackers. Thus no list is sorted,
+and no index is divided into digits.
 
     defenders  ->  joint[sum]  ->  lead, whether mirrored, whether its own image
     attackers  ->  starts[lead] + sum  ->  a fifth of a byte of `data`
 
-`counts` has four bits for each piece code, how many there are: an engine adds and subtracts
+`counts` has four bits for each piece code, the number of such pieces: an engine adds and subtracts
 `1 << 4 * code` as pieces come and go.
 
-Nothing is written but what a kernel says.
+Kernels write nothing except their `out` parameters.
 """
 
 from __future__ import annotations
@@ -44,24 +44,27 @@ from tbgen.probing.kernels import (
 )
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
 
-# The words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each code.
-JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the latter two for Red's side, and Black's
-INNER_FILE = 8  # what the inner piece adds to the place in the file: side, last tile
+# Words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each code.
+JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the last two are pairs: Red, Black
+INNER_FILE = 8  # addend of the inner piece to the place in the file: side, last tile
 FIRST_CODE, CODE_SHIFT = 16, 3
 COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
-"""Of a code: how many pieces there are, what a defender's rank adds to the place in `joint`, what
-an attacker's rank adds to the slot, and to the place in the file: side, last tile."""
+"""Words of a code: the number of pieces, a defender's weight in `joint`, an attacker's weight in
+the slot, and its weights in the file: side, last tile."""
 TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
-"""The bits of an entry of `joint`; -1 is none."""
+"""Bits of an entry of `joint`, above which is the lead; an entry is -1 if pieces overlap."""
 
 _LAST_DEFENDER = 3
-"""Codes of kings, advisors and elephants are 1 to 3, without the colour."""
+"""Largest code of a defender without the colour: kings, advisors and elephants are 1 to 3."""
 
 
 def _places() -> NDArray[np.int8]:
-    """int8 (2, 2, 16, 90): colours exchanged, mirrored, piece code, square -> place in its area."""
+    """Return the place of a square in a piece's area, int8 (2, 2, 16, 90); -1 outside.
+
+    Indices: colours exchanged, mirrored, piece code, square.
+    """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for side in Side:
         for kind in PieceType:
@@ -79,7 +82,7 @@ def _places() -> NDArray[np.int8]:
 _PLACES = _places()
 _CHOOSE = np.array([[comb(n, k) for k in range(MAX_COUNT + 1)] for n in range(SQUARES)], np.int64)
 _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).astype(np.int8)
-"""int8 (243, 5): the outcomes of the slots of a byte: 1 win, 0 draw, -1 loss."""
+"""Outcomes of the slots of a byte, int8 (243, 5): 1 win, 0 draw, -1 loss."""
 
 
 @borrowing_kernel
@@ -93,9 +96,11 @@ def find_wdl(buffers, counts):
 
 @part
 def _rank(i, place, flip, mirrored, pieces, squares, count):
-    """Return the rank of a piece among those of its code, from 1, by place number.
+    """Return the rank of a piece among the pieces of its code, from 1, by place number.
 
-    i : int, which piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
+    i : int, index of the piece
+    place : int64, its place
+    flip, mirrored : int, as in `_PLACES`
     """
     code = np.int64(pieces[i])
     rank = np.int64(1)
@@ -110,10 +115,11 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 @part
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
-    """Return the attackers' parts of the slot and of the place in the file; -1 for a wrong square.
+    """Return the attackers' sums for the slot and for the place in the file; -1 for a wrong square.
 
-    number : int64, of the file; flip, mirrored : int, as in `_PLACES`
-    row : int64, the words of the side and the tile
+    number : int64, number of the file
+    flip, mirrored : int, as in `_PLACES`
+    row : int64, index of the words for the side and the tile
     buffers : WdlBuffers, the files
     """
     tables = buffers.tables
@@ -144,16 +150,15 @@ def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
 
 @borrowing_kernel
 def probe_wdl_found(buffers, found, pieces, squares, count, side):
-    """Status and outcome of a legal position of a material that `find_wdl` has found.
+    """Return status and outcome of a legal position, given the result of `find_wdl`.
 
-    Returns (status, outcome): `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING`
-    without a file; `INVALID` where a piece stands outside its area. Pieces may be listed in any
-    order, and must be those of the material, each on a square of its own: neither that nor
-    legality is looked at.
+    The result is `OK` and 1 win, 0 draw, -1 loss for the side to move; `MISSING` without a file;
+    `INVALID` for a piece outside its area. Pieces may be listed in any order, and must be those of
+    the material, on different squares: neither this nor legality is checked.
 
     buffers : WdlBuffers, the files
-    found : int64, what `find_wdl` returned
-    squares : int (count,) or longer, where they stand: 9 * rank + file, from 0 to 89
+    found : int64, result of `find_wdl`
+    squares : int (count,) or longer, squares of the pieces: 9 * rank + file, from 0 to 89
     """
     if found == ALL_DRAWN:
         return OK, 0
@@ -190,7 +195,7 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
             added = other_added
     if within < 0:
         return INVALID, 0
-    # Unsigned, so that the division by five is a multiplication.
+    # Unsigned, so that the compiler divides by five with a multiplication.
     in_file = np.uint64((start >> 1) + added)
     byte = in_file // np.uint64(SLOTS_PER_BYTE)
     digits = np.int64(buffers.data[np.int64(np.uint64(base) + byte)])
@@ -199,9 +204,9 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
 
 @borrowing_kernel
 def probe_wdl(buffers, pieces, squares, count, side):
-    """Status and outcome of a legal position; `find_wdl` and `probe_wdl_found` in one.
+    """Return status and outcome of a legal position; combines `find_wdl` and `probe_wdl_found`.
 
-    Codes and squares are looked at, and two pieces on a square are not.
+    Codes and squares are checked, except for two pieces on one square.
 
     buffers : WdlBuffers, the files
     """
@@ -226,7 +231,7 @@ def probe_wdl_lists(buffers, pieces, squares, counts, sides, statuses, outcomes)
 
     buffers : WdlBuffers, the files
     pieces, squares : int (n, most pieces), each row as in `probe_wdl`
-    counts : int (n,), how many pieces each has
+    counts : int (n,), number of pieces of each
     sides : int (n,), the side to move in each
     statuses, outcomes : int8 (n,), out
     """
