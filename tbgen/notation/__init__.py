@@ -1,4 +1,4 @@
-"""Text forms of positions, moves and materials, in the notations of people and programs.
+"""Text notations of positions, moves and materials.
 
     text  ->  parse_position  ->  Position  ->  format_position  ->  fen | pai | six | board
     text  ->  parse_move      ->  Move      ->  format_move      ->  iccs | fairy | wxf | zh

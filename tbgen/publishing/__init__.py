@@ -1,4 +1,4 @@
-"""Publication and download of tables: index of a directory, and verified downloads.
+"""Publication and verified download of tables.
 
     index      files of a directory: names, sizes, SHA-256, digests
     sources    sources of files: an address of a web server, or a directory

@@ -1,4 +1,4 @@
-"""Scheduler of dependent jobs: order of starts, executors, and retries of failed workers.
+"""Scheduler of dependent jobs: order of starts, executors, retries.
 
     queue        jobs that may start now, by dependencies, memory and longest remaining path
     run          main loop, which starts jobs, waits for futures and retries lost jobs; and an
