@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Sets of squares as two words, and what moves do to them.
+"""Sets of squares as two words, and the moves and attacks of pieces on them.
 
     lo   bits 0..44   ranks 0 to 4         bit = square
     hi   bits 0..44   ranks 5 to 9         bit = square - 45
     lo   bit 63       OFF_BOARD: the "square" of the inner piece of a material that has none
 
-A *row* of the index is such a pair: one bit for each square of the inner piece. The functions
-here move the inner piece of a whole row at once, or tell for which squares of the inner piece an
-attack or a path of another piece stands. They know nothing of the index.
+A *row* of the index is such a pair: one bit for each square of the inner piece. Some functions
+move the inner piece of a whole row at once. Others return the squares of the inner piece for which
+another piece's attack is open. They do not depend on the index.
 
 Functions return sets as pairs of words.
 """
@@ -29,7 +29,7 @@ EMPTY = U64(0)
 ONE = U64(1)
 FULL = U64(0xFFFF_FFFF_FFFF_FFFF)
 WORD_SQUARES = 45
-"""Squares of a word: the board is cut along the river."""
+"""Squares of a word: the words meet at the river."""
 WORD = U64((1 << WORD_SQUARES) - 1)
 OFF_BOARD = U64(1 << 63)
 FIRST_RANK = U64((1 << 9) - 1)
@@ -43,7 +43,7 @@ ROOK, KNIGHT, CANNON, PAWN = (
 
 
 def _file_mask(*files: int) -> np.uint64:
-    """The squares of one word on some files."""
+    """Return the squares of one word on some files."""
     return U64(sum(1 << (9 * rank + file) for rank in range(5) for file in files))
 
 
@@ -58,13 +58,13 @@ _1, _2, _4, _6, _8, _9, _18, _27, _36 = (U64(n) for n in (1, 2, 4, 6, 8, 9, 18, 
 
 
 def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
-    """The two words of a set of squares."""
+    """Return the two words of a set of squares."""
     bits = sum(1 << square for square in squares)
     return bits & int(WORD), bits >> WORD_SQUARES
 
 
 def _geometry() -> dict[str, np.ndarray]:
-    """The static tables below, computed once at import."""
+    """Return the static tables below; called once at import."""
     steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
     ray = np.full((SQUARES, 4, 9), -1, np.int8)
     knight = np.full((SQUARES, 8), -1, np.int8)
@@ -119,19 +119,19 @@ _tables = _geometry()
 RAY = _tables["ray"]
 """int8 (90, 4, 9): the squares up, down, right and left of a square, -1 after the last."""
 KNIGHT_TARGETS = _tables["knight"]
-"""int8 (90, 8): where a knight jumps to, -1 off the board."""
+"""int8 (90, 8): the target squares of a knight, -1 off the board."""
 KNIGHT_LEGS = _tables["knight_leg"]
 """int8 (90, 8): the leg of each jump, next to the origin."""
 LEG_BETWEEN = _tables["leg_between"]
-"""int8 (90, 90): the leg of the jump from one square to another, -1 where there is none."""
+"""int8 (90, 90): the leg of the jump from one square to another, -1 if there is no such jump."""
 KNIGHT_LEGS_BACK = np.where(
     KNIGHT_TARGETS < 0, -1, LEG_BETWEEN[KNIGHT_TARGETS, np.arange(SQUARES)[:, None]]
 ).astype(np.int8)
 """int8 (90, 8): the leg of each jump back, from the square of `KNIGHT_TARGETS` to this one."""
 PAWN_TARGETS = _tables["pawn"]
-"""int8 (2, 90, 3): where a pawn of either side steps to, -1 for none."""
+"""int8 (2, 90, 3): the target squares of a pawn of either side, -1 for none."""
 PAWN_SOURCES = _tables["pawn_sources"]
-"""int8 (2, 90, 3): where a pawn of either side steps to a square from, -1 for none."""
+"""int8 (2, 90, 3): the squares from which a pawn of either side steps to a square, -1 for none."""
 PAWN_ATTACKS = _tables["pawn_attacks"]
 """bool (2, 90, 90): whether a pawn of that side on one square attacks the other."""
 BETWEEN = _tables["between"]
@@ -139,7 +139,7 @@ BETWEEN = _tables["between"]
 ALIGNED = _tables["aligned"]
 """bool (90, 90): whether two different squares share a rank or a file."""
 NOWHERE = SQUARES
-"""A number that stands for no square: the empty set of `BIT`."""
+"""Number for no square: `BIT` has the empty set there."""
 BIT = np.array([*(square_set([s]) for s in range(SQUARES)), (0, 0)], np.uint64)
 """uint64 (91, 2): the set of one square, and the empty set for NOWHERE."""
 MIRROR = np.array([mirror_square(s) for s in range(SQUARES)], np.int64)
@@ -150,7 +150,7 @@ AREA = np.array([[square_set(area(side, kind)) for kind in PieceType] for side i
 
 @intrinsic
 def _count_trailing_zeros(typingctx, word):
-    """The instruction of that name."""
+    """LLVM instruction `cttz`."""
     del typingctx, word
 
     def generate(context, builder, signature, args):
@@ -162,7 +162,7 @@ def _count_trailing_zeros(typingctx, word):
 
 @intrinsic
 def _population_count(typingctx, word):
-    """The instruction of that name."""
+    """LLVM instruction `ctpop`."""
     del typingctx, word
 
     def generate(context, builder, signature, args):
@@ -173,14 +173,14 @@ def _population_count(typingctx, word):
 
 
 lowest_bit: Any = _count_trailing_zeros
-"""The number of the lowest set bit of a uint64 that is not zero, an int64."""
+"""Return the index of the lowest set bit of a nonzero uint64, as int64."""
 count_bits: Any = _population_count
-"""The number of set bits of a uint64, an int64."""
+"""Return the number of set bits of a uint64, as int64."""
 
 
 @part
 def first_square(lo, hi):
-    """The lowest square of a set that is not empty."""
+    """Return the lowest square of a nonempty set."""
     if lo:
         return lowest_bit(lo)
     return WORD_SQUARES + lowest_bit(hi)
@@ -188,7 +188,7 @@ def first_square(lo, hi):
 
 @part
 def without_first(lo, hi):
-    """A set that is not empty, without its lowest square."""
+    """Return a nonempty set without its lowest square."""
     if lo:
         return lo & (lo - ONE), hi
     return lo, hi & (hi - ONE)
@@ -196,25 +196,25 @@ def without_first(lo, hi):
 
 @part
 def has(lo, hi, square):
-    """Return whether a set has a square."""
+    """Return whether a set contains a square."""
     return ((lo & BIT[square, 0]) | (hi & BIT[square, 1])) != EMPTY
 
 
 @part
 def up(lo, hi):
-    """Every square one rank higher."""
+    """Move every square one rank up."""
     return (lo << _9) & WORD, ((hi << _9) & WORD) | (lo >> _36)
 
 
 @part
 def down(lo, hi):
-    """Every square one rank lower."""
+    """Move every square one rank down."""
     return (lo >> _9) | ((hi & FIRST_RANK) << _36), hi >> _9
 
 
 @part
 def _sideways(word):
-    """Every square one file to either side."""
+    """Move every square one file to the left and one to the right: the union of both."""
     return ((word << _1) & _NOT_A) | ((word >> _1) & _NOT_I)
 
 
@@ -229,13 +229,13 @@ def _mirror_word(w):
 
 @part
 def mirrored(lo, hi):
-    """The mirror image of a set; the off-board bit stays."""
+    """Return the mirror image of a set; the off-board bit is kept."""
     return _mirror_word(lo) | (lo & OFF_BOARD), _mirror_word(hi)
 
 
 @part
 def _slide_along_ranks(start, free):
-    """Squares that a slide along a rank reaches from `start` through `free` (one word).
+    """Return the squares that a slide along a rank reaches from `start` through `free` (one word).
 
     Occluded fills by doubling: three steps cover the eight squares of a rank.
     """
@@ -257,7 +257,7 @@ def _slide_along_ranks(start, free):
 
 @part
 def _fill_up(start, free):
-    """Fill one word upwards, start included."""
+    """Extend `start` upwards through `free`, in one word."""
     reach = start | (free & (start << _9))
     path = free & (free << _9)
     reach |= path & (reach << _18)
@@ -266,7 +266,7 @@ def _fill_up(start, free):
 
 @part
 def _fill_down(start, free):
-    """Fill one word downwards, start included."""
+    """Extend `start` downwards through `free`, in one word."""
     reach = start | (free & (start >> _9))
     path = free & (free >> _9)
     reach |= path & (reach >> _18)
@@ -275,9 +275,9 @@ def _fill_down(start, free):
 
 @part
 def slides(lo, hi, free_lo, free_hi):
-    """Squares from which a rook (or a cannon that captures nothing) reaches the set.
+    """Return the squares from which a rook (or a cannon without a capture) moves into the set.
 
-    The set and the path must be free; a slide is its own inverse.
+    The set and the path must be free. A slide is its own inverse.
     """
     out_lo = _slide_along_ranks(lo, free_lo)
     out_hi = _slide_along_ranks(hi, free_hi)
@@ -294,7 +294,7 @@ def slides(lo, hi, free_lo, free_hi):
 
 @part
 def jumps_into(lo, hi, free_lo, free_hi):
-    """Squares from which a knight jumps into the set: its leg, next to it, must be free."""
+    """Return the squares from which a knight jumps into the set, past a free leg next to them."""
     # Long step along a file: the set moved sideways, then two ranks back; the leg is the rank
     # between.
     side_lo, side_hi = _sideways(lo), _sideways(hi)
@@ -321,7 +321,10 @@ def jumps_into(lo, hi, free_lo, free_hi):
 
 @part
 def pawn_steps_into(lo, hi, free_lo, free_hi, side):
-    """Squares from which a pawn of `side` steps into the set; sideways only over the river."""
+    """Return the squares from which a pawn of `side` steps into the set.
+
+    Sideways steps exist only beyond the river.
+    """
     if side == 0:
         a_lo, a_hi = down(lo, hi)
         a_hi |= _sideways(hi)
@@ -333,7 +336,7 @@ def pawn_steps_into(lo, hi, free_lo, free_hi, side):
 
 @part
 def inner_sources(kind, side, lo, hi, free_lo, free_hi):
-    """Squares from which the inner piece reaches the set in one quiet move."""
+    """Return the squares from which the inner piece makes a quiet move into the set."""
     if kind == KNIGHT:
         return jumps_into(lo, hi, free_lo, free_hi)
     if kind == PAWN:
@@ -343,9 +346,9 @@ def inner_sources(kind, side, lo, hi, free_lo, free_hi):
 
 @part
 def attack_stands(kind, side, source, target, occ_lo, occ_hi):
-    """For which squares of the inner piece another piece on `source` attacks `target`.
+    """Return the squares of the inner piece for which a piece on `source` attacks `target`.
 
-    The off-board bit tells whether the attack stands when there is no inner piece.
+    The off-board bit is set if the attack is open without an inner piece.
     """
     if kind == ROOK or kind == CANNON:
         if not ALIGNED[source, target]:
@@ -371,7 +374,10 @@ def attack_stands(kind, side, source, target, occ_lo, occ_hi):
 
 @part
 def line_attacks(kind, source, occ_lo, occ_hi):
-    """The free squares that a rook or cannon on `source` attacks: a line works both ways."""
+    """Return the free squares that a rook or cannon on `source` attacks.
+
+    The relation is symmetric: from the same squares such a piece attacks `source`.
+    """
     lo, hi = EMPTY, EMPTY
     for direction in range(4):
         screens = 0
@@ -391,7 +397,7 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
-    """The squares on which another piece on `source` attacks the inner piece."""
+    """Return the free squares on which a piece on `source` attacks the inner piece."""
     if kind == ROOK or kind == CANNON:
         return line_attacks(kind, source, occ_lo, occ_hi)
     lo, hi = EMPTY, EMPTY
@@ -408,7 +414,7 @@ def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
 
 @part
 def inner_attackers(kind, side, target, occ_lo, occ_hi):
-    """The squares on which the inner piece attacks `target`; free of other pieces."""
+    """Return the free squares from which the inner piece attacks `target`."""
     if kind == ROOK or kind == CANNON:
         return line_attacks(kind, target, occ_lo, occ_hi)
     lo, hi = EMPTY, EMPTY

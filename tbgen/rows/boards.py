@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Positions of rows as boards, and back: where the row kernels meet the scalar rules.
+"""Conversion of slots to boards and back: between the row kernels and the scalar rules.
 
 (row, square)  ->  set_up  ->  board and squares  ->  moves  ->  find  ->  (row, square)
 """
@@ -20,24 +20,24 @@ from tbgen.rows.frame import INNER_KIND, MIDS, Frame
 from tbgen.rules.board import MAX_MOVES
 
 PAIRS = 256
-"""Room for the pairs of a piece of one side and a piece of the other that it attacks."""
+"""Size of a list of pairs: an attacker, and a piece of the other side that it attacks."""
 
 
 @lent
 class Places(NamedTuple):
-    """Tables for turning slots into boards and back."""
+    """Tables for converting slots to boards and back."""
 
     frame: Frame
     codes: NDArray[np.int64]
     """int64 (pieces,): piece codes in the layout's order."""
     descriptor: NDArray[np.int64]
-    """int64: the layout (`tbgen.indexing.slots`)."""
+    """int64 (words,): the layout (`tbgen.indexing.slots`)."""
     inner_squares: NDArray[np.int64]
     """int64 (inner size,): the inner piece's square of each inner slot."""
 
 
 def make_places(layout: Layout, frame: Frame) -> Places:
-    """Collect the arrays for a layout with an inner piece."""
+    """Return the tables of a layout with an inner piece."""
     assert layout.inner is not None
     return Places(
         frame,
@@ -72,7 +72,7 @@ def set_up(row, square, places, squares, board):
 
 @part
 def find(squares, places):
-    """The row and inner square of a placement.
+    """Return the row and inner square of a placement.
 
     squares : int64 (pieces,), in the layout's order
     """
@@ -85,7 +85,7 @@ def find(squares, places):
 def is_mirrored(row, square, squares, places, scratch, scratch_board):
     """Return whether a slot's position, written to `scratch`, is the mirror image of `squares`.
 
-    squares : int64 (pieces,), a placement whose slot it is (`find`)
+    squares : int64 (pieces,), a placement with this slot (`find`)
     scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
     """
     set_up(row, square, places, scratch, scratch_board)
@@ -97,7 +97,7 @@ def is_mirrored(row, square, squares, places, scratch, scratch_board):
 
 @part
 def move(squares, board, source, target):
-    """Move a piece quietly, on the board and in the list of squares.
+    """Make a quiet move on the board and in the list of squares.
 
     squares : int64 (pieces,), inout; board : int8 (90,), inout
     """
@@ -110,36 +110,36 @@ def move(squares, board, source, target):
 
 @lent
 class Desk(NamedTuple):
-    """One thread's boards and lists."""
+    """Boards and lists of one thread."""
 
     squares: NDArray[np.int64]
-    """int64 (pieces,): where the pieces stand, in the layout's order."""
+    """int64 (pieces,): squares of the pieces, in the layout's order."""
     other: NDArray[np.int64]
-    """int64 (pieces,): the same of another position."""
+    """int64 (pieces,): squares of the pieces in another position."""
     board: NDArray[np.int8]
-    """int8 (90,): the position that is looked at."""
+    """int8 (90,): the current position."""
     after: NDArray[np.int8]
-    """int8 (90,): after a move."""
+    """int8 (90,): the position after a move."""
     replied: NDArray[np.int8]
-    """int8 (90,): after a reply."""
+    """int8 (90,): the position after a reply."""
     scratch: NDArray[np.int8]
     """int8 (90,): the board of `other`."""
     sources: NDArray[np.int64]
-    """int64 (MAX_MOVES,): where the moves on `board` begin."""
+    """int64 (MAX_MOVES,): source squares of the moves on `board`."""
     targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): where they end."""
+    """int64 (MAX_MOVES,): their target squares."""
     answers: NDArray[np.int64]
-    """int64 (MAX_MOVES,): where the moves on `after` begin."""
+    """int64 (MAX_MOVES,): source squares of the moves on `after`."""
     answer_targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): where they end."""
+    """int64 (MAX_MOVES,): their target squares."""
     attackers: NDArray[np.int64]
     """int64 (PAIRS,): squares of attackers."""
     victims: NDArray[np.int64]
-    """int64 (PAIRS,): the pieces that they attack, by their places in `squares`."""
+    """int64 (PAIRS,): the pieces that they attack, as indices of `squares`."""
 
 
 def make_desk(places: Places) -> Desk:
-    """The boards and lists of one thread."""
+    """Return the boards and lists of one thread."""
     pieces = len(places.codes)
 
     def board() -> NDArray[np.int8]:
@@ -158,7 +158,7 @@ def make_desk(places: Places) -> Desk:
 def copy(board, copy):
     """Copy a board.
 
-    board, copy : int8 (90,), from and to
+    board, copy : int8 (90,), source and destination
     """
     for s in range(SQUARES):
         copy[s] = board[s]

@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""A layout as the row kernels see it: flat arrays, and the moves of the leads.
+"""A layout as flat arrays for the row kernels, with the moves of the leads.
 
-    lead   the defenders of both sides: `lead_squares`, and every quiet move of one of them as
-           (`lead_after`, `lead_moves`)
-    mid    the other pieces but the inner one, its *men*: `mid_squares` says where they stand,
-           `men` what they are, `mid_companions` and `extend` how a man moves to another mid
+    lead   the defenders of both sides: `lead_squares` has their squares, `lead_after` and
+           `lead_moves` each of their quiet moves
+    mid    the other pieces (*men*) without the inner piece: `mid_squares` has their squares, `men`
+           their kinds, `mid_companions` and `extend` their moves to other mids
 
 A row is lead * mids + mid. Planes of codes have STRIDE slots per row in memory (every square of
 the inner piece), so that a row is addressed by squares even where the file leaves squares out.
 
-A man's move changes one digit of the mid, the rank of his group's placement: lift him, and what
-stays is the other digits (`lifted`) and a row of `extend` (`mid_companions`), which has the new
-digit for each square that he may be put down on.
+A man's move changes one digit of the mid, the rank of its group's placement. `lifted` returns the
+mid with this digit set to zero. `mid_companions` is the row of `extend` with the new digit for each
+square to which the man may move.
 """
 
 from __future__ import annotations
@@ -29,62 +29,63 @@ from tbgen.indexing.squares import SQUARES, PieceType, Side, area
 from tbgen.rows.bitsets import AREA, BIT, FULL, MIRROR, NOWHERE, OFF_BOARD
 
 STRIDE = SQUARES
-"""Slots per row of a plane in memory, where there is an inner piece."""
+"""Slots per row of a plane in memory, if there is an inner piece."""
 
 
 @lent
 class Frame(NamedTuple):
-    """The arrays of one layout. Shapes: L leads, M mids, N men, G groups of identical men."""
+    """Arrays of one layout. Shapes: L leads, M mids, N men, G groups of identical men."""
 
     size: NDArray[np.int64]
-    """int64 (7,): the words named below."""
+    """int64 (7,): indexed by LEADS to TWIN."""
     lead_squares: NDArray[np.int8]
     """int8 (L, pieces): Red's king, advisors, elephants, then Black's."""
     lead_taken: NDArray[np.uint64]
-    """uint64 (L, 2): the squares of each lead."""
+    """uint64 (L, 2): the occupied squares of each lead."""
     self_mirrored: NDArray[np.bool_]
     """bool (L,): leads that are their own mirror image."""
     move_start: NDArray[np.int64]
-    """int64 (2, L + 1): where the moves of each side's defenders begin in `lead_moves`."""
+    """int64 (2, L + 1): start of each lead's moves in `lead_moves`, by side of the defender."""
     lead_after: NDArray[np.int32]
-    """int32 (moves,): the lead after the move; apart, because most moves are settled by it."""
+    """int32 (moves,): the lead after the move; a separate array, since most moves need nothing
+    else."""
     lead_moves: NDArray[np.int8]
-    """int8 (moves, 4): the words of a move named below."""
+    """int8 (moves, 4): indexed by MIRRORED to SOURCE."""
     mid_squares: NDArray[np.int8]
-    """int8 (M, N): the square of each man; of one group ascending."""
+    """int8 (M, N): the square of each man; ascending within a group."""
     mid_companions: NDArray[np.int32]
-    """int32 (M, N): the row of `extend` for the companions of each man, the others of his group."""
+    """int32 (M, N): the row of `extend` for each man's companions, the other men of its group."""
     mid_taken: NDArray[np.uint64]
-    """uint64 (M, 2): the squares of each mid; all ones where they overlap, so that one test
+    """uint64 (M, 2): the occupied squares of each mid; all ones if men overlap, so that one test
     against the (never empty) lead finds both kinds of overlap."""
     mid_mirror: NDArray[np.int32]
     """int32 (M,): the mirror image of each mid."""
     men: NDArray[np.int64]
-    """int64 (N, 4): the words of a man named below."""
+    """int64 (N, 4): indexed by KIND to GROUP_STRIDE and GROUP."""
     groups: NDArray[np.int64]
-    """int64 (G, 7): the words of a group named below."""
+    """int64 (G, 7): indexed by KIND to GROUP_STRIDE and SIZE to COMPANIONS."""
     extend: NDArray[np.int32]
-    """int32 (companion placements of all groups, 90): the rank of the placement that a square
-    makes of companions, -1 where no man of the group may stand beside them."""
+    """int32 (companion placements of all groups, 90): the rank of the placement of the companions
+    and a man on this square, -1 if the man cannot stand there."""
     inner_area: NDArray[np.uint64]
-    """uint64 (2,): the squares of the inner piece; the off-board bit where there is none."""
+    """uint64 (2,): the squares of the inner piece; the off-board bit if there is none."""
 
 
 LEADS, MIDS, GROUPS, INNER_KIND, INNER_SIDE, RED_DEFENDERS, TWIN = range(7)
-"""Words of `Frame.size`. TWIN is the last of the men like the inner piece, the one on the largest
-square; INNER_KIND and TWIN are -1 where there is none."""
+"""Indices of `Frame.size`. TWIN is the last of the men of the inner piece's side and kind, the one
+on the largest square. INNER_KIND and TWIN are -1 if there is none."""
 KIND, SIDE, GROUP_STRIDE = range(3)
-"""Words of `Frame.men` and of `Frame.groups`: what they are, and how much a rank of the group's
-placement counts in the mid."""
+"""Indices of `Frame.men` and `Frame.groups`: the kind and side of the men, and the weight of the
+rank of the group's placement in the mid."""
 GROUP = 3
-"""Word of `Frame.men`: the group."""
+"""Index of `Frame.men`: the group."""
 SIZE, FIRST_MAN, FIRST_EXTEND, COMPANIONS = range(3, 7)
-"""Words of `Frame.groups`: its placements, the first of its men, and where the placements of
-companions begin in `Frame.extend`, and how many they are."""
+"""Indices of `Frame.groups`: number of placements, first man, first row of its companion placements
+in `Frame.extend`, and number of these rows."""
 MIRRORED, EYE, TARGET, SOURCE = range(4)
-"""Words of `Frame.lead_moves`: whether the lead after the move is the mirror image of what the
-move makes, the square that must be free for an elephant's move (NOWHERE for other pieces), where
-the move ends and where it begins."""
+"""Indices of `Frame.lead_moves`: whether `lead_after` is the mirror image of the lead that the move
+makes, the square that must be free for an elephant's move (NOWHERE for other pieces), the target
+square and the source square."""
 
 _STEPS = {
     PieceType.KING: ((1, 0), (-1, 0), (0, 1), (0, -1)),
@@ -94,10 +95,10 @@ _STEPS = {
 
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Quiet moves among one side's own placements.
+    """Return the quiet moves among one side's own placements.
 
     Returns int64 (size + 1,) starts and int64 (n, 4): placement after the move, eye, target,
-    source. An elephant's eye may be taken by any other piece, so it is kept for the rows.
+    source. The eye is kept, because other pieces may occupy it, too.
     """
     kinds = (
         [PieceType.KING]
@@ -132,7 +133,7 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
 def _lead_moves(
     layout: Layout,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int8]]:
-    """`Frame.move_start`, `Frame.lead_after` and `Frame.lead_moves`."""
+    """Return `Frame.move_start`, `Frame.lead_after` and `Frame.lead_moves`."""
     ranks = layout.lead_ranks
     starts, after, moves, offset = [], [], [], 0
     for side in Side:
@@ -152,7 +153,7 @@ def _lead_moves(
 
 
 def _taken(squares: NDArray[Any]) -> NDArray[np.uint64]:
-    """uint64 (n, 2): the union of the squares in each row; all ones where two are equal."""
+    """Return the union of the squares in each row, uint64 (n, 2); all ones if two are equal."""
     taken = np.zeros((len(squares), 2), np.uint64)
     overlap = np.zeros(len(squares), bool)
     for column in squares.T.astype(np.int64):
@@ -168,7 +169,7 @@ def _men(
 ) -> tuple[
     NDArray[np.int8], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]
 ]:
-    """`Frame.mid_squares`, `mid_companions`, `mid_mirror`, `men` and `groups`."""
+    """Return `Frame.mid_squares`, `mid_companions`, `mid_mirror`, `men` and `groups`."""
     number = sum(group.count for group in layout.groups)
     squares = np.zeros((layout.mids, number), np.int8)
     companions = np.zeros((layout.mids, number), np.int32)
@@ -191,7 +192,7 @@ def _men(
 
 
 def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
-    """Lay out the arrays; without moves for layouts that are only read (views after captures)."""
+    """Return the arrays; without moves for layouts that are only read (views after captures)."""
     leads, mids = layout.leads, layout.mids
     ranks = layout.lead_ranks
     lead_squares = np.concatenate(
@@ -231,7 +232,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
 
 @part
 def rank_of(mid, man, frame):
-    """The rank of the placement that a man and his companions make.
+    """Return the rank of the placement of a man's group.
 
     mid, man : int64, the man as a column of `Frame.mid_squares`
     """
@@ -240,7 +241,7 @@ def rank_of(mid, man, frame):
 
 @part
 def lifted(mid, man, frame):
-    """Return a mid without the digit of a man's group: to it, his next rank is to be added.
+    """Return a mid with the rank of a man's group set to zero.
 
     mid, man : int64, as in `rank_of`
     """
@@ -249,10 +250,10 @@ def lifted(mid, man, frame):
 
 @part
 def canonical(lead, mid, square, frame):
-    """The mid and the inner square that the index uses for the placement of a slot.
+    """Return the mid and the inner square of a placement's canonical slot.
 
-    See `tbgen.indexing.layout`: of the twins of the inner piece, the one on the largest square
-    is the inner piece; of the two images on a self-mirrored lead, the smaller slot counts.
+    See `tbgen.indexing.layout`. The twin on the largest square is the inner piece. On a
+    self-mirrored lead the smaller slot of the two mirror images is canonical.
 
     square : int64, of the inner piece
     """
@@ -268,7 +269,7 @@ def canonical(lead, mid, square, frame):
 
 @part
 def _largest_inside(mid, square, frame):
-    """Exchange the inner piece with the twin on the largest square, if that is larger.
+    """Exchange the inner piece with the twin on the largest square, if that square is larger.
 
     square : int64, of the inner piece
     """

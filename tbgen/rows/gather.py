@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Origins of the quiet moves into a whole lead: row algebra by lines of the board.
+"""Predecessors by quiet moves for a whole lead: row algebra along lines of the board.
 
-Lines are scanned in place of moves, so that all slides along a line are one running union. It
-pays where many rows of a lead are on the frontier; `moves.py` goes from row to row instead.
+Lines are scanned in place of moves, so that all slides along a line are one running union. This
+pays if many rows of a lead are on the frontier; otherwise `moves.py` goes from row to row.
 
-Rows are read as flat words here, two for each row: that a second dimension has two words the
-compiler does not know, and it is of neighbouring words that it makes vectors.
+Rows are read as flat words here, two for each row. The compiler does not know that the second
+dimension has two words, and it vectorises loops over neighbouring words.
 
-The inner piece moves within a row, the others from row to row (`frame.py`). Which set is gathered,
-and in which way, is for the sweep to say (`sweep.py`), whose buffers this works on.
+The inner piece moves within a row, the others from row to row (`frame.py`). `sweep.py` chooses the
+set to gather and the method, and has the buffers.
 """
 
 from __future__ import annotations
@@ -50,26 +50,26 @@ from tbgen.rows.frame import (
 )
 
 STEP, RANK = 2, 22
-"""Words from a square to the next one of its rank, and of its file, on a board of rows: nine files
-and a margin of two, which a step to the left of the board comes to as well."""
+"""Words from a square to the next one of its rank (STEP) and of its file (RANK), on a board of
+rows. A rank has nine squares and a margin of two, in which steps over either edge end."""
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
-"""The words of the ten ranks, and of these with a margin of two before and behind."""
+"""First word of the ten ranks, the word after them, and all words with margins of two ranks."""
 CELLS = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
 )
 """int64 (90,): the first word of each square."""
 WAY, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
-"""Where in a buffer the other boards begin, after that of the rows: where the inner piece may be
-when a square is passed, what is found, and the running unions along files."""
+"""Offsets of the other boards in a buffer, after the board of the rows: the free squares of the
+inner piece while a square is passed, the results, and the running unions up and down the files."""
 BOARD_WORDS = 5 * _WORDS
-"""The length of a buffer: all of it zero at first, the margins for good."""
+"""Length of a buffer; it starts as zeros, and its margins stay zero."""
 
 
 @part
 def gather_dense(lead, side, front, reached, scratch, frame):
     """Add the predecessors of a frontier in one lead to `reached`.
 
-    side : int64, to move in the predecessors
+    side : int64, side to move in the predecessors
     """
     mids = frame.size[MIDS]
     taken, is_open = frame.mid_taken.reshape(-1), scratch.open.reshape(-1)
@@ -95,14 +95,14 @@ def gather_dense(lead, side, front, reached, scratch, frame):
 
 @part
 def _gather_lead(move, target, front, reached, scratch, frame):
-    """Predecessors by one move of a king, an advisor or an elephant, for all rows of a lead.
+    """Add predecessors by one move of a king, an advisor or an elephant, for all rows of a lead.
 
-    move, target : int64, its number, and the lead after it
+    move, target : int64, index of the move, and the lead after it
     """
     mids, eye = frame.size[MIDS], np.int64(frame.lead_moves[move, EYE])
     words, behind = reached.reshape(-1), front.rows.reshape(-1)[2 * mids * target :]
     if frame.lead_moves[move, MIRRORED]:
-        # In two passes: where the rows come from is no vector, their mirror images are.
+        # Two passes: loading the rows cannot be vectorised, mirroring them can.
         images = scratch.line.reshape(-1)
         for mid in range(mids):
             at = 2 * np.int64(frame.mid_mirror[mid])
@@ -125,10 +125,10 @@ def _gather_lead(move, target, front, reached, scratch, frame):
 
 @part
 def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
-    """Predecessors by moves of the inner piece, for all rows of one lead.
+    """Add predecessors by moves of the inner piece, for all rows of one lead.
 
     first : int64, the first row of the lead
-    taken_lo, taken_hi : uint64, the squares of the lead
+    taken_lo, taken_hi : uint64, the occupied squares of the lead
     """
     mids, kind = frame.size[MIDS], frame.size[INNER_KIND]
     free_lo, free_hi = frame.inner_area[0] & ~taken_lo, frame.inner_area[1] & ~taken_hi
@@ -156,13 +156,13 @@ def _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame):
 
 @part
 def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """Predecessors by moves of a mid group, for all rows of one lead.
+    """Add predecessors by moves of a mid group, for all rows of one lead.
 
     One piece of the group moves while its companions stand: `mid_of` maps its square to the mid.
 
     g : int64, the group
     first : int64, the first row of the lead
-    taken_lo, taken_hi : uint64, the squares of the lead
+    taken_lo, taken_hi : uint64, the occupied squares of the lead
     """
     mids = frame.size[MIDS]
     kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]
@@ -203,7 +203,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 
 @part
 def _line(direction, number):
-    """A line of the board: its first square, the step to the next, and how many steps.
+    """Return a line of the board: first square, step to the next one, and number of steps.
 
     direction : int64, down, up, left or right
     number : int64, the file or rank
@@ -219,10 +219,10 @@ def _line(direction, number):
 
 @part
 def _gather_lines(first, stride, front, reached, scratch):
-    """Predecessors by slides: walk each line of the board in its four directions.
+    """Add predecessors by slides: scan each rank and file of the board in both directions.
 
-    The running union holds the frontier of the squares passed so far, as far as the way back to
-    them is open: each passed square must be free of the inner piece and of the other pieces.
+    The running union contains the frontier positions of the squares passed so far. A position
+    leaves it at a square where the inner piece or another piece blocks the way back.
 
     first, stride : int64, the first row of the lead, and the group's stride
     """
@@ -258,14 +258,14 @@ def _gather_lines(first, stride, front, reached, scratch):
 
 @part
 def _gather_single(kind, base, companions, first, side, front, reached, scratch, frame):
-    """Predecessors by moves of a man whose group has a stride of one: neighbours are squares.
+    """Add predecessors by moves of a man whose group has stride 1: adjacent mids are its squares.
 
-    The rows of his squares are laid out as a board with an empty margin, the ways over them
-    beside it. So every step is a step of as many words, and one that leaves the board finds
-    nothing: loops without a branch over all squares.
+    The rows of the man's squares are laid out as a board with an empty margin, and beside it the
+    free squares of the inner piece. Every step is then a constant offset, and a step off the board
+    finds nothing. So loops over all squares need no branch.
 
-    kind, base : int64, of the group, and the first of the mids that differ in his square alone
-    companions, first : int64, their row of `Frame.extend`, and the first row of the lead
+    kind, base : int64, kind of the man, and the first of the mids that differ in its square alone
+    companions, first : int64, row of `Frame.extend` of its companions, and first row of the lead
     """
     mid_of, board = scratch.mid_of, scratch.board
     is_open = scratch.open.reshape(-1)
@@ -302,7 +302,7 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
 
 @part
 def _slide_on_board(board):
-    """Slides on a board: running unions along files, all nine at a time, and along ranks.
+    """Slide on a board: running unions along files, all nine at a time, and along ranks.
 
     board : uint64 (BOARD_WORDS,), inout
     """
@@ -320,7 +320,7 @@ def _slide_on_board(board):
         hi = (hi | board[i + 1]) & board[WAY + i + 1]
         board[OUT + i - STEP] |= lo
         board[OUT + i - STEP + 1] |= hi
-    # The ranks at which files begin are never written to: nothing slides into them.
+    # The first rank of UP and the last of DOWN stay zero: nothing slides into them.
     for i in range(FIRST, LAST - RANK):
         board[UP + i + RANK] = (board[UP + i] | board[i]) & board[WAY + i]
     for rank in range(LAST - RANK, FIRST, -RANK):
@@ -332,7 +332,7 @@ def _slide_on_board(board):
 
 @part
 def _jump_on_board(board):
-    """Knight jumps on a board, each over a leg beside the square that it starts from.
+    """Jump with knights on a board, each past a leg beside its source square.
 
     board : uint64 (BOARD_WORDS,), inout
     """
@@ -347,7 +347,7 @@ def _jump_on_board(board):
 
 @part
 def _step_on_board(side, board):
-    """Pawn steps on a board, forwards, and sideways from beyond the river.
+    """Step with pawns on a board: forwards, and sideways beyond the river.
 
     board : uint64 (BOARD_WORDS,), inout
     """
@@ -361,7 +361,7 @@ def _step_on_board(side, board):
 
 @part
 def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached, scratch, frame):
-    """Predecessors by knight jumps and pawn steps.
+    """Add predecessors by knight jumps and pawn steps.
 
     kind, first, stride : int64, KNIGHT or PAWN, the first row of the lead, the group's stride
     """

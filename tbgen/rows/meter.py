@@ -1,4 +1,4 @@
-"""Counts of the rows that sweeps have read: a phase's work, independent of the machine.
+"""Counter of the rows that sweeps have read: a phase's work, independent of the machine.
 
 `tbgen.building.profile` measures seconds.
 """
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 @dataclass
 class Meter:
-    """The counts of all sweeps so far."""
+    """Counts of all sweeps so far."""
 
     sweeps: int = 0
     rows: int = 0
-    """Rows of the sets `within` that were looked at, whatever came of it."""
+    """Rows of the sets `within` that were read."""
 
     def add(self, rows: int) -> None:
-        """One more sweep, and its rows."""
+        """Count one sweep and its rows."""
         self.sweeps += 1
         self.rows += rows

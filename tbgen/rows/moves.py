@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The quiet moves of single rows, backwards and forwards.
+"""Quiet moves of single rows, backwards and forwards.
 
-    gather_sparse    the positions with a move into a frontier of few rows, from their list
-    without_escape   which positions of one row have no move into a set
+    gather_sparse    positions with a move into a frontier of few rows, from its lists
+    without_escape   positions of one row without a move into a set
 
-Both go from man to man and from square to square; `gather.py` gathers whole leads. The two are
-not one: the second stops as soon as no position is left, which is what makes it fast.
+Both iterate over men and squares; `gather.py` gathers whole leads. The two have separate loops,
+because the second stops as soon as no position is left, which makes it fast.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from tbgen.rows.frame import (
 
 @part
 def _add(reached, touched, count, mid, lo, hi):
-    """Add positions to a row of `reached`, and list the row when it is new: the new count."""
-    # Nobody could foretell a branch here: the place after the list is written to for nothing.
+    """Add positions to a row of `reached`, and list the row if it is new; return the new count."""
+    # A branch would be unpredictable: the place after the list may be written in vain.
     touched[count] = mid
     count += ((reached[mid, 0] | reached[mid, 1]) == EMPTY) & ((lo | hi) != EMPTY)
     reached[mid, 0] |= lo
@@ -61,7 +61,7 @@ def gather_sparse(lead, side, front, scratch, frame):
 
     Returns the number of rows listed in `scratch.touched`.
 
-    side : int64, to move in the predecessors
+    side : int64, side to move in the predecessors
     front : Frontier of the other side, with lists of this lead and of those that its moves lead to
     """
     mids = frame.size[MIDS]
@@ -105,9 +105,9 @@ def gather_sparse(lead, side, front, scratch, frame):
 
 @part
 def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, touched, count, frame):
-    """Add the predecessors of one row by moves of one man; the new count.
+    """Add the predecessors of one row by moves of one man; return the new count.
 
-    row_lo, row_hi : uint64, the positions of the row that are on the frontier
+    row_lo, row_hi : uint64, positions of the row that are on the frontier
     """
     kind, stride = frame.men[man, KIND], frame.men[man, GROUP_STRIDE]
     square = np.int64(frame.mid_squares[mid, man])
@@ -120,8 +120,8 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
                 source = np.int64(RAY[square, direction, k])
                 if source < 0 or has(taken_lo, taken_hi, source):
                     break
-                # The path between passes all squares before, so they leave the set;
-                # the square itself leaves it only for the squares behind.
+                # The inner piece blocks moves from behind its own square, so each source leaves
+                # the set after its turn.
                 after = rest + frame.extend[companions, source] * stride
                 count = _add(reached, touched, count, after, lo, hi)
                 lo &= ~BIT[source, 0]
@@ -136,7 +136,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
         if source < 0 or has(taken_lo, taken_hi, leg) or has(taken_lo, taken_hi, source):
             continue
         rank = np.int64(frame.extend[companions, source])
-        # A pawn may not stand everywhere behind a square that it could step to.
+        # -1: a square on which the pawn cannot stand.
         if rank >= 0:
             after = rest + rank * stride
             lo, hi = row_lo & ~BIT[leg, 0], row_hi & ~BIT[leg, 1]
@@ -146,12 +146,12 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
 
 @part
 def without_escape(lead, mid, side, lo, hi, escape, frame):
-    """Of the positions (lo, hi) of a row, those with no quiet move into `escape`.
+    """Return the positions among (lo, hi) of a row that have no quiet move into `escape`.
 
     Stops as soon as none is left: most rows need only a few moves.
 
-    side : int64, to move in the row
-    escape : uint64 (rows, 2), of the other side
+    side : int64, side to move in the row
+    escape : uint64 (rows, 2), a set of the other side
     """
     mids = frame.size[MIDS]
     first = lead * mids

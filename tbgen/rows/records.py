@@ -1,16 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Sets of positions as records: compressed bytes in place of rows, without random access.
+"""Sets of positions as records: compressed bytes without random access.
 
-    chunk     some consecutive leads: what is recorded, and read back, at a time
-    record    the positions of a chunk that belong together, row by row:
+    chunk     consecutive leads: the unit of recording and reading
+    record    positions of a chunk, row by row:
 
-              gap         rows since the row before (zigzag, seven bits a byte, least first)
-              squares     a byte each, 128 more for the last one; or where there are many
+              gap         rows since the previous row (zigzag, seven bits a byte, lowest first)
+              squares     one byte each, 128 more for the last one; or, if there are many:
               DENSE       and both words of the row, six bytes each
 
-    `KeptRecords`   records of some chunks, compressed where that pays
+    `KeptRecords`   records of some chunks, the long ones compressed
 
-`sets.py` adds records to sets and takes them out. Records of codes are in
+`sets.py` adds records to sets and removes them. Records with codes are in
 `tbgen.retrograde.journal`.
 """
 
@@ -30,37 +30,37 @@ from tbgen.rows.frame import STRIDE
 from tbgen.rows.storage import Kept, Storage
 
 ROW_BYTES = 18
-"""Bytes of a row in a record, at most: five of a gap, then DENSE and twelve."""
+"""Maximum bytes of a row in a record: five of a gap, then DENSE and twelve."""
 
 DENSE = 255
-"""Comes before a row that is written as two words; no square has this number."""
+"""Marker before a row that is written as two words; no square has this number."""
 
 _DENSE_FROM = 13
-"""Squares from which two words (DENSE and twelve bytes) are no longer than a byte for each."""
+"""Squares from which two words (with DENSE, 13 bytes) are no longer than a byte for each square."""
 
 _WORTH_PACKING = 256
-"""Bytes from which a record is compressed: a shorter one hardly gets shorter."""
+"""Bytes from which a record is compressed; shorter ones hardly shrink."""
 
 Bytes = NDArray[np.uint8]
-"""uint8 (n,): a record, or room for some."""
+"""uint8 (n,): a record, or a buffer for records."""
 
 
 class Records(Protocol):
-    """Recorded positions by chunk, each chunk once, so that threads may divide them."""
+    """Recorded positions by chunk; each chunk comes once, so that threads can divide the chunks."""
 
     def __len__(self) -> int:
-        """Number of chunks that have any."""
+        """Number of chunks with records."""
 
     def __getitem__(self, chunks: slice, /) -> Iterable[tuple[int, list[Bytes]]]:
-        """Some of these chunks: the number and the records of each."""
+        """Return the number and the records of each of some chunks."""
 
 
 @part
 def write_row(out, at, gap, lo, hi):
-    """Write a row that is not empty to a record; returns the place after it.
+    """Append a nonempty row to a record; return the position after it.
 
-    out : uint8 (n,), inout; at : int64, the place to write at
-    gap : int64, rows since the row before
+    out : uint8 (n,), inout; at : int64, position in `out`
+    gap : int64, rows since the previous row
     """
     rest = (gap << 1) ^ (gap >> 63)
     while rest >= 128:
@@ -91,9 +91,9 @@ def write_row(out, at, gap, lo, hi):
 
 @part
 def read_row(data, at):
-    """Read the row at a place: the place after it, the gap, and its set of squares.
+    """Read a row of a record; return the position after it, the gap, and the two words.
 
-    data : uint8 (n,), in; at : int64, the place to read at
+    data : uint8 (n,), in; at : int64, position in `data`
     """
     shift, rest = 0, np.int64(0)
     while True:
@@ -128,7 +128,7 @@ def read_row(data, at):
 def k_record_lists(slots, starts, out, ends):
     """Record lists of positions; list i is slots[starts[i] : starts[i + 1]], ascending.
 
-    slots : uint32 (n,), row * 90 + square, rows from the chunk's first one on
+    slots : uint32 (n,), row * 90 + square, rows counted from the chunk's first one
     starts : int64 (lists + 1,), in
     """
     at = 0
@@ -154,7 +154,7 @@ def k_record_lists(slots, starts, out, ends):
 
 @borrowing_kernel
 def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
-    """Record the positions of a set in the chunks [chunk_0, chunk_1)."""
+    """Record the positions of a set in the chunks [chunk_0, chunk_1), one record each."""
     at = 0
     for chunk in range(chunk_0, chunk_1):
         previous = chunk * size * mids
@@ -167,7 +167,7 @@ def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
 
 
 class _Packer(threading.local):
-    """Each thread's own compressor and decompressor: they cannot be shared."""
+    """Compressor and decompressor of each thread: threads must not share them."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=1, write_checksum=False).compress
@@ -175,15 +175,15 @@ class _Packer(threading.local):
 
 
 packer = _Packer()
-"""The calling thread's `compress` and `decompress`."""
+"""`compress` and `decompress` of the calling thread."""
 
 
 def split_records(
     first: int, last: int, out: Bytes, ends: NDArray[np.int64]
 ) -> Iterator[tuple[int, Bytes]]:
-    """The records of the chunks [first, last) that hold anything, as a kernel wrote them.
+    """Split a kernel's output into the nonempty records of the chunks [first, last).
 
-    out : the records, one after the other; ends : int64 (chunks,), where each one ends
+    out : the records, one after the other; ends : int64 (chunks,), end of each record
     """
     start = 0
     for chunk in range(first, last):
@@ -194,40 +194,40 @@ def split_records(
 
 
 class KeptRecords:
-    """Records of some chunks, kept where there is room, and unpacked one chunk at a time.
+    """Stored records of some chunks, unpacked one chunk at a time.
 
-    Read as `Records`: without random access to the positions.
+    Implements `Records`: the positions have no random access.
     """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._records: dict[int, list[tuple[bool, Kept]]] = {}
-        """For each chunk, whether they are compressed, and where they are."""
+        """For each chunk, whether each record is compressed, and its stored bytes."""
         self._lock = threading.Lock()
 
     def add(self, chunk: int, record: Bytes) -> None:
-        """Keep a copy of a record."""
+        """Store a copy of a record, compressed if it is long."""
         packed = len(record) >= _WORTH_PACKING
         self.put_back(chunk, packed, packer.compress(record.data) if packed else record.tobytes())
 
     def pieces(self) -> Iterator[tuple[int, bool, bytes]]:
-        """The records as they are kept: the chunk of each, and whether it is compressed."""
+        """Iterate over the stored records: chunk, whether it is compressed, and bytes."""
         for chunk, records in self._records.items():
             for packed, kept in records:
                 yield chunk, packed, self._storage.fetch(kept)
 
     def put_back(self, chunk: int, packed: bool, piece: bytes) -> None:
-        """Keep a record as `pieces` has given it."""
+        """Store a record that `pieces` has returned."""
         kept = packed, self._storage.keep(piece)
         with self._lock:
             self._records.setdefault(chunk, []).append(kept)
 
     def __len__(self) -> int:
-        """Number of chunks that have any positions."""
+        """Number of chunks with records."""
         return len(self._records)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Some of these chunks, unpacked one at a time."""
+        """Iterate over some chunks, unpacked one at a time."""
         for chunk in list(self._records)[chunks]:
             yield chunk, [self._unpacked(*record) for record in self._records[chunk]]
 

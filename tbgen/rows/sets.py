@@ -5,10 +5,10 @@
     Frontier    a set that is often sparse: rows, and for each lead a list of those in use
     Records     compressed set without random access: `records.py`
 
-    `Sets`      operations on them, over all leads, by threads
+    `Sets`      operations on sets, over all leads, by threads
 
-One thread writes each lead, so sets do not depend on the order of threads. `sweep.py` makes sets
-that follow from moves.
+Each lead is written by one thread, so that results do not depend on the order of threads.
+`sweep.py` computes predecessors.
 """
 
 from __future__ import annotations
@@ -39,35 +39,35 @@ Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
 _SMALL_FRONTIER = 2000
-"""Rows on a frontier below which one thread is faster than cutting the work into ranges."""
+"""Rows of a frontier below which one range is faster than several."""
 
 _MODEST_FRONTIER = 20_000
-"""Rows on a frontier below which few ranges will do: a call of a kernel takes 20 microseconds."""
+"""Rows of a frontier below which few ranges suffice: a call of a kernel takes 20 microseconds."""
 
 _LISTED = 16
-"""One row in so many of a lead is listed: a lead with more on it is gathered as a whole anyway
-(`sweep.py`), and lists of all would take a quarter of the memory of the rows."""
+"""One row in this many of a lead is listed. A lead with more is gathered as a whole (`sweep.py`),
+and lists of all rows would take a quarter of the memory of the rows."""
 
 
 @lent
 class Frontier(NamedTuple):
-    """A sparse set of positions: rows, and for each lead a list of those that are not empty.
+    """Sparse set of positions: rows, and for each lead a list of the nonempty ones.
 
-    Positions may be taken out of `rows` alone, so that a listed row may be empty; rows that come
-    to be used must be listed (`put_row`).
+    Positions may be removed from `rows` alone, so that a listed row can be empty. A row that
+    becomes nonempty must be listed (`put_row`).
     """
 
     rows: Rows
     counts: NDArray[np.int32]
-    """int32 (leads,): rows that are in use; the list holds the first `limit` of them."""
+    """int32 (leads,): number of rows in use; the list contains the first `limit` of them."""
     listed: NDArray[np.int32]
-    """int32 (leads * limit,): the mids of those rows, from lead * limit on."""
+    """int32 (leads * limit,): the mids of those rows; a lead's list starts at lead * limit."""
     limit: int
-    """A lead with more rows than this is read as a whole."""
+    """Length of a list; a lead with more rows is read as a whole."""
 
 
 def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
-    """A frontier without positions."""
+    """Return a frontier without positions."""
     limit = mids // _LISTED
     return Frontier(
         storage.zeros((leads * mids, 2), np.uint64),
@@ -87,7 +87,7 @@ def ranges_for(front: Frontier) -> int:
 
 @part
 def clear_lead(lead, front, mids):
-    """Empty the rows of a frontier in one lead."""
+    """Remove the positions of one lead from a frontier."""
     first = lead * mids
     if front.counts[lead] > front.limit:
         for row in range(first, first + mids):
@@ -103,7 +103,7 @@ def clear_lead(lead, front, mids):
 
 @part
 def put_row(lead, mid, lo, hi, front, mids):
-    """Put a row that was empty on a frontier."""
+    """Set a row of a frontier that is empty so far, and list it."""
     first = lead * mids
     front.rows[first + mid, 0] = lo
     front.rows[first + mid, 1] = hi
@@ -114,14 +114,14 @@ def put_row(lead, mid, lo, hi, front, mids):
 
 @borrowing_kernel
 def _k_clear(lead_0, lead_1, front, mids):
-    """Empty a frontier."""
+    """Remove all positions of a frontier."""
     for lead in range(lead_0, lead_1):
         clear_lead(lead, front, mids)
 
 
 @borrowing_kernel
 def _k_difference(lead_0, lead_1, members, others, target, mids):
-    """Make a set the positions of one set that are not in another.
+    """Set `target` to the positions of `members` that are not in `others`.
 
     target : Rows, out
     """
@@ -132,7 +132,7 @@ def _k_difference(lead_0, lead_1, members, others, target, mids):
 
 @borrowing_kernel
 def _k_put_difference(lead_0, lead_1, members, others, found, mids):
-    """Make a frontier the positions of one set that are not in another."""
+    """Set `found` to the positions of `members` that are not in `others`."""
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
         for mid in range(mids):
@@ -144,7 +144,7 @@ def _k_put_difference(lead_0, lead_1, members, others, found, mids):
 
 @borrowing_kernel
 def _k_put_common(lead_0, lead_1, members, others, found, mids):
-    """Make a frontier the positions that two sets have in common."""
+    """Set `found` to the positions that are in both sets."""
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
         for mid in range(mids):
@@ -156,11 +156,11 @@ def _k_put_common(lead_0, lead_1, members, others, found, mids):
 
 @borrowing_kernel
 def _k_transfer(lead_0, lead_1, found, source, target, moved, mids):
-    """Take what is on a frontier out of `source`, and add it to `target` (which may be `found`).
+    """Remove the positions on a frontier from `source`, and add them to `target`.
 
     found : Frontier, in
-    source, target : Rows, inout
-    moved : int64 (leads,), out; the rows that hold any of it, counted at the range's first lead
+    source, target : Rows, inout; `target` may be `found.rows`
+    moved : int64 (leads,), out; number of nonempty rows of a range, at its first lead
     """
     count = 0
     for lead in range(lead_0, lead_1):
@@ -179,7 +179,7 @@ def _k_transfer(lead_0, lead_1, found, source, target, moved, mids):
 
 @borrowing_kernel
 def _k_join(lead_0, lead_1, found, target, mids):
-    """Add what is on a frontier to another one.
+    """Add the positions of one frontier to another.
 
     found : Frontier, in
     target : Frontier, inout
@@ -199,7 +199,7 @@ def _k_join(lead_0, lead_1, found, target, mids):
 
 @borrowing_kernel
 def k_add(data, row_0, filtered, within, target):
-    """Add the positions of a record to a set, if `filtered` those alone that lie in `within`.
+    """Add the positions of a record to a set; if `filtered`, only those in `within`.
 
     target : Rows, inout
     """
@@ -216,7 +216,7 @@ def k_add(data, row_0, filtered, within, target):
 
 @borrowing_kernel
 def k_remove(data, row_0, target):
-    """Take the positions of a record out of a set.
+    """Remove the positions of a record from a set.
 
     target : Rows, inout
     """
@@ -230,9 +230,9 @@ def k_remove(data, row_0, target):
 
 @borrowing_kernel
 def _k_put(data, row_0, filtered, within, found, mids):
-    """Put the positions of a record on a frontier, if `filtered` those that lie in `within`.
+    """Add the positions of a record to a frontier; if `filtered`, only those in `within`.
 
-    found : Frontier, inout; rows of other records stay
+    found : Frontier, inout
     """
     at, row = 0, np.int64(row_0)
     while at < data.size:
@@ -252,9 +252,9 @@ def _k_put(data, row_0, filtered, within, found, mids):
 
 @borrowing_kernel
 def _k_count(lead_0, lead_1, members, counts, frame):
-    """Count the positions of a set, mirror images and exchanged twins once.
+    """Count the canonical positions of a set.
 
-    counts : int64 (leads,), out; the number of a range at its first lead
+    counts : int64 (leads,), out; number of a range, at its first lead
     """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
@@ -275,10 +275,10 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 
 
 class Sets:
-    """The algebra of one frame's sets.
+    """Algebra of the sets of one frame.
 
-    Operations that make or change a set name it last. Where one makes a frontier, what was on it
-    before is gone.
+    The last argument is the set or frontier that an operation makes or changes. A frontier that it
+    makes is emptied first.
     """
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
@@ -286,20 +286,19 @@ class Sets:
         self.workers = workers
         self.leads, self.mids = int(frame.size[LEADS]), int(frame.size[MIDS])
         self.chunks = Chunks.of(self.leads, self.mids)
-        # A range of leads has this many chunks at most; a frontier in fewer ranges has fewer rows,
-        # wherever they are.
+        # Rows in a range of chunks; with fewer ranges, a frontier has at most _MODEST_FRONTIER.
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows
         size = ROW_BYTES * max(rows, _MODEST_FRONTIER)
         self.record_room = [np.empty(size, np.uint8) for _ in range(workers.threads)]
-        """For each thread, room for the records of a range of chunks."""
+        """Record buffer of each thread, for a range of chunks."""
 
     def empty(self) -> Rows:
-        """A set without positions."""
+        """Return a set without positions."""
         rows: Rows = self.workers.storage.zeros((self.leads * self.mids, 2), np.uint64)
         return rows
 
     def empty_frontier(self) -> Frontier:
-        """A frontier without positions."""
+        """Return a frontier without positions."""
         return empty_frontier(self.leads, self.mids, self.workers.storage)
 
     def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
@@ -307,7 +306,7 @@ class Sets:
         self.workers.over(self.leads, kernel_of_leads, *arguments, self.frame, ranges=FEW_RANGES)
 
     def _by_rows(self, operation: Callable[..., object], *sets: Rows) -> None:
-        """Run an operation of numpy on the same rows of some sets."""
+        """Apply an operation of numpy to the same rows of some sets."""
 
         def operate(lead_0: int, lead_1: int, _: int) -> None:
             rows = slice(lead_0 * self.mids, lead_1 * self.mids)
@@ -316,17 +315,17 @@ class Sets:
         self.workers.run(operate, self.leads, FEW_RANGES)
 
     def copy(self, source: Rows, target: Rows) -> None:
-        """Make a set equal to another."""
+        """Copy the positions of one set to another, which loses its own."""
         self._by_rows(np.copyto, target, source)
 
     def copied(self, source: Rows) -> Rows:
-        """A copy of a set."""
+        """Return a copy of a set."""
         copy = self.empty()
         self.copy(source, copy)
         return copy
 
     def empty_out(self, target: Rows) -> None:
-        """Take everything out of a set."""
+        """Remove all positions of a set."""
         self._by_rows(lambda rows: rows.fill(0), target)
 
     def unite(self, members: Rows, target: Rows) -> None:
@@ -334,35 +333,35 @@ class Sets:
         self._by_rows(np.bitwise_or, target, members, target)
 
     def intersect(self, members: Rows, target: Rows) -> None:
-        """Keep the positions of one set alone in another."""
+        """Remove the positions from `target` that are not in `members`."""
         self._by_rows(np.bitwise_and, target, members, target)
 
     def difference(self, members: Rows, others: Rows, target: Rows) -> None:
-        """Make a set the positions of one set that are not in another."""
+        """Set `target` to the positions of `members` that are not in `others`."""
         self.workers.over(
             self.leads, _k_difference, members, others, target, self.mids, ranges=FEW_RANGES
         )
 
     def put_difference(self, members: Rows, others: Rows, found: Frontier) -> None:
-        """Make a frontier the positions of one set that are not in another."""
+        """Set a frontier to the positions of `members` that are not in `others`."""
         self.workers.over(
             self.leads, _k_put_difference, members, others, found, self.mids, ranges=FEW_RANGES
         )
 
     def put_common(self, members: Rows, others: Rows, found: Frontier) -> None:
-        """Make a frontier the positions that two sets have in common."""
+        """Set a frontier to the positions that are in both sets."""
         self.workers.over(
             self.leads, _k_put_common, members, others, found, self.mids, ranges=FEW_RANGES
         )
 
     def clear(self, front: Frontier) -> None:
-        """Empty a frontier."""
+        """Remove all positions of a frontier."""
         self.workers.over(self.leads, _k_clear, front, self.mids, ranges=ranges_for(front))
 
     def transfer(self, found: Frontier, source: Rows, target: Rows | None = None) -> bool:
-        """Take what is on a frontier out of one set, and add it to another where one is given.
+        """Remove the positions on a frontier from one set, and add them to another if one is given.
 
-        Returns whether there is anything on it.
+        Returns whether the frontier contains any.
         """
         moved = np.zeros(self.leads, np.int64)
         added_to = found.rows if target is None else target
@@ -373,25 +372,25 @@ class Sets:
         return bool(moved.any())
 
     def join(self, found: Frontier, target: Frontier) -> None:
-        """Add what is on a frontier to another one, which keeps what it has."""
+        """Add the positions of one frontier to another."""
         self.workers.over(self.leads, _k_join, found, target, self.mids, ranges=ranges_for(found))
 
     def add(self, records: Records, target: Rows, within: Rows | None = None) -> None:
-        """Add positions on record to a set: all, or those that lie in `within`."""
+        """Add recorded positions to a set: all, or those in `within`."""
         filtered, members = within is not None, target if within is None else within
         self._each(records, lambda record, row_0: k_add(record, row_0, filtered, members, target))
 
     def remove(self, records: Records, target: Rows) -> None:
-        """Take positions on record out of a set."""
+        """Remove recorded positions from a set."""
         self._each(records, lambda record, row_0: k_remove(record, row_0, target))
 
     def put(self, records: Records, found: Frontier, within: Rows | None = None) -> None:
-        """Make a frontier the positions on record: all, or those that lie in `within`."""
+        """Set a frontier to recorded positions: all, or those in `within`."""
         self.clear(found)
         self.put_more(records, found, within)
 
     def put_more(self, records: Records, found: Frontier, within: Rows | None = None) -> None:
-        """Add positions on record to a frontier, which keeps what it has."""
+        """Add recorded positions to a frontier: all, or those in `within`."""
         filtered, members = within is not None, found.rows if within is None else within
 
         def put(record: Bytes, row_0: int) -> None:
@@ -400,7 +399,7 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, first row of its chunk)`; of one chunk's records in one thread."""
+        """Call `use(record, first row of its chunk)`; one thread handles all records of a chunk."""
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:
@@ -412,7 +411,7 @@ class Sets:
     def record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
         """Call `use(chunk, record)` for each chunk in which a set has positions, in any thread.
 
-        The buffer of the record is reused: keep a copy.
+        The buffer of the record is reused, so `use` must copy it.
         """
         chunks = self.chunks
 
@@ -425,16 +424,16 @@ class Sets:
         self.workers.run(record, chunks.number)
 
     def packed(self, members: Rows, storage: Storage | None = None) -> KeptRecords:
-        """A set, compressed.
+        """Return a set as compressed records.
 
-        storage : where it is kept (None: with the other bytes of the solver)
+        storage : of the records (None: that of the solver)
         """
         packed = KeptRecords(storage or self.workers.storage)
         self.record(members, packed.add)
         return packed
 
     def count(self, members: Rows) -> int:
-        """Return the number of positions of a set, each counted once as the index does."""
+        """Return the number of canonical positions of a set."""
         counts = np.zeros(self.leads, np.int64)
         self.over(_k_count, members, counts)
         return int(counts.sum())

@@ -1,11 +1,10 @@
-"""Storage of the big arrays: mapped pages in memory or, where that is short, on disk.
+"""Storage of large arrays: mapped pages in memory or, if memory is short, on disk.
 
-in memory    pages of their own, which go back to the system as soon as an array is free: an
-             allocator would keep them, and the largest phase alone should show in the memory
-             used
-on disk      pages of a file without a name, which no end of the process leaves behind;
-             between two ranges of leads they are *released* whenever the process has become
-             larger than it may. The kernels see arrays as ever.
+in memory    anonymous pages, which return to the system as soon as an array is freed. An
+             allocator would keep them; so the memory used is that of the largest phase alone
+on disk      pages of a file without a name, which vanishes with the process. Between two ranges
+             of leads they are *released* if the process has exceeded its limit. Kernels use the
+             arrays as usual
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _HUGE_PAGES = 4 << 20
-"""Bytes from which huge pages pay: two of them, on most machines."""
+"""Bytes from which huge pages are used: two pages, on most machines."""
 
 _ON_DISK_FROM = 1 << 18
-"""Bytes from which an array is worth a file."""
+"""Bytes from which an array is stored in a file."""
 
 
 Kept = bytes | tuple[int, int]
-"""Bytes that were put away: themselves, or where in the file they are, and how many."""
+"""Stored bytes: the bytes themselves, or their offset in the file and their number."""
 
 
 class Storage:
-    """The arrays of one solver, in memory, and bytes that it puts away, in a file."""
+    """The arrays of one solver, in memory, and bytes that it stores in a file."""
 
     on_disk = False
 
     def __init__(self, directory: Path | None = None) -> None:
-        """`directory`: of the file, which has no name; None keeps bytes in memory, too."""
+        """Create the file, without a name, in `directory`; None keeps the bytes in memory, too."""
         self._directory = directory
         self._lock = threading.Lock()
         self._file = None if directory is None else self._new_file()
@@ -52,7 +51,7 @@ class Storage:
         return tempfile.TemporaryFile(dir=self._directory, buffering=0)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """An array of zeros."""
+        """Return an array of zeros."""
         count = math.prod(shape) if isinstance(shape, tuple) else shape
         size = count * np.dtype(dtype).itemsize
         return np.frombuffer(self._pages(size), dtype, count).reshape(shape)
@@ -67,14 +66,17 @@ class Storage:
         """Release pages if the process is too large; called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
-        """Release the pages of an array from `zeros`: it holds zeros, or on disk what it did."""
+        """Release the pages of an array from `zeros`.
+
+        The array then contains zeros or, on disk, its old values.
+        """
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base
         pages.obj.madvise(mmap.MADV_DONTNEED)  # numpy has a view of them
 
     def keep(self, data: bytes) -> Kept:
-        """Put some bytes away; `fetch` gives them back."""
+        """Store some bytes, which `fetch` returns."""
         if self._file is None:
             return data
         with self._lock, self._naming_directory():
@@ -88,7 +90,7 @@ class Storage:
         """Return the stored bytes."""
         if isinstance(kept, bytes):
             return kept
-        assert self._file is not None, "only a file gives places"
+        assert self._file is not None, "only a file gives offsets"
         start, size = kept
         return os.pread(self._file.fileno(), size, start)
 
@@ -103,7 +105,7 @@ class Storage:
 
 
 class DiskStorage(Storage):
-    """Arrays in files without names, in `directory`; the process is kept around `ceiling` bytes."""
+    """Arrays in unnamed files in `directory`, with around `ceiling` bytes of memory in use."""
 
     on_disk = True
 
@@ -116,7 +118,7 @@ class DiskStorage(Storage):
         if size < _ON_DISK_FROM:
             return super()._pages(size)
         with self._new_file() as file, self._naming_directory():
-            # All of it now: a full disk is an error here, and would be the end while writing.
+            # Allocate now: a full disk raises an error here, but would kill the process later.
             os.posix_fallocate(file.fileno(), 0, size)
             pages = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED)
         with self._lock:
@@ -128,11 +130,11 @@ class DiskStorage(Storage):
         if resident_bytes() > self._ceiling:
             with self._lock:
                 for pages in self._mapped:
-                    # Shared pages: what was written stays with the file.
+                    # Shared pages: the file keeps what was written.
                     pages.madvise(mmap.MADV_DONTNEED)
 
 
 def resident_bytes() -> int:
-    """The memory that the process occupies."""
+    """Return the memory that the process occupies, in bytes."""
     with open("/proc/self/statm", "rb", buffering=0) as file:
         return int(file.read().split()[1]) * mmap.PAGESIZE

@@ -1,23 +1,22 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The sweep: the one operation that all phases of propagation are made of.
+"""Sweep: the predecessors of a frontier within a set, the operation that all phases use.
 
 A sweep looks one quiet move backwards. It takes the positions of one side that have a move into
-a *frontier* (positions of the opponent that the last sweep found), keeps those that lie in a set
-`within`, and, if an escape set is given, only those without a quiet move into it:
+a *frontier*, the positions of the opponent that the last sweep found. It keeps those in a set
+`within` and, if an escape set is given, only those without a quiet move into that set:
 
-    found = within & predecessors(frontier)                        something good is reachable
-    found = within & predecessors(frontier) - escaping(escape)     ... and nothing else is left
+    found = within & predecessors(frontier)                          a good move exists
+    found = within & predecessors(frontier) - predecessors(escape)   and no other move is left
 
-Everything is set algebra on rows. The result is again a frontier. *Pull*: each lead gathers from
-its neighbours and is written by one thread only, so the result does not depend on the order of
-threads.
+All sets are rows, and the result is again a frontier. *Pull*: each lead gathers from its neighbours
+and is written by one thread only, so that the result does not depend on the order of threads.
 
-A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse),
-the others by scanning lines of the board (dense): `moves.py`, `gather.py`.
+A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse). The
+others are gathered by scanning lines of the board (dense): `moves.py`, `gather.py`.
 
-The phases sweep until nothing is found. So each position left in `within` after a sweep has an
-escape, and one without an escape at the next sweep has lost it to the frontier: if the frontier is
-dense, it suffices to gather the escapes.
+The phases sweep until nothing is found, so each position left in `within` after a sweep has an
+escape. If it has none at the next sweep, its last escape has become part of the frontier. So with a
+dense frontier it suffices to gather the escapes.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row, ranges_for
 from tbgen.rows.workers import RANGES, Workers
 
 MANY_ROWS = 6
-"""A lead with more than one wanted row in so many is gathered as a whole."""
+"""A lead with more than one wanted row in this many is gathered as a whole."""
 
 FEW_ROWS = 8
-"""Frontiers with less than a row in so many of a lead are gathered from their lists: a list costs
-a search for each move, and a scan of lines the same for one row as for all."""
+"""Frontiers with less than one row in this many of a lead are gathered from their lists. A list
+costs a search for each move; a scan of lines takes the same time for any number of rows."""
 
 
 @lent
 class Scratch(NamedTuple):
-    """One thread's buffers for one lead (M mids)."""
+    """Buffers of one thread for one lead (M mids)."""
 
     reached: Rows
     """uint64 (M, 2): zero between uses."""
@@ -56,19 +55,20 @@ class Scratch(NamedTuple):
     line: Rows
     """uint64 (M, 2): the running unions of a line of rows."""
     open: Rows
-    """uint64 (M, 2): where the inner piece may stand; nowhere, if the outer pieces overlap."""
+    """uint64 (M, 2): the free squares of the inner piece; none if the outer pieces overlap."""
     board: NDArray[np.uint64]
-    """uint64 (BOARD_WORDS,): the boards of a man's squares, their margins zero for good."""
+    """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
     """int64 (90,): the mid of each square of the moving piece, -1 for none."""
     live: NDArray[np.bool_]
     """bool (90,): squares whose rows are on the frontier."""
     touched: NDArray[np.int32]
-    """int32 (M + 1,): rows that are not zero in `reached`, and room to write one for nothing."""
+    """int32 (M + 1,): mids of the nonzero rows of `reached`, and a place for a write that does not
+    count."""
 
 
 def make_scratch(mids: int) -> Scratch:
-    """The buffers of one thread."""
+    """Return the buffers of one thread."""
     return Scratch(
         np.zeros((mids, 2), np.uint64),
         np.zeros((mids, 2), np.uint64),
@@ -83,7 +83,7 @@ def make_scratch(mids: int) -> Scratch:
 
 @part
 def _has_many_rows(lead, members, mids):
-    """Return whether a lead has so many rows that a gather beats a walk through their moves."""
+    """Return whether gathering a lead is faster than testing the moves of its rows."""
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
@@ -94,12 +94,12 @@ def _has_many_rows(lead, members, mids):
 
 @part
 def _keep_within(lead, rows, whole, everything, waiting, within, found, scratch, frame):
-    """Keep in `scratch.reached` the positions of `within` alone; return how many rows have any.
+    """Intersect `scratch.reached` with `within`; return the number of nonempty rows.
 
-    rows : int64, how many rows to look at
-    whole : bool, these are the first mids, else they are listed in `scratch.touched`
-    everything : bool, take all of `within`, whatever has been reached
-    waiting : bool, take also what is on `found`, and empty that
+    rows : int64, number of rows to read
+    whole : bool, these are the first mids, otherwise those listed in `scratch.touched`
+    everything : bool, take all of `within`, not only what has been reached
+    waiting : bool, take also the positions on `found`, and remove them there
     """
     mids = frame.size[MIDS]
     first, wanted = lead * mids, 0
@@ -137,7 +137,7 @@ def _keep_within(lead, rows, whole, everything, waiting, within, found, scratch,
 
 @part
 def _list_in_use(lead, front, touched, mids):
-    """List the rows of a frontier in one lead; returns how many, or all if it has no list."""
+    """List the rows of a frontier in one lead; return their number, or `mids` without a list."""
     count = np.int64(front.counts[lead])
     if count > front.limit:
         return mids
@@ -150,12 +150,12 @@ def _list_in_use(lead, front, touched, mids):
 def _put_found(
     lead, side, rows, whole, look, gathered, front, use_escape, escape, found, scratch, frame
 ):
-    """Put what `scratch.reached` holds on `found`, without those that escape; empty the scratch.
+    """Put the positions of `scratch.reached` without an escape on `found`, and clear the scratch.
 
-    rows : int64, how many rows to look at
-    whole : bool, these are the first mids, else they are listed in `scratch.touched`
-    look : bool, the frontier was not gathered: the few rows that ask are looked at one by one
-    gathered : bool, the escapes of the lead are to be gathered first
+    rows : int64, number of rows to read
+    whole : bool, these are the first mids, otherwise those listed in `scratch.touched`
+    look : bool, the frontier was not gathered: test each row for moves into `front`
+    gathered : bool, gather the escapes of the lead first
     front : Frontier of the opponent, in
     """
     mids = frame.size[MIDS]
@@ -187,16 +187,16 @@ def _k_sweep(
     lead_0, lead_1, side, everywhere, front, within, use_escape, escape, add_found, found, scratch,
     frame,
 ):  # fmt: skip
-    """One sweep over the leads [lead_0, lead_1).
+    """Sweep over the leads [lead_0, lead_1).
 
-    side : int, the side to move in the positions that are found
+    side : int, side to move in the positions that are found
     everywhere : bool, take all of `within` in place of the predecessors of `front`
     front : Frontier of the opponent, in; if `everywhere`, the rows of `within` that are in use
     within : Rows of `side`, in
-    add_found : bool, `found` already holds positions of `within`, which are tested for escapes too
+    add_found : bool, keep the positions of `within` already on `found` that have no escape
     found : Frontier of `side`, out; each thread writes only its own leads
 
-    Returns how many rows of `within` were looked at.
+    Returns the number of rows of `within` that were read.
     """
     mids = frame.size[MIDS]
     looked_at = 0
@@ -221,7 +221,7 @@ def _k_sweep(
             if not (dense or work >= mids // FEW_ROWS):
                 listed = gather_sparse(lead, side, front, scratch, frame)
             elif use_escape or not (waiting or _has_many_rows(lead, within, mids)):
-                # What has lost its last escape has lost it to the frontier: escapes are enough.
+                # With escapes, gathering these suffices (module docstring).
                 scanned = True
             else:
                 gather_dense(lead, side, front, scratch.reached, scratch, frame)
@@ -235,7 +235,7 @@ def _k_sweep(
             lead, rows, whole, scanned or everywhere, waiting, within, found, scratch, frame
         )
         if wanted == 0:
-            # All that was looked at in the buffers is empty.
+            # All rows that were read are zero in the buffers, too.
             continue
         gathered = use_escape and whole and wanted > mids // MANY_ROWS
         _put_found(lead, side, rows, whole, scanned, gathered, front,
@@ -244,7 +244,7 @@ def _k_sweep(
 
 
 class Sweeper:
-    """Runs sweeps on one frame, with buffers for each thread."""
+    """Sweeps on one frame, with buffers for each thread."""
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
         self._frame = frame
@@ -263,9 +263,9 @@ class Sweeper:
         *,
         add_found: bool = False,
     ) -> None:
-        """One sweep (`_k_sweep`); without `front`, over everything in `within`.
+        """Sweep over all leads (`_k_sweep`); without `front`, take all positions of `within`.
 
-        Where that is a frontier, its lists say where to look.
+        If `within` is a frontier, only its listed rows are read.
         """
         everywhere, listed = front is None, isinstance(within, Frontier)
         members = within.rows if isinstance(within, Frontier) else within
@@ -276,7 +276,7 @@ class Sweeper:
         else:
             source = self._whole(within, found)
         avoided = found if escape is None else self._whole(escape, found)
-        # An enumeration as an argument costs a call of a kernel forty microseconds.
+        # An enumeration as argument would slow the kernel's call by forty microseconds.
         mover = int(side)
         looked_at = [0] * self._workers.threads
 
@@ -293,5 +293,5 @@ class Sweeper:
         self._workers.meter.add(sum(looked_at))
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
-        """A set as a frontier without lists: all of it is looked at."""
+        """Return a set as a frontier without lists: all of it is read."""
         return Frontier(members, self._everywhere, like.listed, 0)

@@ -1,7 +1,7 @@
-"""Threads over ranges of leads.
+"""Threads that process ranges of leads.
 
-Kernels run without the GIL, and each lead is written by the one thread that took its range, so
-that the result is the same for any number of threads.
+Kernels run without the GIL. Each lead is written by one thread only, so that the result is the
+same for any number of threads.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ from tbgen.rows.meter import Meter
 from tbgen.rows.storage import Storage
 
 RANGES = 48
-"""Ranges that the leads are cut into: enough to balance the threads, few enough to cost nothing."""
+"""Number of ranges of leads: enough to balance the threads, few enough to cost nothing."""
 
 FEW_RANGES = 8
-"""Ranges for set algebra: every row takes the same time, and a call may take longer than a lead."""
+"""Number of ranges for set algebra: all rows take equal time, and a call may take longer than a
+lead."""
 
 DISK_RANGES = 480
-"""Ranges where arrays are on disk: what one of them touches must find room in memory."""
+"""Number of ranges if arrays are on disk: the pages of one range must fit into memory."""
 
 
 CHUNK_SLOTS = 1 << 22
-"""Slots of a chunk of more than one lead, at most: every record of a chunk takes some microseconds,
-however short."""
+"""Maximum slots of a chunk of more than one lead. Chunks are no smaller than needed, since every
+record takes some microseconds, however short."""
 
 
 class Chunks(NamedTuple):
     """Division of a layout's leads into chunks."""
 
     leads: int
-    """Leads of all chunks together."""
+    """Total number of leads."""
     size: int
     """Leads of a chunk; the last one may have fewer."""
     mids: int
 
     @classmethod
     def of(cls, leads: int, mids: int) -> Chunks:
-        """Chunks of moderate size, for balanced threads and small buffers."""
+        """Return chunks of moderate size, for balanced threads and small buffers."""
         size = max(1, min(-(-leads // RANGES), CHUNK_SLOTS // (mids * SQUARES)))
         return cls(leads, size, mids)
 
@@ -54,22 +55,22 @@ class Chunks(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Rows of a whole chunk."""
+        """Number of rows of a whole chunk."""
         return self.size * self.mids
 
     def row_0(self, chunk: int) -> int:
-        """The first row of a chunk."""
+        """Return the first row of a chunk."""
         return chunk * self.size * self.mids
 
     def lead_range(self, chunk: int) -> tuple[int, int]:
-        """The first lead of a chunk, and the first one after it."""
+        """Return the first lead of a chunk, and the lead after its last one."""
         return chunk * self.size, min(self.leads, (chunk + 1) * self.size)
 
 
 class Workers:
-    """Threads that take ranges of leads in turn, the storage of their arrays, and their meter.
+    """Threads that process ranges of leads, with the storage of their arrays and their meter.
 
-    The threads live as long as a `with` block; outside of one the calling thread does it all.
+    The threads exist within a `with` block. Outside of one the calling thread does all work.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Workers:
     ) -> None:
         """Call `work(first, last, thread)` on ranges that cover [0, total).
 
-        An exception in any thread (Ctrl-C too) stops the others at their next range.
+        An exception in any thread (`KeyboardInterrupt` too) stops the others at their next range.
         """
         if self.storage.on_disk:
             ranges = max(ranges, DISK_RANGES)
