@@ -3,11 +3,11 @@
 In the order in which they run; sections are those of Fang, Hsu & Hsu 2002, *Indefinite Sequence of
 Moves in Chinese Chess Endgames*:
 
-    phase                     file                 what it leaves                          section
+    phase                     file                 result                                  section
     1   legality              legality             the legal positions
     2a  supporting tables     supporting           tables after captures, laid out anew    5.2
     2b  captures              captures             the best capture of every position      5.2, 6.3
-    2c  initialization        initialisation       losable positions, captures that wait   4, 5
+    2c  initialization        initialisation       losable positions, waiting captures     4, 5
     3   propagation           propagation          order 0, ply by ply                     5, 6.1
     4   revised propagation   revised_phase        orders 1, 2, ...                        5
         candidates            candidates           initialise, prune, declare              5.1
@@ -15,26 +15,25 @@ Moves in Chinese Chess Endgames*:
     4b  perpetual chase       chase/               direct wins by another offence          3.3
     5   final phase           solution             codes of all positions; draws           5
 
-    solve         the phases in a row, for one material
-    state         all that has been found so far as bytes, for another process to go on from
-    journal       what has been settled, and what waits to be: records with codes
+    solve         all phases for one material
+    state         results so far as bytes, from which another process resumes
+    journal       records of settled and of waiting positions, with codes
     encoding      blocks of a file, by kernel
     outcomes      the outcomes of a finished table, and their blocks
     value_digest  the digest of a finished table's values alone
     warm_up       compiling the kernels, once on a machine
 
-Ground below: `tbgen.rows` (sets, sweeps, threads, memory). Nothing here knows files, what a
-closure is or what a build costs: `tbgen.building`. Proofs are in `tbgen.verify`, which knows
-nothing of this package.
+This package uses `tbgen.rows` (sets, sweeps, threads, memory). Files, closures and the cost of a
+build are in `tbgen.building`. Proofs are in `tbgen.verify`, which is independent of this package.
 
-Words of the paper, and where they are:
+Terms of the paper in the code:
 
     seed                        positions without moves (`Propagation.start`), captures, and direct
                                 wins (`Propagation.seed`)
     win / loss candidate        `Search.win_candidates`, `Search.loss_candidates`
     initialise, prune, final    `Search.initialise`, `Search.prune`, `Search.declare`
-    dual status                 a candidate of both kinds, for either winner: where the winner would
-                                check for ever himself, `perpetual_check.py` prunes it
+    dual status                 a candidate of both kinds, one for each winner; `perpetual_check.py`
+                                prunes it if the winner would have to check for ever
     255, 254                    `tbgen.tables.codes.DIRECT_WIN`, and one ply before it
     distance-to-check           `Value.plies` at order 1 and above
     order                       an iteration of `revised_phase.settle_orders`
@@ -42,27 +41,27 @@ Words of the paper, and where they are:
 
 Parameters of kernels, unless a kernel says otherwise:
 
-    lead_0, lead_1 : int64, the kernel works on the leads [lead_0, lead_1), and writes no other
-    chunk_0, chunk_1 : int64, the kernel works on the chunks [chunk_0, chunk_1)
+    lead_0, lead_1 : int64, range [lead_0, lead_1) of leads to process; no other lead is written
+    chunk_0, chunk_1 : int64, range [chunk_0, chunk_1) of chunks to process
     lead : int64, 0 to leads - 1
     mid : int64, 0 to mids - 1
     row : int64, lead * mids + mid
     side : int64, the side to move, 0 Red, 1 Black
-    square : int64, 0 to 89; the inner piece's where a row is named
+    square : int64, 0 to 89; the inner piece's, beside a row
     lo, hi : uint64, the two words of a row
     frame : Frame, in
     legal : Rows of the given leads, in; the legal positions
-    within : Rows, in; the positions that count
-    found : Frontier, out; rows of other leads stay as they are
+    within : Rows, in; positions outside are ignored
+    found : Frontier, out; rows of other leads are not changed
     size : int64, leads of a chunk
-    out : uint8 (n,), out; the records of the chunks, one after the other
-    ends : int64 (chunks,), out; where the record of each chunk ends
+    out : uint8 (n,), out; records of the chunks, one after the other
+    ends : int64 (chunks,), out; end of each chunk's record
     setting : Setting, in; the sets of a search for chases
     places : Places, in
     desk : Desk, of one thread
-    mids : int64, how many mids there are
-    source, target : int64, squares; where a move begins and ends
-    occ_lo, occ_hi : uint64, the set of everything on the board but the inner piece
+    mids : int64, total number of mids
+    source, target : int64, squares; start and end of a move
+    occ_lo, occ_hi : uint64, set of the occupied squares, without the inner piece
     codes : unsigned (rows of the given leads * 90,), inout; numbers of codes
         (`tbgen.tables.palettes`) of `side` to move
     view : unsigned (rows of the view * 90,), or (rows of the view,) without an inner piece: a

@@ -1,27 +1,27 @@
 """Phase 4: candidates for direct wins by the rules: initialise, prune, final phase.
 
-On what is still unknown, for a would-be winner and an offender (the *attacking* and the
+All candidates are unknown positions, for one winner and one offender (the *attacking* and the
 *defending* side of Fang, Hsu & Hsu 2002, section 5.1):
 
     win candidates    the winner is to move, and the offender's last move can have been an offence
     loss candidates   the offender is to move, and every move leads to a win candidate or to a win
 
-    initialise   find both; a position may be of both kinds, one for either winner (*dual status*)
-    prune        a win candidate without a move into a loss candidate,
-                 a loss candidate with a move into what is neither a win candidate nor won,
-                 until nothing changes: the greatest fixpoint
-    declare      the final phase: the win candidates that are left are direct wins
+    initialise   find both; a position may be of both kinds, one for each winner (*dual status*)
+    prune        remove win candidates without a move into a loss candidate, and loss candidates
+                 with a move into a position that is neither a win candidate nor won, until nothing
+                 changes: the greatest fixpoint
+    declare      the final phase: the remaining win candidates are direct wins
 
-What counts as won are order 0, the orders before this one, and captures into supporting tables'
-wins up to this order. Which offence is meant, and what else a pattern asks of its candidates, is
-for `perpetual_check.py` and `chase/search.py` to say.
+Won positions are those of order 0, of the orders before this one, and captures into supporting
+tables' wins up to this order. `perpetual_check.py` and `chase/search.py` define the offence and
+further conditions of a pattern.
 
-Only direct wins are written down, as seeds for the propagation, which the paper numbers 255
+Only direct wins are recorded, as seeds of the propagation; the paper's number is 255
 (`tbgen.tables.codes.DIRECT_WIN`). The loss candidates that lead to them, its 254, follow in the
 next step of the propagation like all losses, since all their moves lose by then.
 
-    Memory    what the searches for one winner and offence know, order after order
-    Search    one of them: the candidates at one order
+    Memory    state of the searches for one winner and offence, kept across orders
+    Search    the candidates at one order
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from tbgen.rows.sets import Frontier, Rows, Sets
 from tbgen.tables.codes import Outcome
 
 Mark = Callable[..., None]
-"""`mark(lead_0, lead_1, side, within, found, frame)`: a kernel that makes `found` the positions of
-`within` (Rows) with `side` to move after which the opponent's last move can have been the
-offence, whatever the order."""
+"""`mark(lead_0, lead_1, side, within, found, frame)`: a kernel that sets `found` to the positions
+of `within` (Rows), with `side` to move, in which the opponent's last move can have been the
+offence. The order does not matter."""
 
 Judge = Callable[[Frontier], None]
-"""`judge(losses)` takes off a frontier of the offender's positions what is in no pattern, whatever
-the candidates are. It goes by the moves that are not won: what it takes off is in none until
-another of these comes to be won. No capture saves the positions; moves to other than win candidates
-it need not see, since they are escapes."""
+"""`judge(losses)` removes positions from a frontier of the offender that are in no pattern, for any
+set of candidates. It tests only moves into positions that are not won, so a removed position is in
+no pattern until another of these moves comes to lose. The positions' captures must lose. Moves to
+other positions than win candidates need no test, since they are escapes."""
 
 
 class Room(NamedTuple):
-    """Room for a search, beside the frontiers of the propagation; all searches may share it."""
+    """Arrays of a search, beside the frontiers of the propagation; all searches may share them."""
 
     open: Rows
     escapes: Rows
@@ -58,36 +58,36 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, sets: Sets) -> Room:
-        """Return new room."""
+        """Return new arrays."""
         return cls(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
 
 
 class Memory:
     """State of a winner's searches for one offence, kept across orders.
 
-    Nearly all of the offender's positions have an escape out of the pattern, or commit no offence,
-    and fail until another of their moves comes to lose. They are looked at once, all others again
-    only where something new affects them: a pattern that leads to no position with a new way to
-    lose would have been found by the last search.
+    Nearly all of the offender's positions have an escape out of the pattern, or commit no offence.
+    They fail until another of their moves comes to lose, so they are tested once. The others are
+    tested again only if a new win or loss affects them: a pattern that leads to no position with a
+    new way to lose would have been found by the last search.
     """
 
     def __init__(self, propagation: Propagation, winner: Side, mark: Mark, room: Room) -> None:
-        """Nothing is known yet."""
+        """Start without results of earlier orders."""
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
         self.mark = mark
         self.room = room
         self.offending: KeptRecords | None = None
-        """The winner's positions after which the offence is possible, once they are known."""
+        """The winner's positions after a possible offence; None before the first search."""
         self.open: KeptRecords | None = None
-        """Where loss candidates may be: other positions need something to be won that was not."""
+        """Possible loss candidates; others need a new win first. None before the first search."""
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
-        """A search at one order, to be initialised; at its end it is remembered.
+        """Lend a search at one order, to be initialised; store its results at the end.
 
-        Meanwhile the frontiers of the propagation, which are idle between orders, are lent to
-        the search, and captures that lose at this order count as lost. Both end with the search.
+        The search borrows the frontiers of the propagation, which are idle between orders. While it
+        lasts, captures that lose at this order count as lost.
         """
         p = self.propagation
         with p.lending_frontiers() as frontiers, p.expecting_losses(self.offender, order):
@@ -98,22 +98,22 @@ class Memory:
 
 
 class Search:
-    """The candidates for one winner and offence at one order.
+    """Candidates for one winner and offence at one order.
 
-    win_candidates, loss_candidates : what has not been pruned
+    win_candidates, loss_candidates : those that have not been pruned
     live : the winner's positions that are no win by this order, known or by a capture; only they
         can be candidates
-    room_of_live : where `live` is, or nothing: a set for whoever needs `live` no more
+    room_of_live : the set in which `live` may be stored; free for other use after `live`
     escapes : the winner's positions that save the offender: neither known to be won nor, any
         longer, candidates
-    open : the offender's positions that had no escape to begin with, and that no judge has ruled
-        out: where the next order looks for loss candidates
+    open : the offender's positions that had no escape to begin with and are not ruled out by a
+        judge; the next order searches them for loss candidates
     found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate,
-        and a later order finds `open` as this one did
+        and the next order starts from the same `open`
     """
 
     def __init__(self, memory: Memory, order: int, frontiers: list[Frontier]) -> None:
-        """Take four frontiers, with anything on them."""
+        """Take four frontiers with arbitrary content."""
         self.order = order
         self.propagation, self.sets = memory.propagation, memory.propagation.sets
         self.winner, self.offender = memory.winner, memory.offender
@@ -125,7 +125,7 @@ class Search:
         self.live = self._expect_wins()
 
     def _expect_wins(self) -> Rows:
-        """`live`: captures that wait for this order count as won already."""
+        """Return `live`: the unknown positions without those whose capture wins at this order."""
         p = self.propagation
         live = unknown = p.unknown[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
@@ -137,17 +137,17 @@ class Search:
 
     @property
     def captures_win(self) -> bool:
-        """Return whether captures of the winner come to win at this order."""
+        """Return whether captures of the winner win at this order."""
         return self.live is not self.propagation.unknown[self.winner]
 
     def discard_idle(self) -> None:
-        """Give the memory of the idle frontiers back, until they are used again."""
+        """Release the memory of the idle frontiers until they are used again."""
         for front in self._idle:
             self.sets.workers.storage.discard(front.rows)
 
     @contextmanager
     def frontier(self) -> Iterator[Frontier]:
-        """One of the two idle frontiers, with anything on it, to work on for a while."""
+        """Lend one of the two idle frontiers, with arbitrary content."""
         front = self._idle.pop()
         try:
             yield front
@@ -159,12 +159,12 @@ class Search:
     ) -> bool:
         """Find the candidates of both kinds: at the first order all, later those that may be new.
 
-        lost : the offender's positions that another search of this order has shown to be lost;
-            they need no more looking at
-        judge : is asked of loss candidates from which play comes to others; those with a new way to
+        lost : the offender's positions that another search of this order has shown to be lost; they
+            are left out
+        judge : applied to loss candidates from which play comes to others; those with a new way to
             lose, which are many, are left to `rule_out`
-        captures_wait : what only a capture wins is won when its ply has come; until then it is an
-            escape, unless the offender's move to it is the offence
+        captures_wait : a position that only a capture wins is won when the capture's ply has come;
+            until then it is an escape, unless the offender's move to it is the offence
 
         Returns `found_any`.
         """
@@ -180,7 +180,7 @@ class Search:
         return self.found_any
 
     def _find_all(self, lost: Records | None) -> None:
-        """The candidates of the first order, and what later orders begin with."""
+        """Find the candidates of the first order, and the sets from which later orders start."""
         memory, sets = self._memory, self.sets
         unknown = self.propagation.unknown[self.winner]
         sets.over(memory.mark, int(self.winner), unknown, self.win_candidates)
@@ -193,10 +193,10 @@ class Search:
         sets.copy(self.loss_candidates.rows, self.open)
 
     def _find_affected(self, lost: Records | None, judge: Judge | None) -> None:
-        """The candidates of a later order: those that something new may have made so.
+        """Find the candidates of a later order that new wins or losses may affect.
 
-        A loss candidate has a new way to lose if it has a move into what has been won since the
-        last search, or a capture that loses since this one.
+        A loss candidate has a new way to lose if it has a move into a position won since the last
+        search, or a capture that loses since this one.
         """
         memory, sets, p = self._memory, self.sets, self.propagation
         assert memory.offending is not None
@@ -216,7 +216,7 @@ class Search:
             sets.remove(lost, self.loss_candidates.rows)
         if not self.loss_candidates.counts.any():
             return
-        # Those escapes are wanted no more: `open` takes their room, and leaves its own.
+        # These escapes are not needed any more: `open` takes their array, and leaves its own.
         self.open, self.escapes = self.escapes, marked
         sets.empty_out(self.open)
         sets.add(memory.open, self.open, within=losable)
@@ -225,7 +225,7 @@ class Search:
         self._keep_affected(judge)
 
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
-        """Make a frontier the offender's positions with a new way to lose."""
+        """Set a frontier to the offender's positions with a new way to lose."""
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
         with self.frontier() as cause:
@@ -239,12 +239,12 @@ class Search:
     def _keep_affected(self, judge: Judge | None) -> None:
         """Keep the candidates from which play may come to a loss candidate with a new way to lose.
 
-        A pattern that never leads to one stood at the last order as it stands now, and was found
-        then. So what is not affected fails again. What a judge rules out is in no pattern: nothing
-        is affected through it, and it is open no longer.
+        A pattern that never leads to one has not changed since the last order, and was found then.
+        So candidates that are not affected fail again. Positions that a judge rules out are in no
+        pattern: they affect no other position, and are no longer in `open`.
 
         On entry `loss_candidates` has those with a new way to lose, on return all of `open` that
-        are affected; `escapes` has the marked positions, and on return those that are not.
+        are affected; `escapes` has the marked positions, and on return those that are not affected.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
@@ -264,10 +264,10 @@ class Search:
         sets.unite(losses.rows, self.open)
 
     def _find_escapes(self, captures_wait: bool) -> None:
-        """Make `escapes` what saves the offender, and take what captures win off the candidates.
+        """Set `escapes`, and remove positions that captures win from the win candidates.
 
-        On entry `escapes` has, of the positions that a capture wins at this order, those alone
-        that are marked and no candidates.
+        On entry, of the positions that a capture wins at this order, `escapes` has only those that
+        are marked and no candidates.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:
@@ -281,9 +281,9 @@ class Search:
             sets.intersect(self.live, wins)
 
     def prune(self) -> None:
-        """Prune to the greatest fixpoint, looking at all candidates that are left first.
+        """Prune to the greatest fixpoint, first with sweeps over all remaining candidates.
 
-        Where few losses are left this is quick; spreading what was pruned would take full plies.
+        With few losses left this is quick; propagating the pruned positions would take full plies.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.frontier() as pruned_wins:
@@ -297,7 +297,7 @@ class Search:
                 self._spread(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
-        """Prune the win candidates on a frontier, and what falls with them; whether any are."""
+        """Prune the win candidates on a frontier and their dependents; return whether any exist."""
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False
         with self.frontier() as pruned_losses:
@@ -306,7 +306,7 @@ class Search:
         return True
 
     def _spread(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
-        """Prune the losses on a frontier, the wins without another loss, the losses that ..."""
+        """Prune the losses on a frontier, then the wins without another loss, and so on."""
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         while self.sets.transfer(pruned_losses, losses):
             self.sweep(self.winner, pruned_losses, wins, pruned_wins, losses)
@@ -315,16 +315,16 @@ class Search:
             self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, judge: Judge) -> None:
-        """Take away the loss candidates that a judge rules out, for later orders too.
+        """Remove the loss candidates that a judge rules out, for later orders too.
 
-        As a rule they are so many that what falls with them is left to `prune`.
+        They are usually so many that `prune` is left to remove those that depend on them.
         """
         self.sets.transfer(self.loss_candidates, self.open)
         judge(self.loss_candidates)
         self.sets.unite(self.loss_candidates.rows, self.open)
 
     def declare(self, wins: Frontier) -> None:
-        """The final phase: make win candidates direct wins; from now on they are no escapes."""
+        """Final phase: make win candidates direct wins, which are no escapes from now on."""
         p, winner = self.propagation, self.winner
         if self.sets.transfer(wins, p.unknown[winner]):
             self.sets.transfer(wins, p.losable[winner])

@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The kernels of phase 2b: every capture of one kind of piece, from a view.
+"""Kernels of phase 2b: all captures of one kind of piece, from a view.
 
 A view is the supporting table in the parent's order, without the captured piece (`supporting.py`).
-What both hold are numbers of codes: the better capture has the larger one.
+Both have numbers of codes; the better capture has the larger number.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
-In the first and third case one move of one capturing piece is a maximum over a row. Which views
-there are, and where the codes go, is for the driver to say (`captures.py`).
+In the first and third case one move of one capturing piece is a maximum over a row. `captures.py`
+makes the views and calls these kernels.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from tbgen.rows.frame import (
 )
 
 MANY_SQUARES = 20
-"""From so many squares on, a maximum of two whole rows is faster than one of each square."""
+"""Squares from which a maximum over whole rows is faster than one for each square."""
 
 
 @part
 def _raise_bits(codes, base, lo, hi, code):
-    """Raise the codes of the squares of a set to at least `code`.
+    """Raise the codes on the squares of a set to at least `code`.
 
     base : int64, the slot of the row's first square
     code : unsigned, one code
@@ -67,9 +67,9 @@ def _raise_bits(codes, base, lo, hi, code):
 
 @part
 def _raise_row(codes, base, view, source, lo, hi, saved):
-    """Raise a row to the view's row, for the squares of a set only.
+    """Raise a row to the view's row, on the squares of a set only.
 
-    The whole row is one vector maximum; the few squares outside the set are put back.
+    The whole row is one vector maximum; then the few squares outside the set are restored.
 
     base, source : int64, the slots of the first squares of both rows
     """
@@ -101,12 +101,12 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
 def _capture_by_attackers(
     codes, base, first, mid, rest, victim, side, lo, hi, view, frame, strides, saved
 ):
-    """Captures of the piece on `victim` by the attackers of `side`.
+    """Raise codes to the captures of the piece on `victim` by the attackers of `side`.
 
     base : int64, the slot of the row's first square
     first, rest : int64, the first row of the view's lead, and the view's mid before the capture
     victim : int64, a square
-    lo, hi : uint64, the squares of lead and mid
+    lo, hi : uint64, the occupied squares of lead and mid
     """
     for man in range(frame.men.shape[0]):
         if frame.men[man, SIDE] != side:
@@ -126,7 +126,7 @@ def _capture_by_attackers(
 
 @part
 def _view_mid(mid, without, frame, strides):
-    """The view's mid of a frame's mid.
+    """Return the view's mid for a mid of the frame.
 
     without : int64, a group that is left out; -1 for none
     """
@@ -141,9 +141,9 @@ def _view_mid(mid, without, frame, strides):
 def k_capture_group(
     lead_0, lead_1, victims, side, codes, legal, view, view_frame, strides, frame, saved
 ):
-    """Captures by `side` of a man of the mid.
+    """Raise codes to the captures by `side` of the men of a group.
 
-    victims : int64, his group
+    victims : int64, the group
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     first_man = frame.groups[victims, FIRST_MAN]
@@ -188,10 +188,10 @@ def k_capture_defender(
     lead_0, lead_1, column_0, column_1, dropped, side, codes, legal, view, view_frame, strides,
     frame, saved,
 ):  # fmt: skip
-    """Captures by `side` of an advisor or elephant.
+    """Raise codes to the captures by `side` of advisors or elephants.
 
-    column_0, column_1 : int64, its columns [column_0, column_1) of the lead
-    dropped : int64 (leads of the range, columns), the view's lead without that piece
+    column_0, column_1 : int64, their columns [column_0, column_1) of the lead
+    dropped : int64 (leads of the range, columns), the view's lead without the piece
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     for lead in range(lead_0, lead_1):
@@ -212,7 +212,7 @@ def k_capture_defender(
 
 @borrowing_kernel
 def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, strides, frame):
-    """Captures by `side` of the inner piece; the view has one code per row."""
+    """Raise codes to the captures by `side` of the inner piece; the view has one code per row."""
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

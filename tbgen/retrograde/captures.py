@@ -1,13 +1,12 @@
 # mypy: allow-untyped-calls
-"""Phase 2b: what every capture is worth.
+"""Phase 2b: the value of every capture.
 
-    values that the supporting tables have  ->  a palette of what captures are worth
+    values of the supporting tables  ->  a palette of the values of captures
     a supporting table  ->  a plane of numbers in that palette  ->  a view for each captured piece
     a range of leads    ->  the largest number over all captures of a position
 
-Views are made in `supporting.py`, captures looked for in `capture_kernels.py`. The palette says how
-wide all of these planes are (`tables/palettes.py`); what comes of them is sorted in
-`initialisation.py`.
+`supporting.py` makes the views, and `capture_kernels.py` finds the captures. The palette determines
+the width of all these planes (`tables/palettes.py`). `initialisation.py` sorts the results.
 """
 
 from __future__ import annotations
@@ -42,27 +41,27 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 Find = Callable[[int, int, Rows, Plane], None]
-"""`find(lead_0, lead_1, legal, numbers)`: as `Captures.find`; or for captures of one kind of piece,
-raising the numbers that are there."""
+"""`find(lead_0, lead_1, legal, numbers)`: as `Captures.find`; or, for captures of one kind of
+piece, raises the numbers that are there."""
 
 
 class _Kind(NamedTuple):
-    """A kind of piece that is captured, and the table that such a capture leads to."""
+    """A kind of captured piece, and the table that such a capture leads to."""
 
     kind: PieceType
     table: SupportingTable
     swapped: bool
     """Whether the table has the colours exchanged."""
     to_move: int
-    """The side to move after the capture, as the table has it."""
+    """The side to move after the capture, in the colours of the table."""
     worth: dict[int, int]
-    """The code of a capture that leads to each code of the table."""
+    """For each code of the table, the code of a capture that leads to it."""
 
 
 def _dropped_leads(
     parent: Layout, view: Layout, columns: range, victim_side: Side
 ) -> NDArray[np.int64]:
-    """int64 (leads, columns): the view's lead when the piece of a column is captured."""
+    """Return the view's lead when the piece of a column is captured, int64 (leads, columns)."""
     red_pieces = parent.defenders[Side.RED].pieces
     result = np.zeros((parent.leads, len(columns)), np.int64)
     for c, column in enumerate(columns):
@@ -78,15 +77,15 @@ def _dropped_leads(
 
 
 def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
-    """int64 (groups of the parent,): the view's strides of the same groups, 0 where gone."""
+    """Return the view's stride of each group of the parent, 0 if it has none, int64 (groups,)."""
     of = {(g.side, g.kind): s for g, s in zip(view.groups, view.strides, strict=True)}
     return np.array([of.get((g.side, g.kind), 0) for g in parent.groups], np.int64)
 
 
 class Captures:
-    """The captures of one side, which are looked for in a range of leads at a time.
+    """Captures of one side, found for a range of leads at a time.
 
-    The supporting tables are in memory meanwhile: there is no plane of the table itself.
+    The supporting tables are in memory meanwhile; there is no plane of the table itself.
     """
 
     def __init__(
@@ -103,14 +102,15 @@ class Captures:
         """Load the tables that captures with `side` to move lead to.
 
         supporting : opens the table of a material after a capture
-        ready : is told the palette before there are any planes
-        Raises `LimitExceededError` where a capture is worth what has no code.
+        ready : called with the palette before any planes are made
+
+        Raises `LimitExceededError` if a capture's value has no code.
         """
         self._layout, self._frame, self._side = layout, frame, side
         victim_side = side.other
         kinds = _kinds(layout, victim_side, supporting, code_space, metric)
         self.palette = _palette(kinds, code_space)
-        """The codes of the numbers that are found."""
+        """Codes of the numbers that `find` writes."""
         ready(self.palette)
         self._searches: list[Find] = []
         for kind, table, swapped, to_move, worth in kinds:
@@ -132,8 +132,8 @@ class Captures:
         """Find the best capture of every legal position of the leads [lead_0, lead_1).
 
         legal : Rows of these leads
-        numbers : (rows of these leads * 90,), out; by row and square; 0 for none, anything where
-            no position is legal
+        numbers : (rows of these leads * 90,), out; by row and square; 0 for none, anything for
+            illegal positions
         """
         numbers.fill(0)
         for search in self._searches:
@@ -142,7 +142,7 @@ class Captures:
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
     ) -> Find:
-        """Captures of a piece of a mid group, or of the inner piece."""
+        """Return the search for captures of a piece of a mid group, or of the inner piece."""
         side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
         plane, view_frame = maker.whole(workers), maker.frame
         if view.inner is None:
@@ -157,7 +157,7 @@ class Captures:
         )  # fmt: skip
 
     def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> Find:
-        """Captures of an advisor or elephant; the view is made for a few leads at a time."""
+        """Return the search for captures of advisors or elephants, with views of few leads."""
         layout, victim_side = self._layout, self._side.other
         side, frame, strides = int(self._side), self._frame, _strides(layout, view)
         column = victim_side * layout.defenders[Side.RED].pieces + 1
@@ -184,7 +184,7 @@ def _kinds(
     code_space: CodeSpace,
     metric: Metric,
 ) -> list[_Kind]:
-    """The kinds of pieces that a side may lose."""
+    """Return the kinds of pieces that a side may lose."""
     kinds = []
     army = layout.armies[victim_side]
     for kind in list(PieceType)[1:]:
@@ -210,7 +210,7 @@ def capture_width(
     code_space: CodeSpace,
     metric: Metric,
 ) -> int:
-    """Return the bytes of a number of captures, of the side that has more different ones."""
+    """Return the bytes of a number of captures, for the side with more different values."""
     return max(
         _palette(_kinds(layout, side, supporting, code_space, metric), code_space).dtype.itemsize
         for side in Side
@@ -218,16 +218,15 @@ def capture_width(
 
 
 def _palette(kinds: list[_Kind], code_space: CodeSpace) -> Palette:
-    """The codes that captures of some kinds of pieces are worth."""
+    """Return the palette of the captures of some kinds of pieces."""
     return Palette.of(code_space, (code for kind in kinds for code in kind.worth.values()))
 
 
 def capture_value(value: Value, metric: Metric) -> Value:
-    """Return the value of a capture that leads to a position of some value.
+    """Return the value of a capture from the value of the position that it leads to.
 
-    One ply more than the position, for the other side; in a DTC table every loss of the
-    supporting table is a conversion in one ply, and every win costs two (Fang, Hsu & Hsu 2002,
-    section 6.3).
+    One ply more than the position, for the other side. In a DTC table every loss of the supporting
+    table is a conversion in one ply, and every win costs two (Fang, Hsu & Hsu 2002, section 6.3).
     """
     if value.outcome == Outcome.DRAW:
         return DRAW
@@ -238,20 +237,20 @@ def capture_value(value: Value, metric: Metric) -> Value:
 
 
 MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
-"""More than one byte can number, of two-byte codes."""
+"""More values of two-byte codes than one byte can number."""
 
 
 class _Manifold(DrawnTable):
-    """A drawn table that passes for one of many values, so that numbers take two bytes."""
+    """Drawn table that claims to have many values, so that numbers take two bytes."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """The draw, and what no position has."""
+        """Return the code of the draw, and codes that no position has."""
         many = map(self.code_space.encode, MANY_VALUES)
         return [*super().occurring_codes(side), *many]
 
 
 def compile_captures(*, wide: bool = False) -> None:
-    """Compile the kernels of captures, by looking for them where there are no positions.
+    """Compile the kernels of captures by a search without positions.
 
     wide : those for numbers of two bytes, not of one
     """

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Phase 2c: the positions of a side, sorted by their captures, a range of leads at a time.
 
-    no capture          may be lost as soon as all its moves are
-    best capture draws  can never be lost, and waits for nothing
-    best capture wins   waits until its ply is due, and is never lost
+    no capture          can be lost as soon as all moves lose
+    best capture draws  cannot be lost, and waits for nothing
+    best capture wins   waits until its ply is due, and cannot be lost
     best capture loses  waits until its ply is due: until then the loser has a longer way
 
-With the positions without any move (`Propagation.start`), these are the *seeds* of the
-propagation: what Fang, Hsu & Hsu 2002, section 5, call the initialization phase.
+Together with the positions without any move (`Propagation.start`) these are the *seeds* of the
+propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ from tbgen.tables.palettes import Palette
 
 
 class Sorted(NamedTuple):
-    """The legal positions of one side, by their captures."""
+    """Legal positions of one side, sorted by their captures."""
 
     losable: Rows
-    """Those without any capture."""
+    """Positions without any capture."""
     waiting: Waiting
-    """Those whose best capture wins or loses."""
+    """Positions whose best capture wins or loses."""
 
 
 @borrowing_kernel
 def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame):
     """Sort the positions of a side by their captures.
 
-    numbers : unsigned (rows of the leads * 90,), in; the best captures, 0 for none, anything where
-        no position is legal
+    numbers : unsigned (rows of the leads * 90,), in; the best captures, 0 for none, arbitrary for
+        illegal positions
     draw : int, the number of a draw
     losable : Rows of the leads, out; the positions without any capture
     slots : uint32 (slots of the leads,), out; the positions whose best capture wins or loses, from
         the first lead's first slot on
     waiting : unsigned (slots of the leads,), out; the numbers of those captures
 
-    Returns how many of those there are.
+    Returns the number of those positions.
     """
     mids = frame.size[MIDS]
     count = 0
@@ -61,7 +61,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
                 continue
             first = row * STRIDE + WORD_SQUARES * word
             without, drawn = EMPTY, EMPTY
-            # All squares, without a branch: vectors.
+            # All squares, without a branch: vectorised.
             for s in range(WORD_SQUARES):
                 without |= np.uint64(numbers[first + s] == 0) << np.uint64(s)
                 drawn |= np.uint64(numbers[first + s] == draw) << np.uint64(s)
@@ -77,14 +77,14 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
 
 
 def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> Sorted:
-    """Find the best captures of the legal positions of a side, and sort these by them.
+    """Find the best captures of the legal positions of a side, and sort the positions by them.
 
-    palette : the codes of the numbers that `find` finds (`Captures`)
+    palette : the codes of the numbers that `find` writes (`Captures`)
     """
     chunks, workers = sets.chunks, sets.workers
     losable, waiting = sets.empty(), Waiting(workers.storage)
     slots = chunks.rows * STRIDE
-    # Of a range of chunks, for each thread; in memory even where the sets are not.
+    # One range of chunks for each thread; in memory even if the sets are on disk.
     plane_size = -(-chunks.number // RANGES) * slots
     planes = [
         (

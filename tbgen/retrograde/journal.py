@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Records of settled and of waiting positions: codes without a plane of codes.
 
-Every position is settled once, with the code of its ply, so that the records of all plies
-(`Journal`) are the whole solution: about a byte for each settled position, half of that
-compressed, where a plane has one or two for each slot. Captures whose ply has not come are kept
-in the same way (`Waiting`), code by code; so are the seeds of an order.
+Every position is settled once, with the code of its ply. So the records of all plies (`Journal`)
+are the whole solution. They take about a byte for each settled position, half of that compressed; a
+plane takes one or two for each slot. Captures whose ply has not come are stored in the same way,
+code by code (`Waiting`); so are the seeds of an order.
 
-How a set of positions is written down is in `tbgen.rows.records`.
+`tbgen.rows.records` has the format of a set of positions.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from tbgen.rows.storage import Kept, Storage
 from tbgen.tables.palettes import Palette
 
 _HEADER = Struct("<II")
-"""Before each record of a journal: its code and its length."""
+"""Header of a record of a journal: its code and its length."""
 
 _HEADER_BYTES = _HEADER.size
 
 _PIECE_BYTES = 1 << 15
-"""Bytes of records that are compressed together; each chunk keeps less than that as they are."""
+"""Bytes of records that are compressed together; each chunk has fewer bytes uncompressed."""
 
 Place = tuple[int, int]
-"""A place in the journal of a chunk: how many pieces come before, and how many bytes of the next.
-A piece that is compressed meanwhile keeps its places."""
+"""Position in the journal of a chunk: number of full pieces before it, and offset in the next
+piece. It stays valid when a piece is compressed."""
 
 
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
-    """Write the numbers of the codes of a piece of a journal to a chunk of a plane.
+    """Write the numbers of the codes of a journal's piece to a chunk of a plane.
 
-    data : uint8 (n,), in; header and record by turns
+    data : uint8 (n,), in; header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
     numbers : unsigned (rows of the chunk * 90,), inout
     """
@@ -71,17 +71,17 @@ def _k_fill(data, codes, numbers):
 
 
 class Journal:
-    """The settled positions of one side to move, chunk by chunk; one thread for each chunk."""
+    """Settled positions of one side to move, by chunk; one thread writes each chunk."""
 
     def __init__(self, chunks: int, storage: Storage) -> None:
         self._storage = storage
         self._open = [bytearray() for _ in range(chunks)]
         self._packed: list[list[Kept]] = [[] for _ in range(chunks)]
         self.codes: set[int] = set()
-        """All codes that have been noted."""
+        """All codes that have been added."""
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Note that the positions of a record have a code."""
+        """Append a record of positions with a code."""
         self.codes.add(code)
         piece = self._open[chunk]
         piece += _HEADER.pack(code, len(record))
@@ -92,18 +92,18 @@ class Journal:
 
     @property
     def places(self) -> list[Place]:
-        """For each chunk, where its records end by now."""
+        """Ends of the records of each chunk at present."""
         return [
             (len(packed), len(piece))
             for packed, piece in zip(self._packed, self._open, strict=True)
         ]
 
     def better_since(self, places: list[Place], code: int) -> Records:
-        """The records after some places whose codes are better than one."""
+        """Return the records after some places whose codes are better than one code."""
         return _LaterRecords(self, places, code)
 
     def records_after(self, chunk: int, place: Place, code: int) -> list[Bytes]:
-        """Those of one chunk."""
+        """Return the records of one chunk after a place whose codes are better than one code."""
         number, at = place
         pieces = [packer.decompress(self._storage.fetch(k)) for k in self._packed[chunk][number:]]
         found = []
@@ -117,7 +117,7 @@ class Journal:
         return found
 
     def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """All that has been noted: chunks, and compressed pieces, those of a chunk in order."""
+        """Iterate over all records: chunk and compressed piece, those of a chunk in order."""
         for chunk, (packed, piece) in enumerate(zip(self._packed, self._open, strict=True)):
             for kept in packed:
                 yield chunk, self._storage.fetch(kept)
@@ -125,11 +125,11 @@ class Journal:
                 yield chunk, packer.compress(piece)
 
     def put_back(self, chunk: int, piece: bytes) -> None:
-        """Note a piece as `pieces` has given it, but for its codes."""
+        """Append a piece that `pieces` has returned; its codes are not added to `codes`."""
         self._packed[chunk].append(self._storage.keep(piece))
 
     def fill(self, chunk: int, palette: Palette, numbers: NDArray[Any]) -> None:
-        """Write the numbers of the codes of a chunk to a plane of it (rows of the chunk * 90,)."""
+        """Write the numbers of a chunk's codes to a plane of it, (rows of the chunk * 90,)."""
         for kept in self._packed[chunk]:
             piece = packer.decompress(self._storage.fetch(kept))
             _k_fill(np.frombuffer(piece, np.uint8), palette.codes, numbers)
@@ -139,7 +139,7 @@ class Journal:
 
 
 class _LaterRecords:
-    """Records noted in a journal after some places, as `Records`."""
+    """Records of a journal after some places; implements `Records`."""
 
     def __init__(self, journal: Journal, places: list[Place], code: int) -> None:
         self._journal = journal
@@ -148,17 +148,17 @@ class _LaterRecords:
         self._places = [(chunk, before) for chunk, (before, after) in now if before != after]
 
     def __len__(self) -> int:
-        """Number of chunks that anything was noted of."""
+        """Number of chunks with records after their places."""
         return len(self._places)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Some of these chunks, unpacked one at a time."""
+        """Iterate over some chunks, unpacked one at a time."""
         for chunk, place in self._places[chunks]:
             yield chunk, self._journal.records_after(chunk, place, self._code)
 
 
 class Waiting:
-    """Positions of one side to move that have a capture (or a direct win) which is not due yet."""
+    """Positions of one side to move with a capture (or a direct win) that is not due yet."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -170,13 +170,13 @@ class Waiting:
             return self._records.setdefault(code, KeptRecords(self._storage))
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
-        """Let the positions of a record wait for a code."""
+        """Add a record of positions that wait for a code."""
         self._of(code).add(chunk, record)
 
     def add_lists(
         self, chunk: int, numbers: NDArray[Any], slots: NDArray[np.uint32], palette: Palette
     ) -> None:
-        """Let positions of a chunk wait, slots (n,) from its first one on, for codes.
+        """Add positions of a chunk that wait for codes: slots (n,), from the chunk's first one on.
 
         numbers : (n,) those of the codes in the palette
         """
@@ -187,7 +187,7 @@ class Waiting:
         changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
         starts = np.concatenate([[0], changes, [len(ordered)]])
         codes = palette.codes.take(ordered[starts[:-1]]).tolist()
-        # A row of k squares takes less than k + 5 bytes, and there is a row to every square.
+        # A row of k squares takes at most k + 5 bytes; each square may have its own row.
         out, ends = np.empty(6 * len(numbers), np.uint8), np.zeros(len(codes), np.int64)
         k_record_lists(slots[order], starts, out, ends)
         first = 0
@@ -196,24 +196,24 @@ class Waiting:
             first = end
 
     def pieces(self) -> Iterator[tuple[int, int, bool, bytes]]:
-        """All that waits: code, chunk, whether it is compressed, and the record as it is kept."""
+        """Iterate over all records: code, chunk, whether it is compressed, and stored bytes."""
         for code, records in self._records.items():
             for chunk, packed, piece in records.pieces():
                 yield code, chunk, packed, piece
 
     def put_back(self, code: int, chunk: int, packed: bool, piece: bytes) -> None:
-        """Let a record wait again that `pieces` has given."""
+        """Add a record that `pieces` has returned."""
         self._of(code).put_back(chunk, packed, piece)
 
     @property
     def codes(self) -> list[int]:
-        """The codes that something waits for, in no order."""
+        """Codes for which positions wait, in no order."""
         return list(self._records)
 
     def records(self, code: int) -> Records:
-        """The positions that wait for a code."""
+        """Return the positions that wait for a code."""
         return self._records.get(code, KeptRecords(self._storage))
 
     def drop(self, code: int) -> None:
-        """Forget what waits for a code."""
+        """Remove the positions that wait for a code."""
         self._records.pop(code, None)

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Phase 1: which positions are legal.
+"""Phase 1: the legal positions.
 
 A position is legal if no pieces overlap, the kings do not face each other, and the side that is
-not to move is not in check. For one row that is a set: the squares where the inner piece may
-stand without giving, or while blocking, an attack on that king.
+not to move is not in check. For one row this is a set of squares of the inner piece: those from
+which it does not attack that king, and on which it blocks any other attack on that king.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tbgen.rows.workers import Workers
 
 @part
 def legal_row(lead, mid, side, frame):
-    """The legal positions of a row with `side` to move, as two words."""
+    """Return the legal positions of a row with `side` to move, as two words."""
     lead_lo, lead_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
     mid_lo, mid_hi = frame.mid_taken[mid, 0], frame.mid_taken[mid, 1]
     if (mid_lo & lead_lo) | (mid_hi & lead_hi):
@@ -66,7 +66,7 @@ def _k_legal(lead_0, lead_1, side, legal, frame):
 
 
 def find_legal(frame: Frame, side: int, workers: Workers) -> NDArray[np.uint64]:
-    """The legal positions with `side` to move, uint64 (rows, 2)."""
+    """Return the legal positions with `side` to move, uint64 (rows, 2)."""
     leads, mids = int(frame.size[LEADS]), int(frame.size[MIDS])
     legal: NDArray[np.uint64] = workers.storage.zeros((leads * mids, 2), np.uint64)
 

@@ -2,10 +2,9 @@
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
-Plain arithmetic without numba, so that a plan can ask for tables that nobody builds. It lies
-beside the solver because it changes with it: a phase that keeps one more set of positions has to
-be counted here. How much of this memory a machine has, and what a table costs in time and on
-disk, is the business of `tbgen.building`.
+Plain arithmetic without numba, so that a plan can include tables that are not built. It lies beside
+the solver because the two change together: another set of positions in a phase must be counted
+here. `tbgen.building` compares this with the machine's memory, and plans time and disk.
 """
 
 from __future__ import annotations
@@ -23,64 +22,64 @@ _SET_BYTES = 2 * 8
 """Bytes per row of one set of positions of one side: two words of 45 bits, kept in 64 each."""
 
 _SETS = 7
-"""Sets while the propagation runs: unknown and losable of each side, and three frontiers."""
+"""Sets during the propagation: unknown and losable of each side, and three frontiers."""
 
 _PATTERN_SETS = 4
-"""More sets while patterns are searched for: those that all searches share."""
+"""Additional sets during searches for patterns, shared by all searches."""
 
 _IDLE_SETS = 2
-"""Those of them that are given back while there is a graph."""
+"""Number of sets that are released while there is a graph."""
 
 _CAPTURE_SETS = 2
 """Sets while captures are found: losable of each side."""
 
 _GRAPH_BYTES = 0.4
-"""Bytes per slot of lists and graphs in a search for chases, never on disk: the most that was
-measured, since only a search knows how many candidates are left for its graph."""
+"""Bytes per slot of lists and graphs in a search for chases, never on disk: the maximum measured.
+The number of candidates in a graph is not predictable."""
 
 _RECORD_BYTES = 64 << 10
-"""Bytes for each chunk of records that are too few to be put into a file, of journals for the most
-part, and of the places of the others."""
+"""Bytes for each chunk of records that are too short for the file, mostly of journals, and of the
+file offsets of the others."""
 
 _STARTED_BYTES = 145 << 20
-"""The interpreter, and the compiler that loads the kernels; also while a small table is built.
-The solver gives a part of it back before it allocates (`trim_process`), so this is a floor, and
-no summand."""
+"""Bytes of the interpreter and of the compiler that loads the kernels; also while a small table is
+built. The solver releases a part before it allocates (`trim_process`). So this is a minimum, and
+not added to the rest."""
 
 _FIXED_BYTES = 133 << 20
-"""The interpreter and the kernels, while a table is built."""
+"""Bytes of the interpreter and the kernels while a table is built."""
 
 _BYTES_PER_THREAD = 2 << 20
-"""A thread's stack and small buffers, beside the codes of the chunk it works on."""
+"""Bytes of a thread's stack and small buffers, without its chunk."""
 
 _CHUNK_BYTES = 4
-"""Bytes per slot of the chunk that a thread works on: its codes, and records being packed."""
+"""Bytes per slot of a thread's chunk: its codes, and records being compressed."""
 
 _NEIGHBOURS = 20
-"""Leads around one that a sweep looks at, in the frontier and in the escapes together."""
+"""Neighbouring leads that a sweep reads, in the frontier and in the escapes together."""
 
 _SWEEP_SETS = 6
 """Sets of its own lead that a sweep reads or writes beside those."""
 
 _MOST_WIDTH = 2
-"""Bytes of a number in a plane, at most: as many as a code has, if that is less. Most tables take
-one byte, but which of them do is known when their values are (`tbgen.tables.palettes`)."""
+"""Maximum bytes of a number in a plane, if a code has so many. Most tables take one byte, but this
+is known only with their values (`tbgen.tables.palettes`)."""
 
 _SLACK_BYTES = 16 << 20
-"""What numpy, the compressor and the allocator may take between two looks at the memory in use."""
+"""Bytes for numpy, the compressor and the allocator between two checks of the memory in use."""
 
 
 def has_orders(material: Material, rules: Rules) -> bool:
     """Return whether a table has rule-decided orders.
 
-    Never where one side is armless: a repetition loses only against a side that can still win
+    Never if one side is armless: a repetition loses only against a side that can still win
     (Fang, Hsu & Hsu 2002).
     """
     return rules != Rules.NONE and material.both_armed
 
 
 def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]:
-    """The codes to try: those of one byte per order, and those for long distances."""
+    """Return the code spaces to try: one byte per order, then the one for long distances."""
     if has_orders(material, rules):
         return CodeSpace(2, BYTE_SPAN), CodeSpace(4, LONG_SPAN)
     return CodeSpace(1, BYTE_SPAN), CodeSpace(2, LONG_SPAN)
@@ -91,23 +90,23 @@ class MemoryNeed:
     """Memory for solving a table, in bytes, supporting tables included."""
 
     in_memory: int
-    """The peak with all arrays in memory."""
+    """Peak with all arrays in memory."""
     least: int
-    """The least that will do, with the arrays on disk."""
+    """Minimum, with the arrays on disk."""
     working: int
-    """What the threads may touch of these between two looks at the memory in use."""
+    """Bytes of these arrays that threads may use between two checks of the memory in use."""
 
 
 def memory_needed(
     material: Material, codes: CodeSpace, rules: Rules, threads: int = 2, width: int = 1
 ) -> MemoryNeed:
-    """The memory of solving a material under some rules.
+    """Return the memory for solving a material under some rules.
 
-    width : bytes of a number of captures: one, unless their values are known to be too many
+    width : bytes of a number of captures: one, unless there are too many values
 
     The peak is while the captures of the second side are found (the supporting tables of a side,
-    and a few sets), while patterns are searched for (all sets, and what the search needs beside
-    them), or while a plane is written.
+    and a few sets), while patterns are searched for (all sets, and the arrays of the search), or
+    while a plane is written.
     """
     layout = Layout.of(material)
     if not has_orders(material, rules):
@@ -136,11 +135,11 @@ def memory_needed(
 
 
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
-    """Bytes of the supporting tables of the side for which they take most.
+    """Return the bytes of the supporting tables of the side for which they take most.
 
-    Those of a defender are in memory as rows by squares, and a part of each as a view in the order
-    of the material; those of an attacker as views, and one of these also as rows by squares while
-    it is loaded. The numbers of a range are there, too.
+    Tables after the capture of a defender are in memory as rows by squares, and a part of each as a
+    view in the order of the material. Those of an attacker are views, and one of them also rows by
+    squares while it is loaded. The numbers of a range of leads are added.
     """
     layout = Layout.of(material)
     range_of_leads = min(1, threads / RANGES)
@@ -156,7 +155,7 @@ def _supporting_bytes(material: Material, width: int, threads: int) -> int:
             views = [
                 view.rows * (SQUARES if view.inner else 1) for view in layout.views(victim, kind)
             ]
-            # Of a defender, two columns at most, for the leads of one range.
+            # For a defender, views of at most two columns, for the leads of one range.
             kept += sum(views) if kind.is_attacker else table + 2 * max(views) * range_of_leads
             if kind.is_attacker:
                 loading = max(loading, table)

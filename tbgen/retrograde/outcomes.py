@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The outcomes of a finished table, as a writer of win-draw-loss files asks for them.
+"""Outcomes of a finished table, for a writer of win-draw-loss files.
 
-    tiles of codes  ->  a plane of outcomes  ->  0 where no position is  ->  `OutcomePlanes`
+    tiles of codes  ->  a plane of outcomes  ->  0 in slots without a position  ->  `OutcomePlanes`
 
-A table holds arbitrary codes in slots without a position, and a win-draw-loss file may choose
-what compresses best there: so the legal positions are found again, as the solver finds them.
+A table has arbitrary codes in slots without a position, where a win-draw-loss file may store any
+outcome that compresses well. So the legal positions are computed again, as in the solver.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcom
 
 @borrowing_kernel
 def _k_keep_positions(lead_0, lead_1, outcomes, area, legal, frame):
-    """Empty the slots of the leads [lead_0, lead_1) that hold no canonical legal position.
+    """Set the slots of the leads [lead_0, lead_1) without a canonical legal position to zero.
 
     outcomes : uint8 (slots,), inout; of all leads
     area : int64 (inner size,), the squares of the inner piece
@@ -48,7 +48,7 @@ def _k_keep_positions(lead_0, lead_1, outcomes, area, legal, frame):
 
 @borrowing_kernel
 def _k_pack(codes, before, out):
-    """Write the bytes of a block of outcomes; returns whether it has one outcome only.
+    """Write the bytes of a block of outcomes; return whether all outcomes are equal.
 
     codes : uint8 (slots,), in; 0 where there is no position
     before : int, the outcome of the first position
@@ -72,7 +72,7 @@ def _k_pack(codes, before, out):
 
 
 def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
-    """Return the codes, as `encode_outcomes` does, in a fraction of the time."""
+    """Return the block of `encode_outcomes`, in a fraction of the time."""
     held = int((codes != 0).argmax())
     first = int(codes[held])
     if first == 0:
@@ -84,7 +84,7 @@ def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
 
 
 class OutcomePlanes:
-    """The outcomes of a table, one side in memory at a time: a byte for each slot."""
+    """Outcomes of a table, one side in memory at a time: a byte for each slot."""
 
     def __init__(self, table: SupportingTable, threads: int) -> None:
         self._table = table
@@ -93,13 +93,13 @@ class OutcomePlanes:
         self._plane: tuple[int, NDArray[np.uint8]] | None = None
 
     def codes_from(self, side: int, first: int, count: int) -> NDArray[np.uint8]:
-        """(count,) outcome codes from slot `first` on, for a writer that does side after side."""
+        """Return `count` outcome codes from slot `first` on, for a writer of one side at a time."""
         return self.plane(side)[first : first + count]
 
     def plane(self, side: int) -> NDArray[np.uint8]:
-        """(slots,) outcome codes; 0 where no canonical legal position is."""
+        """Return the outcome codes, (slots,); 0 for slots without a canonical legal position."""
         if self._plane is None or self._plane[0] != side:
-            self._plane = None  # before the next one is made: there is room for one
+            self._plane = None  # first, since there is memory for one only
             self._plane = side, self._load(side)
         return self._plane[1]
 

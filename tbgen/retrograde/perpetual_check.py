@@ -2,10 +2,10 @@
 """Phase 4a: direct wins by perpetual check (Fang, Hsu & Hsu 2002, section 5.1).
 
 A win candidate is a position in check: the offender's move into it was a check. The greatest
-fixpoint (`candidates.py`) is the pattern, but for the winner's own clause: from every win candidate
-he must be able to reach, as often as he likes, a reply that is no check, or he is a perpetual
-checker too (*mutual checking indefinitely*) and wins nothing. That matters only where some loss
-candidate is itself in check.
+fixpoint (`candidates.py`) is the pattern, except for the winner's clause. From every win candidate
+the winner must be able to reach, again and again, a reply that is no check. Otherwise the winner is
+a perpetual checker too (*mutual checking indefinitely*), and wins nothing. This matters only if
+some loss candidate is itself in check.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tbgen.tables.codes import Outcome
 
 @borrowing_kernel
 def k_in_check(lead_0, lead_1, side, within, found, frame):
-    """Put the positions of `within` in which `side`, to move, is in check on `found`."""
+    """Set `found` to the positions of `within` in which `side`, to move, is in check."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
@@ -29,7 +29,7 @@ def k_in_check(lead_0, lead_1, side, within, found, frame):
             row = lead * mids + mid
             lo, hi = within[row, 0], within[row, 1]
             if lo | hi:
-                # The opponent could be to move wherever he does not attack this side's king.
+                # Legal with the opponent to move: this side's king is not attacked.
                 calm_lo, calm_hi = legal_row(lead, mid, 1 - side, frame)
                 lo &= ~calm_lo
                 hi &= ~calm_hi
@@ -40,7 +40,7 @@ def k_in_check(lead_0, lead_1, side, within, found, frame):
 def declare_perpetual_checks(
     memory: Memory, order: int, *, keep_losses: bool = False
 ) -> KeptRecords | None:
-    """Find the direct wins of one side at one order, and make them due.
+    """Find the direct wins of one side at one order, and seed the propagation with them.
 
     memory : of searches whose mark is `k_in_check`
 
@@ -58,9 +58,9 @@ def declare_perpetual_checks(
 
 
 def _declare_captures(search: Search) -> None:
-    """Make positions in check that a capture wins by this order direct wins too.
+    """Declare positions in check direct wins if a capture wins by this order.
 
-    The offence was committed, and what follows is won (docs/values.md, "Patterns, exactly").
+    The offence was committed, and the capture wins (docs/values.md, "Patterns, exactly").
     """
     p, sets, winner = search.propagation, search.sets, search.winner
     with search.frontier() as won_by_capture, search.frontier() as in_check:
@@ -72,11 +72,11 @@ def _declare_captures(search: Search) -> None:
 
 
 def _prune_checkers(search: Search) -> bool:
-    """Prune wins whose owner would check for ever himself; whether there were any.
+    """Prune wins in which the winner would have to check for ever; return whether there were any.
 
-    The winner's own clause as a least fixpoint. A win is *calm* if a reply leads to a loss whose
-    owner is not in check, or to a loss in check all of whose moves lead to calm wins (or to wins
-    outside the pattern).
+    The winner's clause is a least fixpoint. A win is *calm* if a reply leads to a loss that is not
+    in check. It is also calm if a reply leads to a loss in check, all of whose moves lead to calm
+    wins (or to wins outside the pattern).
     """
     sets, sweep, winner, offender = search.sets, search.sweep, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows
@@ -86,7 +86,7 @@ def _prune_checkers(search: Search) -> bool:
             return False
         checked = search.room_of_live
         sets.copy(in_check.rows, checked)
-    # For now, win candidates that are not known to be calm are escapes too.
+    # Until they are found to be calm, win candidates are escapes too.
     sets.unite(wins, search.escapes)
     with search.frontier() as calm_wins, search.frontier() as calm_losses:
         sets.put_difference(losses, checked, calm_losses)

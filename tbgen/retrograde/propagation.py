@@ -1,21 +1,20 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Phase 3: propagation, one order of preference after the other, one ply after the other.
+"""Phase 3: propagation in the order of preference: order by order, and ply by ply.
 
-    wins in n      a move into a loss in n - 1, or a capture worth that much
-    losses in n    no move and no capture that is not lost, the longest of them in n plies
+    wins in n      a move into a loss in n - 1, or a capture of this value
+    losses in n    all moves and captures lose, the longest of them in n plies
 
 At order 0 the seeds are the positions without any move, lost in 0 plies, and captures; at order k
 they are direct wins by the rules, and a ply is one of *distance-to-check* (Fang, Hsu & Hsu 2002,
 sections 5 and 6.1). Captures were valued before (`captures.py`), and wait until their ply is *due*.
-Since codes are settled in the order of preference, the first code that a position gets is its
-value; it goes into the journal, and the position out of the sets of each side to move:
+Codes are settled in the order of preference, so that the first code of a position is its value. It
+goes into the journal, and the position leaves the sets of its side to move:
 
-    unknown    legal, not settled: where the opponent may escape to
+    unknown    legal and not settled: an escape for the opponent
     losable    unknown, and all captures (if any) have come to lose
 
-A move into a lost position is no escape to be looked for: what has one was won a ply later.
-
-Which positions are direct wins is for the searches to say (`candidates.py`).
+Moves into lost positions are no escapes that a sweep must test: a position with such a move was won
+one ply later. `candidates.py` finds the direct wins.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ Report = Callable[[int, int, int], None]
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, found, unknown, losable, out, ends, frame):
-    """Settle the positions on `found`, and record them.
+    """Settle the positions on `found`: record them, and remove them from the sets.
 
     found : Frontier, in
-    unknown, losable : Rows, inout; the positions leave these sets
+    unknown, losable : Rows, inout
 
-    Returns how many positions there are.
+    Returns the number of these positions.
     """
     mids, leads = frame.size[MIDS], frame.size[LEADS]
     settled, at = 0, 0
@@ -75,10 +74,10 @@ def _k_settle(chunk_0, chunk_1, size, found, unknown, losable, out, ends, frame)
 
 
 class Propagation:
-    """The sets and journals of one material, and the plies that settle them.
+    """Sets and journals of one material, and the steps that settle its positions.
 
-    Pairs have one entry for each side to move. `fronts` are the positions settled by the last
-    ply, `spare` is the frontier that the next one writes first.
+    Pairs have one entry for each side to move. `fronts` contain the positions settled by the last
+    step, and `spare` is the frontier that the next step writes first.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class Propagation:
         code_space: CodeSpace,
         report: Report = lambda order, plies, settled: None,
     ) -> None:
-        """Take over the positions of both sides: their sets are changed from here on.
+        """Take over the positions of both sides, whose sets are changed from here on.
 
         unknown : the legal positions
         """
@@ -105,23 +104,23 @@ class Propagation:
         self.fronts = [sets.empty_frontier() for _ in Side]
         self.spare = sets.empty_frontier()
         self.begun = [journal.places for journal in self.journals]
-        """Where the journals were when the last order began."""
+        """Ends of the journals when the last order began."""
         self._report = report
 
     def start(self) -> None:
-        """Settle the positions without any move: the first seeds."""
+        """Settle the positions without any move, the first seeds."""
         for side in Side:
             self.sweep(side, None, self.losable[side], self.fronts[side], self.unknown[side.other])
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
 
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
-        """Settle an order until nothing follows: each step, and how many positions it settled.
+        """Settle an order to its end; yield each step and its number of positions.
 
-        last : the last step that was made, where the order was begun earlier (one step too many
-            does nothing)
+        last : the last step already made, if the order was begun earlier (one step too many does
+            nothing)
 
-        Raises `LimitExceededError` where a distance does not fit the codes.
+        Raises `LimitExceededError` if a distance does not fit the codes.
         """
         due = self._last_due(order)
         if not last:
@@ -133,7 +132,7 @@ class Propagation:
                 return
 
     def step(self, order: int, number: int) -> int:
-        """Settle one ply: wins at odd steps, losses at even ones; returns how many.
+        """Settle one ply, wins at odd steps, losses at even ones; return the number of positions.
 
         At order 0 the step is the distance in plies, at order k the distance plus one.
         """
@@ -141,7 +140,7 @@ class Propagation:
         value = Value(outcome, order, number - (order > 0))
         fits = value.plies // 2 < self.code_space.span
         before = self.fronts
-        # What Black's positions of the last ply lead back to is found before they are overwritten.
+        # Red's sweep reads Black's last frontier before Black's sweep overwrites it.
         self.fronts = [self.spare, before[Side.BLACK]]
         for side in Side:
             found = self.fronts[side]
@@ -152,7 +151,7 @@ class Propagation:
             if value.plies:
                 self.sweep(side, before[side.other], within, found, escape, add_found=due)
             elif not due:
-                self.sets.clear(found)  # direct wins alone, of which there are none
+                self.sets.clear(found)  # 0 plies: direct wins only, and none is due
         self.spare = before[Side.RED]
         if not fits:
             if any(front.counts.any() for front in self.fronts):
@@ -163,20 +162,20 @@ class Propagation:
         return settled
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
-        """Put positions whose best capture has this value on `found`; whether there may be any."""
+        """Put positions with a best capture of a value on `found`; return whether any may exist."""
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
         if not len(records):
             return False
         if value.outcome == Outcome.LOSS:
             self.sets.add(records, self.losable[side], within=self.unknown[side])
-        # Only direct wins take no ply.
+        # Direct wins (0 plies) have left `unknown` already.
         self.sets.put(records, found, within=self.unknown[side] if value.plies else None)
         self.waiting[side].drop(code)
         return True
 
     def _settle(self, value: Value) -> int:
-        """Give the positions on the fronts their value; returns how many there are."""
+        """Give the positions on the fronts their value; return their number."""
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
@@ -198,31 +197,31 @@ class Propagation:
         return int(total.sum())
 
     def settle_draws(self) -> None:
-        """The final phase: what is still unknown is a draw, and goes into the journals."""
+        """Record all positions that are still unknown as draws: the final phase."""
         draw = self.code_space.draw
         for side in Side:
             self.sets.record(self.unknown[side], partial(self.journals[side].add, draw))
 
     def seed(self, side: Side, members: Rows, order: int) -> None:
-        """Make positions that have left the sets direct wins, due at the first step of an order."""
+        """Make positions that have left the sets direct wins, due at an order's first step."""
         code = self.code_space.encode(Value(Outcome.WIN, order, 0))
         self.sets.record(members, partial(self.waiting[side].add, code))
 
     def last_wins(self, side: Side) -> Records:
-        """The positions that a side has won in the last order."""
+        """Return the positions that a side has won in the last order."""
         return self.journals[side].better_since(self.begun[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """The positions that wait for an outcome of an order, of one code at a time."""
+        """Iterate over the positions that wait for an outcome of an order, one code at a time."""
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
 
     @contextmanager
     def expecting_losses(self, side: Side, order: int) -> Iterator[None]:
-        """Count captures of a side that lose at an order among its losable positions, for a while.
+        """Add positions whose best capture loses at an order to the losable ones, temporarily.
 
-        They will lose in this order, whenever their ply comes, but for what is a direct win by now.
+        They lose in this order, at whatever ply, unless they have become direct wins.
         """
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):
@@ -235,9 +234,9 @@ class Propagation:
 
     @contextmanager
     def lending_frontiers(self) -> Iterator[list[Frontier]]:
-        """Lend the three frontiers, which are idle between orders; `fronts` must be empty then.
+        """Lend the three frontiers, which are idle between orders; `fronts` must be empty.
 
-        They come with anything on them, and the borrower may leave anything.
+        Their content is arbitrary when they are lent, and when they are returned.
         """
         try:
             yield [self.spare, *self.fronts]
@@ -247,16 +246,16 @@ class Propagation:
 
     @property
     def last_order(self) -> int:
-        """The highest order of a capture that waits."""
+        """Highest order of a waiting capture."""
         return max(
             (value.order for side in Side for _, value in self._waiting_values(side)), default=0
         )
 
     def _last_due(self, order: int) -> int:
-        """The step of the last capture of an order that waits, 0 for none."""
+        """Return the step at which the last waiting capture of an order is due, 0 for none."""
         values = (value for side in Side for _, value in self._waiting_values(side))
         return max((v.plies + (order > 0) for v in values if v.order == order), default=0)
 
     def _waiting_values(self, side: Side) -> list[tuple[int, Value]]:
-        """The codes that positions of a side wait for, and their values."""
+        """Return the codes for which positions of a side wait, with their values."""
         return [(code, self.code_space.decode(code)) for code in self.waiting[side].codes]

@@ -5,8 +5,8 @@
              propagate them
     until    no unknown position changes
 
-A *k-th order* win or loss is one that iteration k finds. The final phase of the whole analysis,
-which makes draws of what is still unknown, is `Propagation.settle_draws`.
+A *k-th order* win or loss is found by iteration k. The final phase of the whole analysis is
+`Propagation.settle_draws`, which makes the positions that are still unknown draws.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from tbgen.tables.names import RuleSet
 def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """Settle the orders of a rule set, from the last one of a state on.
 
-    An order without direct wins is still propagated where captures into supporting tables have
-    values of it.
+    An order without direct wins is still propagated if captures into supporting tables have values
+    of it.
     """
     propagation = state.propagation
     sets = propagation.sets

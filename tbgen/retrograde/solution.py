@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The values of all positions as planes.
+"""Values of all positions as planes.
 
-`Solution`        the codes of a material, a chunk or a plane at a time, from the journals
-`CountedPlanes`   their numbers as a writer of files asks for them: a plane at a time, counted
+`Solution`        codes of a material from the journals, a chunk or a plane at a time
+`CountedPlanes`   numbers of these codes for a writer of files, a plane at a time, with counts
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class CodeCount(NamedTuple):
 
     positions: int
     first: int
-    """The first slot that has it."""
+    """First slot with the code."""
 
 
 @borrowing_kernel
 def _k_empty_unused(lead_0, lead_1, numbers, frame):
-    """Empty the slots that the index does not use.
+    """Set the slots that are not canonical to zero.
 
     numbers : unsigned (rows of the leads * 90,), inout
     """
@@ -58,7 +58,7 @@ def _k_tally(numbers, slot_0, counts, firsts):
 
     numbers : unsigned (n,), in; those of the slots from `slot_0` on
     slot_0 : int, the first slot
-    counts, firsts : int64 (numbers,), inout; for each number, how often and where first
+    counts, firsts : int64 (numbers,), inout; count and first slot of each number
     """
     for i in range(numbers.size):
         number = numbers[i]
@@ -69,10 +69,10 @@ def _k_tally(numbers, slot_0, counts, firsts):
 
 @dataclass(frozen=True)
 class Solution:
-    """The codes of every canonical position of a material; 0 in all other slots.
+    """Codes of every canonical position of a material; 0 in all other slots.
 
     A supporting table for the next material (`supporting.SupportingTable`). Planes are written
-    from the journals whenever they are asked for: nothing is kept here (`CountedPlanes`).
+    from the journals at each call; `CountedPlanes` keeps one.
     """
 
     layout: Layout
@@ -82,22 +82,22 @@ class Solution:
     workers: Workers
     chunks: Chunks
     journals: tuple[Journal, Journal]
-    """For each side to move, all positions; what no phase has settled is a draw."""
+    """All positions for each side to move; those not settled by any phase are draws."""
     chase_patterns: dict[int, int]
-    """How many direct wins of each order are by perpetual chase."""
+    """Number of direct wins by perpetual chase, by order."""
 
     @cached_property
     def palettes(self) -> tuple[Palette, Palette]:
-        """The codes that the positions of each side have."""
+        """Codes of the positions of each side."""
         red, black = (Palette.of(self.code_space, journal.codes) for journal in self.journals)
         return red, black
 
     def occurring_codes(self, side: int) -> set[int]:
-        """The codes of the positions with a side to move; the draw even if none is drawn."""
+        """Return the codes of the positions with a side to move, always including the draw."""
         return self.journals[side].codes | {self.code_space.draw}
 
     def _write_chunk(self, side: int, chunk: int, out: Plane) -> None:
-        """Write the numbers of a chunk to its slots, which are zeros (slots of the chunk,)."""
+        """Write the numbers of a chunk's codes to its slots, (slots of the chunk,) of zeros."""
         layout, palette = self.layout, self.palettes[side]
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         rows = (lead_1 - lead_0) * layout.mids
@@ -111,20 +111,20 @@ class Solution:
             numbers.reshape(rows, STRIDE).take(area, 1, out.reshape(rows, len(area)), "clip")
 
     def _slots_of(self, chunk: int) -> slice:
-        """The slots of a chunk."""
+        """Return the slots of a chunk."""
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         per_lead = self.layout.mids * self.layout.inner_size
         return slice(lead_0 * per_lead, lead_1 * per_lead)
 
     def tiles(self, side: int) -> int:
-        """Return how many tiles of whole leads a side has: as many as chunks."""
+        """Return the number of tiles of a side, of whole leads: one for each chunk."""
         del side
         return self.chunks.number
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """The codes of a chunk, from its first slot on, or what stands for them."""
+        """Return the first slot and the codes of a chunk, replaced by `numbers_of` if given."""
         slots, palette = self._slots_of(number), self.palettes[side]
         numbers = np.zeros(slots.stop - slots.start, palette.dtype)
         self._write_chunk(side, number, numbers)
@@ -133,11 +133,11 @@ class Solution:
         return [(slots.start, numbers_of(palette.all_codes).take(numbers))]
 
     def plane(self, side: int) -> Plane:
-        """(slots,) codes in slot order."""
+        """Return the codes in slot order, (slots,)."""
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """(slots,) numbers in slot order, and how often and where first each code occurs."""
+        """Return the numbers in slot order, (slots,), and each code's count and first slot."""
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)
         size = self.workers.threads, len(palette.codes)
@@ -162,7 +162,7 @@ class Solution:
 
 
 class CountedPlanes:
-    """The planes of a solution, one in memory at a time, and what was counted while they were."""
+    """Planes of a solution, one in memory at a time, and the counts of their codes."""
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
@@ -170,23 +170,23 @@ class CountedPlanes:
         self._counts: dict[int, dict[int, CodeCount]] = {}
 
     def numbers_from(self, side: int, first: int, count: int) -> Plane:
-        """(count,) numbers from slot `first` on, for a writer that does one side after the other.
+        """Return the numbers of `count` slots from `first` on, for a writer of one side at a time.
 
         Their codes are in the side's palette (`Solution.palettes`).
         """
         if self._plane is None or self._plane[0] != side:
-            self._plane = None  # before the next one is made: there is room for one
+            self._plane = None  # first, since there is memory for one only
             plane, self._counts[side] = self.solution.counted_plane(side)
             self._plane = side, plane
         self.solution.workers.storage.relieve()
         return self._plane[1][first : first + count]
 
     def histogram(self, side: int) -> dict[int, int]:
-        """Return how many positions have each code."""
+        """Return the number of positions of each code."""
         return {code: count.positions for code, count in self._counts_of(side).items()}
 
     def find(self, side: int, code: int) -> int:
-        """The first slot with a code that occurs; raises `KeyError` for others."""
+        """Return the first slot with a code; raise `KeyError` if there is none."""
         return self._counts_of(side)[code].first
 
     def _counts_of(self, side: int) -> dict[int, CodeCount]:

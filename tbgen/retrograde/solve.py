@@ -2,11 +2,11 @@
 
     legality  ->  captures  ->  initialisation  ->  propagation of order 0  ->  orders 1, 2, ...
 
-Planes of codes exist for one side while its captures are found, and after that for one chunk at
-a time, written from the journals of what was settled (`solution.py`).
+Planes of codes exist for one side while its captures are found. Later they are written for one
+chunk at a time, from the journals of settled positions (`solution.py`).
 
-Supporting tables come from a function that opens them, so that the solver knows nothing of
-files; a `Solution` is itself a supporting table for the next material.
+A function opens the supporting tables, so that the solver is independent of files; a `Solution` is
+itself a supporting table for the next material.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.palettes import Palette
 
 NO_RULES = RuleSet(Rules.NONE)
-"""Repetitions draw."""
+"""Rule set in which repetitions draw."""
 
 
 def solve(
@@ -56,16 +56,17 @@ def solve(
 ) -> Solution:
     """Solve one material under a rule set: up to `rule_set.orders`, or until nothing changes.
 
-    supporting : opens the table of any material that a capture leads to and that needs one; its
+    supporting : opens the table of a material that a capture leads to and that needs one; its
         values hold under the same rule set
-    storage : where the big arrays are (None: in memory)
+    storage : of the large arrays (None: in memory)
     meter : counts the sweeps
-    report : called as each phase begins, and after each ply that propagation has settled
-    ready : called with the palette of the captures of a side before these are searched: the width
-        of its planes decides which kernels are compiled
+    report : called when a phase begins, and after each ply of the propagation
+    ready : called with the palette of a side's captures before they are searched; the width of
+        its planes decides which kernels are compiled
     checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
         "resuming" with its order and plies
-    Raises `LimitExceededError` where the codes are too small.
+
+    Raises `LimitExceededError` if the codes are too small.
     """
     layout = Layout.of(material)
 
@@ -83,7 +84,7 @@ def solve(
         def begin() -> BuildState:
             report("captures", 0, 0, 0)
             positions = initialise(Side.RED), initialise(Side.BLACK)
-            # Legal positions are found again: that is quicker than keeping them is worth.
+            # Legal positions are found again: that is quick, and keeping them takes memory.
             red, black = (find_legal(sets.frame, side, workers) for side in Side)
             report("propagation", 0, 0, 0)
             propagation = Propagation(

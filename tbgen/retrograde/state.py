@@ -9,9 +9,9 @@
                                     waiting positions, with codes; the journal
                    of each search   its memory: two sets
 
-Each is a section: records, each a *part* with its chunk and code before it, and an empty part at
-the end. What follows from the material (the index, its moves) is made anew. The place of the bytes,
-their table and their program are the matter of the `Checkpoint`.
+Each is a section: records, each a *part* after its chunk and code, and an empty part at the end.
+The index and its moves are computed again from the material. The `Checkpoint` decides where the
+bytes are, and checks their table and program.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tbgen.rows.storage import Storage
 from tbgen.tables.codes import CodeSpace
 
 _KEY = Struct("<IIB")
-"""Before each record: its chunk, its code or 0, and whether it is compressed."""
+"""Header of a record: its chunk, its code or 0, and whether it is compressed."""
 
 _END = b""
 
@@ -68,11 +68,11 @@ class Checkpoint(Protocol):
 class BuildState:
     """State of a build: its arrays, and the last finished step.
 
-    report : called as each phase begins with its name, its order, and twice 0
+    report : called as report(phase, order, 0, 0) when a phase begins
     checkpoint : storage of this state, if any
     order, number : the last order, and its last finished step (`Propagation.steps`)
     changed : whether that order has settled any positions
-    chase_patterns : direct wins by chase of each order that was searched
+    chase_patterns : number of direct wins by chase, by order searched
     memories : of the searches, in the order in which they are made; none before order 1
     """
 
@@ -85,7 +85,7 @@ class BuildState:
     chase_patterns: dict[int, int] = field(default_factory=dict)
     memories: Sequence[Memory] = ()
     _unread: Iterator[bytes] | None = None
-    """Parts of a checkpoint after those of the propagation: the memories of its searches."""
+    """Unread parts of a checkpoint: the memories of its searches."""
 
     def propagate(self, order: int) -> bool:
         """Propagate an order, or what is left of it, and save the state whenever that is due.
@@ -105,7 +105,7 @@ class BuildState:
         return self.changed
 
     def parts(self) -> Iterator[bytes]:
-        """The state as bytes; nothing may change it until the last part is taken."""
+        """Iterate over the state's parts; it must not change before the last one is read."""
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
         begun = self.propagation.begun
@@ -149,7 +149,7 @@ class BuildState:
 def resumed(
     checkpoint: Checkpoint | None, sets: Sets, code_space: CodeSpace, report: Report
 ) -> BuildState | None:
-    """Return the saved state, but for the searches (`BuildState.add_searches`); None without one.
+    """Return the saved state without its searches (`BuildState.add_searches`); None without one.
 
     checkpoint : of the same material, rules and code space; its parts are not checked
     """
@@ -180,24 +180,24 @@ def resumed(
 
 
 def _section(parts: Iterator[bytes]) -> Iterator[Piece]:
-    """The records of the next section."""
+    """Iterate over the records of the next section."""
     while (part := next(parts)) != _END:
         chunk, code, packed = _KEY.unpack_from(part)
         yield chunk, code, bool(packed), part[_KEY.size :]
 
 
 def _end(parts: Iterator[bytes]) -> None:
-    """Check that a state is at its end; its file is closed there."""
+    """Check that a state has no more parts; reading its end closes its file."""
     assert next(parts, None) is None, "a state has more parts than it should"
 
 
 def _pieces_of(members: KeptRecords) -> Iterator[Piece]:
-    """The records of a set."""
+    """Return the records of a set."""
     return ((chunk, 0, packed, piece) for chunk, packed, piece in members.pieces())
 
 
 def _set_of(section: Iterator[Piece], storage: Storage) -> KeptRecords:
-    """The set that a section has, compressed."""
+    """Return the set of a section, compressed."""
     members = KeptRecords(storage)
     for chunk, _, packed, piece in section:
         members.put_back(chunk, packed, piece)

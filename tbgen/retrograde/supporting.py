@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Phase 2a: a supporting table in memory, and *views* of it in its parent's order.
+"""Phase 2a: supporting tables in memory, and *views* of them in the parent's order.
 
-A capture leads into a table with another index. Once per kind of captured piece, the
-supporting table is laid out anew in the parent's order (a *view*): the parent's lead, mids and
-inner piece without the captured one. A capture then needs no index arithmetic: a row of the view
-is the ninety results of one capturing move.
+A capture leads from the parent, the table that is solved, into a table with another index. For each
+kind of captured piece the supporting table is laid out anew (a *view*), with the parent's leads,
+mids and inner piece without the captured one. A capture then needs no index arithmetic: a row of
+the view is the ninety results of one capturing move.
 
-Codes are converted while loading: the value of the position after the capture, for the
-opponent, becomes the value of the capture for the side that makes it, and that a number in the
-palette of all captures (`captures.py`).
+Codes are converted while loading. The value of the position after the capture, for the opponent,
+becomes the value of the capture for the side that makes it, as a number in the palette of all
+captures (`captures.py`).
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ Plane = NDArray[Any]
 """Codes of one side to move, or their numbers in a palette."""
 
 MOST_MEN = 5
-"""Room for the squares of one group: no army has more identical pieces than its five pawns."""
+"""Maximum number of squares of one group: an army's five pawns."""
 
 AS_INNER = -1
-"""The role of the piece that the table has as its inner piece."""
+"""Role of the table's inner piece."""
 
 FLIP = np.array([flip_square(s) for s in range(SQUARES)], np.int64)
-"""int64 (90,): the board seen from the other side."""
+"""int64 (90,): each square as seen from the other side."""
 
 
 class SupportingTable(Protocol):
@@ -75,30 +75,30 @@ class SupportingTable(Protocol):
         """Its index."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """The codes of its positions with a side to move."""
+        """Return the codes of its positions with a side to move."""
 
     def tiles(self, side: int) -> int:
-        """Return how many tiles of whole leads a side has."""
+        """Return the number of tiles of a side, of whole leads."""
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """The codes of a tile, as runs of leads: the first slot, and the codes from it on.
+        """Return the codes of a tile, as runs of leads: each run's first slot and codes.
 
-        Anything at slots that hold no canonical position.
+        Slots without a canonical position have arbitrary codes.
 
-        numbers_of : says what is to stand there in place of codes, all different
+        numbers_of : replaces codes, all different, by other numbers
         """
 
 
 @borrowing_kernel
 def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
-    """Lay a file's slots out as rows by squares: holes filled, illegal positions 0.
+    """Lay a file's slots out as rows by squares: all slots are filled, illegal positions with 0.
 
     Returns whether every legal position has a number.
 
     source : unsigned (slots of the leads [lead_0, lead_1),), numbers of captures
-    slot_of_square : int64 (90,), the inner slot of each square, -1 where there is none
+    slot_of_square : int64 (90,), the inner slot of each square, -1 if there is none
     plane : unsigned (rows * 90,), or (rows,) without an inner piece, out; of all leads
     """
     complete = True
@@ -112,7 +112,7 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
             row = lead * mids + mid
             lo, hi = legal_row(lead, mid, side, frame)
             if not has_inner:
-                # Without an inner piece there are no twins, and no mids either.
+                # Without an inner piece there are no twins, and one empty mid.
                 plane[row] = source[row - lead_0 * mids] if lo else 0
                 continue
             for square in range(STRIDE):
@@ -131,11 +131,12 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
 def load_plane(
     table: SupportingTable, side: int, conversion: Plane, frame: Frame, workers: Workers
 ) -> Plane:
-    """A side of a supporting table, converted to captures, addressed by squares.
+    """Load a side of a supporting table as captures, addressed by squares.
 
-    conversion : (codes of the table,) the number of a capture that leads to each code that
-        occurs, 0 for the others; raises `TablebaseError` where one of those is found
-    Returns (rows * 90,), or (rows,) where the table has no inner piece.
+    conversion : (codes of the table,) number of the capture that leads to each code, 0 for codes
+        that should not occur; raises `TablebaseError` if one of them does
+
+    Returns (rows * 90,), or (rows,) if the table has no inner piece.
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(
@@ -169,9 +170,9 @@ class _Scratch(NamedTuple):
     squares: NDArray[np.int64]
     """int64 (MOST_MEN * G,): the squares of each group."""
     written: NDArray[np.int64]
-    """int64 (G,): how many of them are written."""
+    """int64 (G,): number of squares written for each group."""
     seen: NDArray[np.int64]
-    """int64 (90,): the board as the table sees it."""
+    """int64 (90,): the table's square for each square of the view."""
 
 
 @borrowing_kernel
@@ -184,7 +185,7 @@ def _k_view(
     Parameters
     ----------
     first, last : int64, the rows of chosen[first : last] are filled
-    chosen : int64 (n,), the leads of the view whose rows are wanted, one lead after the other
+    chosen : int64 (n,), the leads of the view to lay out, one after the other
     view : unsigned (rows * 90,) or (rows,) of these leads, out
     scratch : _Scratch of the table
     frame, table : Frame of the view and of the supporting table
@@ -193,7 +194,7 @@ def _k_view(
     leads, mirrored : int64 and bool (leads of the view,), the table's lead of each view lead
     roles : int64 (men of the view,), the table's group that receives each man, or AS_INNER
     receiver : int64, the table's group that receives the view's inner piece, or AS_INNER
-    flip : int64 (90,), the board as the table sees it, before mirroring
+    flip : int64 (90,), the table's square for each square, before mirroring
     """
     mids, table_mids = frame.size[MIDS], table.size[MIDS]
     has_inner = frame.size[INNER_KIND] >= 0
@@ -257,7 +258,7 @@ def _k_view(
 def _table_leads(
     view: Layout, table: Layout, swapped: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The table's lead of every lead of the view, and whether it must be mirrored."""
+    """Return the table's lead of every lead of the view, and whether it must be mirrored."""
     ranks = []
     for side in Side:
         source = side.other if swapped else side
@@ -272,7 +273,7 @@ def _table_leads(
 def _roles(
     view: Layout, table: Layout, swapped: bool, men: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], int]:
-    """`roles` and `receiver` of `_k_view`: what the table makes of each piece of the view.
+    """Return `roles` and `receiver` of `_k_view`: the table's group of each piece of the view.
 
     men : int64 (men of the view, 4), `Frame.men`
     """
@@ -287,18 +288,18 @@ def _roles(
     if inner == table.inner:
         return np.array(roles, np.int64), AS_INNER
     if table.inner is not None:
-        # The last of the men who are like the table's inner piece becomes that.
+        # The last man of the table's inner kind and side becomes its inner piece.
         roles[len(men) - 1 - men_seen[::-1].index(table.inner)] = AS_INNER
     return np.array(roles, np.int64), AS_INNER if inner is None else group_of[inner]
 
 
 class ViewMaker:
-    """Lays a supporting table's plane out in the order of a view."""
+    """Lays out a supporting table's plane in the order of a view."""
 
     def __init__(
         self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
     ) -> None:
-        """`swapped`: the table has the colours exchanged; the plane is addressed by squares."""
+        """Prepare a plane addressed by squares; `swapped`: the table's colours are exchanged."""
         self.frame = make_frame(view, with_moves=False)
         self._plane = plane
         self._stride = STRIDE if view.inner else 1
@@ -310,14 +311,14 @@ class ViewMaker:
         )  # fmt: skip
 
     def whole(self, workers: Workers) -> Plane:
-        """All rows of the view (rows * 90,), or (rows,) where it has no inner piece."""
+        """Return all rows of the view, (rows * 90,), or (rows,) if it has no inner piece."""
         leads = np.arange(self.frame.size[LEADS])
         view: Plane = workers.storage.zeros(self._size(len(leads)), self._plane.dtype)
         workers.run(lambda first, last, _: self._fill(first, last, leads, view), len(leads))
         return view
 
     def part(self, leads: NDArray[np.int64]) -> Plane:
-        """The rows of some leads only, one lead after the other."""
+        """Return the rows of some leads only, one lead after the other."""
         view: Plane = np.empty(self._size(len(leads)), self._plane.dtype)
         self._fill(0, len(leads), leads, view)
         return view
@@ -332,36 +333,36 @@ class ViewMaker:
         _k_view(first, last, leads, view, scratch, self.frame, self._plane, *self._arguments)
 
     def _size(self, leads: int) -> int:
-        """Codes of so many leads of the view."""
+        """Return the number of codes of some leads of the view."""
         return leads * int(self.frame.size[MIDS]) * self._stride
 
 
 BYTE_CODES = CodeSpace(1)
-"""Order 0 in one byte."""
+"""Codes of order 0 in one byte."""
 
 
 @dataclass(frozen=True)
 class DrawnTable:
-    """The table of a material without attackers: every position is a draw."""
+    """Table of a material without attackers: every position is a draw."""
 
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
     metric: Metric = Metric.DTM
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """The draw."""
+        """Return the code of the draw."""
         del side
         return (self.code_space.draw,)
 
     def tiles(self, side: int) -> int:
-        """Return how many tiles a side has: one for each lead."""
+        """Return the number of tiles of a side: one for each lead."""
         del side
         return self.layout.leads
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """The codes of a lead, from its first slot on, or what stands for them."""
+        """Return the first slot and the codes of a lead, replaced by `numbers_of` if given."""
         del side
         draw: Plane = np.array([self.code_space.draw], self.code_space.dtype)
         said = draw if numbers_of is None else numbers_of(draw)

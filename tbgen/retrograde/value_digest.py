@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The digest of a finished table's values alone: of positions, and of nothing that a file adds.
+"""Digest of a finished table's values, independent of its file.
 
     tile of codes  ->  a word for each legal position, in index order  ->  SHA-256 of each lead
     SHA-256 of all leads, Red's side, then Black's                     ->  16 bytes
 
-docs/format.md, "Digest of the values", defines it. Leads are hashed by themselves since files have
-them in an order of their own: so a tile at a time is in memory, and threads share the tiles.
+docs/format.md, "Digest of the values", defines it. Leads are hashed separately, since files have
+their own order of leads. So one tile at a time is in memory, and threads share the tiles.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tbgen.tables.names import TableName
 _VERSION = 1
 
 _PLIES_AT, _ORDER_AT = 2, 17
-"""The bits of a word: two for the outcome, fifteen each for the plies and for the order."""
+"""Bit offsets in a word: two bits of the outcome, fifteen of the plies, fifteen of the order."""
 
 _MOST_ORDERS = (1 << (32 - _ORDER_AT)) - 1
 
@@ -36,13 +36,13 @@ _HASH_BYTES = 32
 
 @borrowing_kernel
 def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, ends):
-    """Write a word for each canonical legal position of the leads; returns the highest order.
+    """Write a word for each canonical legal position of the leads; return the highest order.
 
     codes : unsigned (slots of the leads,), in
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`
     area : int64 (inner size,), the squares of the inner piece
     words : uint32 (slots of the leads,), out
-    ends : int64 (leads,), out; where the words of each of these leads end
+    ends : int64 (leads,), out; end of each lead's words
     """
     mids = frame.size[MIDS]
     at, slot, highest = 0, 0, 0
@@ -67,7 +67,7 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
                             rank = top - code
                             outcome = 2
                         order = rank // span
-                        # An even number for losses of order 0, and for wins of any other.
+                        # Even plies for losses of order 0, and for wins of other orders.
                         plies = 2 * (rank - order * span) + (won == (order == 0))
                         highest = max(highest, order)
                     words[at] = outcome | plies << _PLIES_AT | order << _ORDER_AT
@@ -78,11 +78,11 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
 
 
 def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
-    """16 bytes that all tables of a name share which hold the same values.
+    """Return 16 bytes that depend on a table's name and values only.
 
-    Whatever the width of codes, the blocks and their order. Takes six to eight bytes of memory for
-    each slot of a tile and thread. Raises what reading the table does, and `LimitExceededError`
-    for orders above 32767.
+    They do not depend on the width of codes, the blocks or their order. Takes six to eight bytes of
+    memory for each slot of a tile and thread. Raises the errors of reading the table, and
+    `LimitExceededError` for orders above 32767.
     """
     layout, space = table.layout, table.code_space
     assert layout.inner is not None, "a material with a table has an attacker"
@@ -116,7 +116,7 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 
 
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
-    """Put the hashes of the words of some leads, from `lead` on, in their places."""
+    """Write the hashes of the words of consecutive leads, from `lead` on, to `hashes`."""
     content, start = words.astype("<u4", copy=False).data.cast("B"), 0
     for end in (4 * ends).tolist():
         found = hashlib.sha256(content[start:end]).digest()

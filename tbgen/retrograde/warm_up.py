@@ -1,13 +1,13 @@
-"""Compiling the kernels once per machine, under a lock, before the first real table.
+"""Compile the kernels once per machine, under a lock, before the first real table.
 
-    this process      the kernels of plain propagation, and of chases those of the sieve and of the
-                      game; at last those of perpetual checks
+    this process      kernels of plain propagation; for chases those of the sieve and of the game;
+                      at last those of perpetual checks
     a second process  meanwhile, those of captures and of the graph of chases: half of the work
 
 Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
 both captured, captures that wait), and a rook against an advisor (a defender captured). Before
-they are solved, kernels of propagation are called as if nothing could be captured; by then those
-of captures are there, as a rule, and where chases are judged the second process is waited for.
+they are solved, kernels of propagation are called with made-up captures. By then the second process
+has usually compiled those of captures; if chases are judged, this process waits for it.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether `warm_up` has ended on this machine: then it loads, and compiles nothing."""
+    """Return whether `warm_up` has finished on this machine, so that it loads without compiling."""
     return second.is_compiled(_what(rules, ordered))
 
 
 def _what(rules: Rules, ordered: bool) -> str:
-    """The name of what is compiled."""
+    """Return the name of a set of kernels."""
     return str(rules if ordered else Rules.NONE)
 
 
 @cache
 def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
-    """Compile, or load, the kernels for planes of one byte.
+    """Compile or load the kernels for planes of one byte.
 
-    They are loaded here even if all are in the cache: the compiler, which it takes to load them,
-    leaves memory before the real table is solved (`tbgen.rows.storage`).
+    Kernels are loaded even if all are in the cache: loading needs the compiler, which then leaves
+    memory before the real table is solved (`tbgen.rows.storage`).
 
     rules : the rule set of the whole build
-    ordered : whether kernels for rule-decided orders are wanted now
-    alone : whether this process compiles everything, as there is no memory for two
+    ordered : whether kernels for rule-decided orders are needed now
+    alone : whether this process compiles everything, for lack of memory for two
     """
     with compile_lock():
         now = rules if ordered else Rules.NONE
@@ -76,7 +76,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
 
 @cache
 def warm_up_wide() -> None:
-    """Compile, or load, the kernels for planes of two bytes: all that depends on the width.
+    """Compile or load the kernels that depend on the width, for planes of two bytes.
 
     Few tables have so many values, and those take long; so this process compiles alone.
     """
@@ -86,11 +86,11 @@ def warm_up_wide() -> None:
 
 
 def _propagate_alone(*, wide: bool = False) -> None:
-    """Call all kernels of order 0 but those of captures.
+    """Call all kernels of order 0 except those of captures.
 
-    A tiny material is solved with captures that nobody has looked for.
+    A tiny material is solved with made-up captures.
 
-    wide : as if there were so many values that planes take two bytes
+    wide : make up so many values that planes take two bytes
     """
     layout, code_space = Layout.of(Material.parse("KRKN")), CodeSpace(2)
     many = list(map(code_space.encode, MANY_VALUES)) if wide else []
@@ -118,16 +118,16 @@ def _propagate_alone(*, wide: bool = False) -> None:
 
 
 _WIN = Value(Outcome.WIN, 0, 3)
-"""What every other position captures for: it waits for a ply or two."""
+"""Value of every second position's capture, which waits for a ply or two."""
 
 
 def _encode(solution: Solution) -> None:
-    """Write a plane, and encode a bit of it."""
+    """Write a plane, and encode a part of it."""
     encode(CountedPlanes(solution).numbers_from(Side.RED, 0, 1), 1)
 
 
 def _solve_all(rules: Rules) -> None:
-    """Solve the tiny materials, and encode a block: what calls all kernels that a build needs."""
+    """Solve the tiny materials and encode a block, which calls all kernels of a build."""
     solved: dict[str, Solution] = {}
     for name in ("KRK", "KNK", "KRKN", "KRKA"):
         solved[name] = solve(
@@ -143,7 +143,7 @@ def _solve_all(rules: Rules) -> None:
 
 
 def _operate_on_nothing(solution: Solution) -> None:
-    """Call the operations on sets for which no pattern of the tiny materials is rich enough."""
+    """Call the set operations that the patterns of the tiny materials do not reach."""
     sets = Sets(solution.frame, solution.workers)
     front = sets.empty_frontier()
     sets.join(front, front)
@@ -153,11 +153,11 @@ def _operate_on_nothing(solution: Solution) -> None:
 
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
-    """None where there is none; then this process compiles everything."""
+    """Start the second process; return None if there is none, and this one compiles everything."""
     return second.start_beside(_compile_all if rules.judges_chases else compile_captures)
 
 
 def _compile_all() -> None:
-    """Compile what the second process does where chases are judged."""
+    """Compile the kernels of the second process if chases are judged."""
     compile_captures()
     compile_graph()

@@ -295,8 +295,7 @@ def slides(lo, hi, free_lo, free_hi):
 @part
 def jumps_into(lo, hi, free_lo, free_hi):
     """Return the squares from which a knight jumps into the set, past a free leg next to them."""
-    # Long step along a file: the set moved sideways, then two ranks back; the leg is the rank
-    # between.
+    # Long step along a file: one file sideways, then two ranks back past the leg between.
     side_lo, side_hi = _sideways(lo), _sideways(hi)
     a_lo, a_hi = down(side_lo, side_hi)
     a_lo, a_hi = down(a_lo, a_hi)

@@ -1,22 +1,22 @@
 """Phase 4b: direct wins by perpetual chase.
 
     sieve     rows of positions in which a side has a piece under attack
-    victims   whom a loss candidate chases: the pieces that each of its moves attacks anew
-    graph     what is left of the pattern as a graph, with exact attacks and victims
+    victims   the pieces that each move of a loss candidate attacks anew
+    graph     the remaining pattern as a graph, with exact attacks and victims
     game      the winner's clauses on that graph: not for ever checking, nor for ever chasing
-    search    the four in order: initialise, prune, declare
+    search    all four in order: initialise, prune, declare
 
-Its independent twin is `tbgen.verify.chase`; the two share no code.
+`tbgen.verify.chase` finds the same independently; the two share no code.
 
 Parameters of kernels, unless a kernel says otherwise:
-    lead_0, lead_1 : int64, the leads [lead_0, lead_1) are worked on
+    lead_0, lead_1 : int64, range [lead_0, lead_1) of leads to process
     row, square : int64, the slot of a position: the square is the inner piece's
-    key : int64, the same in one number: row * 90 + square
+    key : int64, the slot as one number: row * 90 + square
     source, target : int64, the squares where a move begins and ends
     victim : int64, the square of the piece that is chased
     lo, hi : uint64, the two words of a set of squares
     before, after : int8 (90,), the boards before and after a move
-    squares : int64 (pieces,), where the pieces stand, in the layout's order
+    squares : int64 (pieces,), squares of the pieces, in the layout's order
     codes : int64 (pieces,), the piece codes in that order
     board : int8 (90,), a position
     chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)

@@ -1,20 +1,20 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The chase pattern as a game on a graph, apart from xiangqi.
+"""The chase pattern as a game on a graph, independent of the rules of xiangqi.
 
 Two kinds of nodes alternate. At an *offence node* the offender is to move, and every edge is a
-chase of one and the same victim; at a *reply node* the winner-to-be is to move, and every edge
-answers the chase. A play that never ends is won if the replies are neither checks for ever nor
-chases of one and the same piece for ever (docs/values.md, "Patterns, exactly"): each of these is
-a condition that must be met again and again, whatever the offender does.
+chase of one and the same victim; at a *reply node* the winner is to move, and every edge answers
+the chase. The winner wins an infinite play if its replies are neither checks for ever nor chases of
+one and the same piece for ever (docs/values.md, "Patterns, exactly"). Each of these is a condition
+that must be met again and again, whatever the offender does.
 
-    safe    greatest set: an offence node all of whose edges, a reply node one of whose edges,
-            stay in the set
+    safe    greatest set in which all edges of an offence node stay in the set, and at least one
+            edge of a reply node
     calm    replies that are neither a check nor a new attack meet every condition at once; most
             patterns have them everywhere
-    exact   what cannot force calm replies for ever is solved condition by condition: a least
-            fixpoint inside a greatest one
+    exact   nodes that cannot force calm replies for ever are solved condition by condition: a
+            least fixpoint inside a greatest one
 
-The fixpoints are kernels that create nothing; what they iterate over is laid out here.
+The kernels of the fixpoints allocate nothing; Python allocates their arrays.
 
 Graphs are in compressed rows. Offence node o has the reply nodes offence_start[o] up to
 offence_start[o + 1]: reply nodes are numbered in that order, one for each edge. Reply node r has
@@ -35,7 +35,7 @@ from tbgen.compiling.lending import lent
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
 CHECK_BIT = np.uint64(1 << 63)
-"""Of the words of conditions: not to check for ever. The bits below are the offender's pieces."""
+"""Bit of the condition not to check for ever. The bits below are the offender's pieces."""
 
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -57,22 +57,22 @@ class PatternGraph(NamedTuple):
 
 @lent
 class _Backwards(NamedTuple):
-    """The edges seen from where they lead to, and scratch for what dies."""
+    """Reversed edges, and scratch for removed nodes."""
 
     offence_of: Integers
     """int64 (reply nodes,): the offence node that each reply node follows."""
     start: Integers
-    """int64 (offence nodes + 1,): where the edges into each offence node begin in `source`."""
+    """int64 (offence nodes + 1,): start in `source` of the edges into each offence node."""
     source: Integers
-    """int64 (edges,): the reply nodes of the edges, by target."""
+    """int64 (edges,): the reply node of each edge, ordered by target."""
     left: Integers
-    """int64 (reply nodes,): how many edges are left."""
+    """int64 (reply nodes,): number of edges left."""
     dead: Integers
-    """int64 (offence nodes,): a stack."""
+    """int64 (offence nodes,): stack of removed nodes."""
 
 
 def _backwards(graph: PatternGraph) -> _Backwards:
-    """Turn the edges around."""
+    """Return the reversed edges."""
     offences, replies = len(graph.offence_start) - 1, len(graph.reply_start) - 1
     into = np.bincount(graph.reply_target, minlength=offences)
     reply_of = np.repeat(np.arange(replies), np.diff(graph.reply_start))
@@ -89,7 +89,7 @@ def _backwards(graph: PatternGraph) -> _Backwards:
 def _k_safe(graph, backwards, alive_offence, alive_reply):
     """Shrink both sets to the greatest safe ones.
 
-    An offence node dies with any of its reply nodes, a reply node with the last of its edges.
+    An offence node is removed with any of its reply nodes, a reply node with the last of its edges.
 
     backwards : _Backwards, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
@@ -126,7 +126,7 @@ def _k_safe(graph, backwards, alive_offence, alive_reply):
 
 @borrowing_kernel
 def _k_reach_calm(graph, safe, inside, reaching):
-    """Add to `reaching` the reply nodes that reach a calm reply whatever the offender does.
+    """Add to `reaching` the reply nodes that reach a calm reply whatever the offender plays.
 
     safe, inside : bool (offence nodes,) and bool (reply nodes,), those that may be passed
     reaching : bool (reply nodes,), inout
@@ -153,10 +153,10 @@ def _k_reach_calm(graph, safe, inside, reaching):
 
 
 def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools) -> Bools:
-    """bool (reply nodes,): where the winner can force calm replies again and again.
+    """Return where the winner can force calm replies again and again, bool (reply nodes,).
 
-    The greatest set of which every node reaches, inside the set, a calm reply: a least fixpoint
-    is iterated until it loses nothing.
+    The greatest set of which every node reaches a calm reply inside the set: a least fixpoint is
+    iterated until it removes nothing.
     """
     safe = safe.copy()
     while True:
@@ -173,7 +173,7 @@ class Conditions(NamedTuple):
     """Conditions of the exact stage on pairs (reply, offence that follows it).
 
     Edge e and the i-th edge of the offence node it leads to are pair pair_start[e] + i. The
-    offender's pieces are bits of a word, numbered at each offence node anew.
+    offender's pieces are bits of a word, numbered separately at each offence node.
     """
 
     check: Bools
@@ -181,16 +181,16 @@ class Conditions(NamedTuple):
     pair_start: Integers
     """int64 (edges + 1,)."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): the pieces that the reply attacks anew, and the offence answers for."""
+    """uint64 (pairs,): pieces that the reply attacks anew, if the offence answers the attack."""
     pieces: np.uint64
-    """The numbers of the pieces that can be chased at all."""
+    """Set of the pieces that can be chased at all."""
     follow: NDArray[np.int8]
     """int8 (edges, pieces): the number of each piece at the offence node that an edge leads to."""
 
 
 @borrowing_kernel
 def _k_force(graph, conditions, calm, safe, inside, forced):
-    """Set in each reply node's word the conditions that can be forced to be met.
+    """Set in each reply node's word the conditions that the winner can force to be met.
 
     conditions : Conditions
     calm : bool (reply nodes,), where all conditions are met
@@ -236,11 +236,11 @@ def _exact(
     safe: Bools,
     inside: Bools,
 ) -> Bools:
-    """bool (reply nodes,): the winning ones.
+    """Return the winning reply nodes, bool (reply nodes,).
 
-    Nodes of `calm` win. For the others, each condition (not to check for ever; for each piece,
-    not to chase it for ever) must be met again and again: from every node the next meeting can
-    be forced, or a calm node, inside the set.
+    Nodes of `calm` win. At the others each condition (not to check for ever; for each piece, not
+    to chase it for ever) must be met again and again: from every node the winner can force the next
+    meeting, or a calm node, inside the set.
     """
     safe, inside = safe.copy(), inside.copy()
     needed = conditions.pieces | CHECK_BIT
@@ -255,10 +255,10 @@ def _exact(
 
 
 def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
-    """bool (reply nodes,): from where the winner-to-be wins by the offence alone.
+    """Return the reply nodes from which the winner wins by the offence alone, bool (reply nodes,).
 
-    conditions : called with bool (reply nodes,): those that cannot force calm replies, for which
-        the exact stage needs to know the pairs
+    conditions : called with the reply nodes that cannot force calm replies, bool (reply nodes,);
+        returns the pairs of the exact stage for them
     """
     backwards = _backwards(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)
@@ -269,7 +269,7 @@ def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Condition
 
 
 def compile_game() -> None:
-    """Compile the kernels, by solving a graph without nodes."""
+    """Compile the kernels by solving a graph without nodes."""
     start, none, no = np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.bool_)
     conditions = Conditions(
         no, start, np.zeros(0, np.uint64), np.uint64(0), np.zeros((0, 1), np.int8)

@@ -5,9 +5,9 @@
     reply node     one chase of V from there, with the pieces that attack V anew
     edge           a reply that answers the attack, and leads to an offence node of the same V
 
-Attacks are judged by the predicates of the referee (`tbgen.rules.chases`) on whole boards, move
-by move: only the few positions that the sieve of sweeps has left come this far. The victim is
-part of the node, since chasing two pieces in turn is allowed.
+The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move, for the
+few positions that are left. The victim is part of the node, since chasing two pieces in turn is
+allowed.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ from tbgen.rules.moves import generate_moves
 KING = int(PieceType.KING)
 
 _ROOM = 4096
-"""Reply nodes that a thread writes before they are put aside: 360 KB. A thread that fills its room
-goes on with it empty, and with twice the room where one candidate alone needs more."""
+"""Reply nodes in a thread's buffer: 360 KB. A full buffer is copied and filled again; its size is
+doubled if one candidate alone needs more."""
 
 
 @lent
 class Suspects(NamedTuple):
-    """The loss candidates, each with the pieces that it must chase."""
+    """Loss candidates, each with the pieces that it must chase."""
 
     keys: NDArray[np.int64]
     """int64 (candidates,): row * 90 + square of the inner piece, ascending; canonical ones only."""
@@ -83,9 +83,9 @@ def _place(key, places, squares, board):
 
 @part
 def _node(row, square, victim, suspects):
-    """The offence node of a position and a victim in it; -1 for none."""
+    """Return the offence node of a position and a victim in it; -1 for none."""
     key = row * SQUARES + square
-    # numpy's search knows complex numbers, too, and takes longer to compile than all of this.
+    # np.searchsorted would take longer to compile than all of this.
     c, end = 0, suspects.keys.size
     while c < end:
         middle = (c + end) // 2
@@ -105,20 +105,21 @@ def _node(row, square, victim, suspects):
 
 @lent
 class Draft(NamedTuple):
-    """A part of the graph as it is found: room, filled from the front."""
+    """Part of the graph while it is built; the arrays are filled from the front."""
 
     node_replies: NDArray[np.int64]
     """int64 (room,): the number of reply nodes of each offence node."""
     moves: NDArray[np.int64]
     """int64 (room,): the move of each reply node, source * 90 + target."""
     reply_keys: NDArray[np.int64]
-    """int64 (room,): its position, row * 90 + square of the inner piece; canonical."""
+    """int64 (room,): the position of each reply node, row * 90 + square of the inner piece;
+    canonical."""
     reply_edges: NDArray[np.int64]
-    """int64 (room,): its number of edges."""
+    """int64 (room,): the number of edges of each reply node."""
     edge_target: NDArray[np.int64]
     """int64 (room,): the offence node that each edge leads to."""
     edge_move: NDArray[np.int64]
-    """int64 (room,): its reply, source * 90 + target."""
+    """int64 (room,): the reply of each edge, source * 90 + target."""
     edge_calm: NDArray[np.bool_]
     """bool (room,): whether the reply is no check, and attacks nothing anew."""
     edge_check: NDArray[np.bool_]
@@ -126,7 +127,7 @@ class Draft(NamedTuple):
 
     @classmethod
     def empty(cls, nodes: int, room: int) -> Draft:
-        """Room for some offence nodes, for `room` reply nodes, and for four edges each."""
+        """Return empty arrays for some offence nodes, `room` reply nodes, and four edges each."""
         return cls(
             np.zeros(nodes, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
             np.zeros(room, np.int64), np.zeros(4 * room, np.int64), np.zeros(4 * room, np.int64),
@@ -134,7 +135,7 @@ class Draft(NamedTuple):
         )  # fmt: skip
 
     def filled(self, nodes: int, replies: int, edges: int) -> Draft:
-        """Return the part that has been written, in arrays of its own."""
+        """Return a copy of the filled part."""
         sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
         return Draft(*arrays)
@@ -142,11 +143,11 @@ class Draft(NamedTuple):
 
 @part
 def _chase(victim, source, target, setting, places, desk):
-    """Play a move of the offender on the desk, if it is a chase that goes on.
+    """Play a move of the offender on the desk, if it is a chase that does not lose.
 
     Returns the number of pieces that attack the victim anew, in `desk.attackers`, and the key of
-    the position; twice -1 for moves that lose (captures and illegal ones among them), which leave
-    the desk as it was.
+    the position. Returns twice -1 for moves that lose (captures and illegal ones included), which
+    leave the desk unchanged.
     """
     if desk.board[target] != 0:
         return np.int64(-1), np.int64(-1)
@@ -165,10 +166,11 @@ def _chase(victim, source, target, setting, places, desk):
 
 @part
 def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk):
-    """The position that a reply of the winner leads to.
+    """Return the position that a reply of the winner leads to.
 
-    attackers : int64, how many in `desk.attackers` the reply has to answer
+    attackers : int64, number of attackers in `desk.attackers`, one of which the reply must answer
     reply, reply_to : int64, the squares where the reply begins and ends
+
     Returns the offence node (-1 for none), whether the reply gives check, and whether it is calm.
     """
     if desk.after[reply_to] != 0:
@@ -176,7 +178,7 @@ def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk)
     copy(desk.after, desk.replied)
     move(desk.squares, desk.replied, reply, reply_to)
     check, calm = False, False
-    # Few replies lead to a candidate: that is asked first.
+    # Few replies lead to a candidate, so this is tested first.
     row, square = find(desk.squares, places)
     place = np.int64(reply_to if reply == victim else victim)
     if is_mirrored(row, square, desk.squares, places, desk.other, desk.scratch):
@@ -206,10 +208,9 @@ def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk)
 
 @borrowing_kernel
 def _k_edges(first, last, suspects, setting, places, desk, draft):
-    """Write the part of the graph that begins at the candidates [first, last), if it has room.
+    """Write the part of the graph that begins at the candidates [first, last), while there is room.
 
-    Returns how far it came: the first candidate that is not written, the number of reply nodes,
-    and the number of edges.
+    Returns the first candidate that is not written, and the numbers of reply nodes and edges.
 
     first, last : int64
     draft : Draft, out
@@ -262,9 +263,9 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
 def _k_pairs(
     region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places, desk
 ):
-    """The winner's own chases, where they matter (see `game.Conditions`).
+    """Find the winner's own chases in a region of the graph (see `game.Conditions`).
 
-    region : bool (reply nodes,), those to look at
+    region : bool (reply nodes,), the reply nodes to process
     edge_move : int64 (edges,), the reply of each edge, source * 90 + target
     pair_start : int64 (edges + 1,), as in `game.Conditions`
     chased : uint64 (pairs,), out; follow : int8 (edges, pieces), out
@@ -320,12 +321,12 @@ def _k_pairs(
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64 (n + 1,): where each of n consecutive runs begins."""
+    """Return the start of each of n consecutive runs, and the end of the last, int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def _suspects(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> Suspects:
-    """The loss candidates with their victims."""
+    """Return the loss candidates with their victims."""
     most = int(np.bitwise_count(losses.rows).sum())
     keys, victims = list_victims(losses, most, setting, places, workers)
     return Suspects(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
@@ -334,7 +335,7 @@ def _suspects(losses: Frontier, setting: Setting, places: Places, workers: Worke
 def _edges(
     suspects: Suspects, setting: Setting, places: Places, desks: list[Desk], workers: Workers
 ) -> Draft:
-    """The edges of all suspects, put together from what the threads find."""
+    """Return the edges of all suspects, joined from the parts that the threads find."""
     start = suspects.node_start
     drafts = [Draft.empty(int(start[-1]), _ROOM) for _ in desks]
     parts: dict[int, Draft] = {}
@@ -352,7 +353,7 @@ def _edges(
                 drafts[thread] = Draft.empty(len(draft.node_replies), 2 * len(draft.moves))
             first = end
 
-    # Even where there are none: so all kernels are compiled by the first search, under one lock.
+    # Also without suspects, so that the first search compiles all kernels, under one lock.
     collect(0, 0, 0)
     workers.run(collect, len(suspects.keys))
     columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
@@ -395,8 +396,8 @@ def find_chase_wins(
 def _mark(winning: NDArray[np.bool_], edges: Draft, marked: Rows) -> None:
     """Put the direct wins on `marked`: all reply nodes of an offence node, if all of them win.
 
-    A reply node that wins after an offence node that does not lose is no part of the pattern; it
-    is found by the propagation, two plies later.
+    A reply node that wins after an offence node that does not lose is no part of the pattern; the
+    propagation finds it two plies later.
 
     winning : bool (reply nodes,)
     marked : Rows of the winner, inout

@@ -3,12 +3,12 @@
 
 initialise   win candidates are positions in which the offender attacks some piece: a sieve
              (`sieve.py`)
-prune        by sweeps to the greatest fixpoint (`candidates.py`); then a loss candidate whose
-             moves do not chase one and the same piece falls, and with it what leads there:
-             hardly any candidate is left (`victims.py`)
-declare      what is left becomes a graph with exact attacks and the victim in each node
-             (`graph.py`), solved with the winner's own clauses: not for ever checking, nor for
-             ever chasing one piece (`game.py`)
+prune        sweeps to the greatest fixpoint (`candidates.py`); then loss candidates whose moves do
+             not all chase one and the same piece are removed, with all that depends on them: hardly
+             any candidate is left (`victims.py`)
+declare      the remaining candidates become a graph with exact attacks and the victim in each node
+             (`graph.py`), solved with the winner's clauses: not for ever checking, nor for ever
+             chasing one piece (`game.py`)
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from tbgen.rows.sets import Frontier, clear_lead, empty_frontier, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""One candidate to so many bytes of a set: lists and graph of so few take little beside one, and to
-get memory again that was given back for them would take longer than the search."""
+"""Bytes of a set for one candidate, below which idle frontiers are released. With fewer candidates,
+lists and graph are small, and allocating the frontiers again would take longer than the search."""
 
 
 @borrowing_kernel
 def k_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
-    """Put the positions of `within` where `side` is not in check but has a piece attacked."""
+    """Set `found` to positions of `within` where `side`, not in check, has a piece attacked."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
@@ -65,7 +65,7 @@ def k_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
 
 @borrowing_kernel
 def _k_keep_images(lead_0, lead_1, marked, wins, frame):
-    """Keep in `wins` the positions whose canonical slot is marked.
+    """Remove the positions from `wins` whose canonical slot is not marked.
 
     marked : Rows, in; canonical positions
     wins : Rows, inout
@@ -87,10 +87,10 @@ def _k_keep_images(lead_0, lead_1, marked, wins, frame):
 
 
 class ChaseSearch:
-    """The search for one winner's direct wins by perpetual chase, order after order."""
+    """Search for one winner's direct wins by perpetual chase, order after order."""
 
     def __init__(self, memory: Memory, places: Places, *, chase_rules: int) -> None:
-        """Remember nothing yet.
+        """Prepare the searches.
 
         memory : of searches whose mark is `k_attacked`
         chase_rules : `Setting.chase_rules`
@@ -100,7 +100,7 @@ class ChaseSearch:
         self._chase_rules = chase_rules
 
     def declare(self, order: int, lost: Records | None = None) -> int:
-        """Find the direct wins of an order, and make them due; returns how many there are.
+        """Find the direct wins of an order, seed the propagation with them; return their number.
 
         lost : the offender's positions that perpetual checks of this order decide
         """
@@ -130,14 +130,14 @@ class ChaseSearch:
 
 
 def compile_sieve() -> None:
-    """Compile the kernels here, which know rows and no boards, where there are no positions."""
+    """Compile the kernels of this file, which use no boards, on empty sets."""
     with _nothing() as (front, places, _):
         k_attacked(Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, places.frame)
         _k_keep_images(0, 0, front.rows, front.rows, places.frame)
 
 
 def compile_graph() -> None:
-    """Compile all other kernels of chases, by searching where there is nothing to be found."""
+    """Compile all other kernels of chases, by a search without candidates."""
     with _nothing() as (front, places, workers):
         setting = Setting(int(Side.RED), Rules.WXF.chase_rules(), front.rows)
         find_chase_wins(front, setting, places, front.rows, workers)
@@ -145,7 +145,7 @@ def compile_graph() -> None:
 
 @contextmanager
 def _nothing() -> Iterator[tuple[Frontier, Places, Workers]]:
-    """A frontier without positions, and what a search takes beside it."""
+    """Lend an empty frontier, and the other arguments of a search."""
     layout = Layout.of(Material.parse("KRKN"))
     with Workers(1) as workers:
         front = empty_frontier(layout.leads, layout.mids, workers.storage)

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Rows of positions in which a side has a piece under attack: a first sieve for chases.
+"""Sieve for chases: rows of positions in which a side has a piece under attack.
 
-The sieve is coarse: it looks at attacks on the line, not at roots, pins or exchanges. Whether an
-attack is a chase is decided later, for the few positions that are left, by the predicates of
-`tbgen.rules.chases`, which the referee uses too.
+The sieve is coarse: it tests attacks along lines, not roots, pins or exchanges. The predicates of
+`tbgen.rules.chases`, which the referee uses too, later decide whether an attack is a chase, for the
+few positions that are left.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 
 @part
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
-    """For which inner squares an advisor or elephant on `source` attacks `target`.
+    """Return the inner squares for which an advisor or elephant on `source` attacks `target`.
 
     side : int64, its owner
     """
@@ -50,7 +50,7 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
 
 @part
 def _defender_reaches(side, source, occ_lo, occ_hi):
-    """The squares that an advisor or elephant on `source` attacks.
+    """Return the squares that an advisor or elephant on `source` attacks.
 
     side : int64, its owner
     """
@@ -65,11 +65,11 @@ def _defender_reaches(side, source, occ_lo, occ_hi):
 
 @part
 def _may_be_chased(kind, side, square, chase_rules):
-    """Return whether a piece may be a victim: no pawn on its own half but under `PAWNS_AT_HOME`.
+    """Return whether a piece may be a victim: no pawn on its own half except under `PAWNS_AT_HOME`.
 
     docs/referee.md, section 2, point 2.
 
-    kind, side : int64, what it is (no king), and its owner
+    kind, side : int64, kind (no king) and owner of the piece
     """
     if kind != PAWN or chase_rules & PAWNS_AT_HOME:
         return True
@@ -78,7 +78,7 @@ def _may_be_chased(kind, side, square, chase_rules):
 
 @part
 def _guard_columns(side, frame):
-    """The columns of a side's advisors and elephants in `Frame.lead_squares`: first, and end.
+    """Return the range of a side's advisors and elephants in `Frame.lead_squares`: first, and end.
 
     side : int64
     """
@@ -90,7 +90,7 @@ def _guard_columns(side, frame):
 
 @part
 def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, frame):
-    """For which inner squares the offender's piece on `source` attacks a piece of the other side.
+    """Return the inner squares for which the offender's piece on `source` attacks an enemy piece.
 
     kind : int64, ROOK, KNIGHT or CANNON, or ADVISOR for a defender of either kind
     side : int64, the offender
@@ -98,7 +98,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
     victim_side = 1 - side
     lo, hi = EMPTY, EMPTY
     first, last = _guard_columns(victim_side, frame)
-    # Defenders of the other side are out of reach of one's own.
+    # Defenders never reach the other side's defenders.
     if kind != ADVISOR:
         for column in range(first, last):
             target = np.int64(frame.lead_squares[lead, column])
@@ -135,7 +135,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
 
 @part
 def attacked_row(lead, mid, side, chase_rules, frame):
-    """The positions of a row in which some piece of `side`, no king or pawn, attacks a piece.
+    """Return the positions of a row in which a piece of `side`, no king or pawn, attacks a piece.
 
     side : int64, the offender
     """

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Whom a loss candidate chases: the pieces that each of its moves attacks anew.
+"""Common victims of a loss candidate: the pieces that each of its moves attacks anew.
 
-Attacks are judged by the predicates of the referee (`tbgen.rules.chases`) on whole boards, move
-by move: only the positions that the sieve of sweeps has left come this far, and nearly all of
-them fail here. What `graph` makes of the others begins with their victims.
+The referee's predicates (`tbgen.rules.chases`) test attacks on whole boards, move by move. Only
+positions that passed the sieve are tested, and nearly all of them fail here. `graph` starts from
+the others and their victims.
 """
 
 from __future__ import annotations
@@ -29,31 +29,33 @@ ELEPHANT = int(PieceType.ELEPHANT)
 
 @lent
 class Setting(NamedTuple):
-    """The data of a search for one winner's direct wins."""
+    """Data of a search for one winner's direct wins."""
 
     winner: int
-    """The side that a chase for ever would let win; the other one is the offender."""
+    """The side that wins by a perpetual chase; the other side is the offender."""
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     live: Rows
-    """The winner's positions that are no win for him, known or by a capture."""
+    """The winner's positions that are no win, known or by a capture."""
 
 
 @part
 def is_won(row, square, setting):
     """Return whether the winner, to move, has won.
 
-    True also where no position is legal: so an illegal move of the offender is no escape.
+    Also true for illegal positions, so that an illegal move of the offender is no escape.
     """
     return not has(setting.live[row, 0], setting.live[row, 1], square)
 
 
 @part
 def attackers_anew(before, after, squares, codes, source, target, victim, chase_rules, attackers):
-    """The squares of the pieces that the move `source`-`target` lets attack the victim anew.
+    """List the pieces that attack the victim anew after the move `source`-`target`.
 
     squares : int64 (pieces,), the pieces on `after`
-    attackers : int64 (PAIRS,), out; returns how many
+    attackers : int64 (PAIRS,), out; their squares
+
+    Returns their number.
     """
     side = piece_side(after[target])
     count = 0
@@ -68,7 +70,7 @@ def attackers_anew(before, after, squares, codes, source, target, victim, chase_
 
 @part
 def attacked_anew(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Of the wanted squares, those whose piece the move attacks anew.
+    """Return the wanted squares whose piece the move attacks anew.
 
     squares : int64 (pieces,), the pieces on `after`
     lo, hi : uint64, the wanted squares
@@ -93,9 +95,9 @@ def attacked_anew(before, after, squares, codes, source, target, lo, hi, chase_r
 
 @part
 def _chased_by(source, target, lo, hi, setting, places, desk):
-    """Of a set of victims, those that the quiet move `source`-`target` chases.
+    """Return those of a set of victims that the quiet move `source`-`target` chases.
 
-    Whether it gives check is not asked: that would be an escape, and what has one is pruned.
+    Checks need no test: a check would be an escape, and positions with an escape are pruned.
     """
     move(desk.squares, desk.after, source, target)
     lo, hi = attacked_anew(
@@ -108,9 +110,9 @@ def _chased_by(source, target, lo, hi, setting, places, desk):
 
 @part
 def common_victims(row, square, setting, places, desk):
-    """The pieces that every move of the offender chases (unless it loses), as a set of squares.
+    """Return the squares of the pieces that every move of the offender chases (unless it loses).
 
-    Captures lose by this order: the candidate would not be one otherwise.
+    Captures lose by this order, since the position is a loss candidate.
     """
     frame = places.frame
     mids = frame.size[MIDS]
@@ -119,8 +121,8 @@ def common_victims(row, square, setting, places, desk):
     squares, board, after = desk.squares, desk.board, desk.after
     lo, hi = FULL, FULL
     chases = 0
-    # Moves of the lead come first: they seldom chase, which settles most candidates, and it takes
-    # no search to find the rows that they lead to.
+    # Moves of the lead come first: they seldom chase, which settles most candidates, and the frame
+    # has the rows that they lead to.
     for m in range(frame.move_start[offender, lead], frame.move_start[offender, lead + 1]):
         to_row, to_square = np.int64(frame.lead_after[m]) * mids, np.int64(square)
         if frame.lead_moves[m, MIRRORED]:
@@ -164,13 +166,13 @@ def common_victims(row, square, setting, places, desk):
 
 @borrowing_kernel
 def k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk):
-    """Take the positions that need not chase any one piece off a frontier, and list the others.
+    """Remove the positions without a common victim from a frontier, and list the others.
 
     losses : Frontier of the offender, inout
     keys : int64 (room,), out; the canonical ones among the others, as many as there is room for
     victims : uint64 (room, 2), out; the pieces that each of these must chase
 
-    Returns how many are listed.
+    Returns the number of listed positions.
     """
     mids = places.frame.size[MIDS]
     count = 0
@@ -198,7 +200,7 @@ def k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk):
 
 
 def judge(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> None:
-    """Take the positions that need not chase any one piece off a frontier of the offender's.
+    """Remove the positions without a common victim from a frontier of the offender.
 
     Their captures lose by this order, as those of loss candidates do.
     """
@@ -208,7 +210,7 @@ def judge(losses: Frontier, setting: Setting, places: Places, workers: Workers) 
 def list_victims(
     losses: Frontier, most: int, setting: Setting, places: Places, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Judge, and list `most` canonical positions of those that are left, or all if they are fewer.
+    """Apply `judge`, and list at most `most` of the canonical positions that are left.
 
     Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
     """
