@@ -4,25 +4,25 @@
 
     squares, material, position, move   a board, an endgame, a position (FEN), a move
     boardcode     a board as six integers
-    groups        placements of pieces that belong together, and their ranks
-    geometry      the parts that an index is made of, and how large they are
+    groups        placements of identical pieces or of one side's defenders, and their ranks
+    geometry      sizes of the parts of an index
     layout        the perfect index and its inverse, for many positions at once
-    slots         the same for one position, in plain Python and in kernels alike
-    arrangement   the order of slots in a file, and the blocks they are cut into
-    census        how many placements an index holds
-    scalar        functions that plain Python and kernels share
-    importing     imports that stay, kept from the collector of cycles
-    systems       what operating systems do not share, for all that opens files
-    threads       threads that share work, started where there is room for them
+    slots         the index of one position, for plain Python and kernels
+    arrangement   order of slots in a file, and the blocks that they are cut into
+    census        number of placements in an index
+    scalar        functions shared by plain Python and kernels
+    importing     imports exempt from garbage collection
+    systems       differences between operating systems
+    threads       thread pools, with a check of free memory
 
-Nothing here knows of values or files, nor how pieces move; nothing imports numba, or anything else
-of `tbgen`.
+The package contains neither values nor files nor moves of pieces. It imports neither numba nor any
+other package of `tbgen`.
 
 Parameters of kernels, unless a kernel says otherwise:
     d : Integers (words,), the descriptor that the module describes
-    squares : Integers (pieces,), where the pieces stand, in the order of `Layout.piece_codes`
-    first : int, the place in `squares` of the first piece that is meant
-    mirrored : bool, whether the pieces are to be seen in the mirror
+    squares : Integers (pieces,), squares of the pieces, in the order of `Layout.piece_codes`
+    first : int, index in `squares` of the first piece of the group
+    mirrored : bool, whether the mirror image of the squares is ranked
     slot : int, the number of a position in the index
     side : int, 0 Red, 1 Black
     kind : int, a `PieceType`

@@ -1,18 +1,18 @@
-"""The order in which the slots of a table stand in its file, and the blocks they are cut into.
+"""Order of a table's slots in its file, and the blocks that they are cut into.
 
-    slots  ->  tiles of whole leads  ->  axes of each tile exchanged  ->  blocks
+    slots  ->  tiles of whole leads  ->  axes of each tile permuted    ->  blocks
                by Red's defenders,       (lead, groups, inner) in         of one size, the last
                or by Black's             any order, slowest first         of a tile shorter
 
-Neighbours in a file should be alike, because that compresses; which slots are alike differs from
-material to material, and the index itself cannot follow that. A block still belongs to one tile,
-so that a table is written and read tile by tile, and one slot lies in one block.
+Similar neighbours compress well. Which slots are similar differs between materials, so each file
+has its own order. Each block belongs to one tile, and each slot to one block: tables are written
+and read tile by tile.
 
-The scalar function below reads a descriptor, as those of `slots.py` do:
+`block_of_slot` reads a descriptor of 64-bit integers:
 
     0              the words named below
-    FIRST_AXIS     `AXIS_WORDS` for each axis besides the lead
-    ...            the numbers of the leads in the file, where they are not the index's own
+    FIRST_AXIS     `AXIS_WORDS` for each axis except the lead
+    ...            place of each lead in the file, if leads are in the order of Black's defenders
 """
 
 from __future__ import annotations
@@ -31,55 +31,56 @@ from tbgen.indexing.scalar import scalar
 from tbgen.indexing.slots import Integers
 
 MAX_AXES = 11
-"""More than any layout has: the lead, eight groups and the inner piece."""
+"""One more than the most axes of a layout: the lead, eight groups and the inner piece."""
 
 TILE_LEADS, LEAD_SLOTS, AXES = 0, 1, 2
-"""Leads per tile, slots per lead, axes besides the lead."""
+"""Leads per tile, slots per lead, number of axes except the lead."""
 LEAD_NUMBERS = 3
-"""The offset of the leads' numbers in the file; 0 where they are the index's own."""
+"""Offset of the table of lead places in the file; 0 if leads are in the order of the index."""
 LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS = 4, 5, 6
-"""The number of the last tile, blocks per tile, slots per block."""
+"""Number of the last tile, blocks per tile, slots per block."""
 LEAD_STRIDE = 7
-"""How far apart neighbouring leads stand in a full tile; the next word, in the last tile."""
+"""Stride of leads in a full tile; the next word is the stride in the last tile."""
 
 FIRST_AXIS = 9
 AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = 0, 1, 2
-"""The words of an axis; behind its stride in a full tile, that in the last tile."""
+"""Words of an axis. The word after the stride in a full tile is the stride in the last tile."""
 AXIS_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """One way to arrange the slots of a layout in a file."""
+    """Order of the slots of one side in a file."""
 
     tile_leads: int
     """Leads per tile; the last tile may have fewer."""
     axes: tuple[int, ...]
-    """The axes of a tile, slowest first: 0 the lead, then the groups of the mid, the inner."""
+    """Axes of a tile, slowest first: 0 the lead, then the groups, last the inner piece."""
     by_black: bool = False
-    """Whether leads are in the order of Black's defenders, then Red's, and not as the index has."""
+    """Whether leads are ordered by Black's defenders first, not in index order."""
 
     @classmethod
     def of_slots(cls, layout: Layout) -> Arrangement:
-        """Slots as the index has them, in one tile."""
+        """Return the arrangement that keeps the index order, in one tile."""
         return cls(layout.leads, tuple(range(axis_count(layout))))
 
     def fits(self, layout: Layout) -> bool:
-        """Return whether there is such an arrangement of this layout."""
+        """Return whether tile size and axes are valid for a layout."""
         return 1 <= self.tile_leads <= layout.leads and sorted(self.axes) == list(
             range(axis_count(layout))
         )
 
 
 def axis_count(layout: Layout) -> int:
-    """The axes of a tile: the lead, the groups, the inner piece."""
+    """Number of axes of a tile: the lead, the groups and the inner piece."""
     return len(layout.groups) + 2
 
 
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
-    """The arrangements in tiles of about `tile_slots`, at least one lead; the index's own first.
+    """List the arrangements with tiles of about `tile_slots` slots; the index order comes first.
 
-    Where a tile is one lead, what the leads are ordered by makes no difference.
+    A tile has at least one lead. Where it has exactly one, the order of leads is not varied: it
+    would not change any tile.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -93,7 +94,7 @@ def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
 
 @scalar
 def block_of_slot(slot: int, d: Integers) -> tuple[int, int]:
-    """The block of a slot within its side, and the place in the block."""
+    """Return the block of a slot within its side, and the slot's place in the block."""
     lead = slot // d[LEAD_SLOTS]
     within = slot - lead * d[LEAD_SLOTS]
     if d[LEAD_NUMBERS] != 0:
@@ -110,10 +111,10 @@ def block_of_slot(slot: int, d: Integers) -> tuple[int, int]:
 
 
 class BlockMap:
-    """Slots of each block of one side, and their order."""
+    """Mapping between slots and blocks of one side."""
 
     def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
-        """Map a layout; the arrangement must fit it."""
+        """Map the slots of a layout; the arrangement must fit the layout."""
         self.layout = layout
         self.arrangement = arrangement
         self.block_slots = block_slots
@@ -128,7 +129,7 @@ class BlockMap:
 
     @cached_property
     def _order(self) -> NDArray[np.int64] | None:
-        """int64 (leads,): the leads as the file has them; None for as the index has them."""
+        """int64 (leads,): leads in file order; None if that is the index order."""
         if not self.arrangement.by_black:
             return None
         red, black = self.layout.lead_ranks
@@ -136,7 +137,7 @@ class BlockMap:
 
     @cached_property
     def descriptor(self) -> NDArray[np.int64]:
-        """The whole map as one int64 array, for `block_of_slot`."""
+        """int64 (words,): the map as read by `block_of_slot`."""
         axes = len(self.arrangement.axes) - 1
         head = np.zeros(FIRST_AXIS + AXIS_WORDS * axes, np.int64)
         head[TILE_LEADS], head[LEAD_SLOTS] = self.arrangement.tile_leads, self.lead_slots
@@ -156,21 +157,21 @@ class BlockMap:
 
     @cached_property
     def _descriptor_list(self) -> list[int]:
-        """The descriptor as a list: plain Python reads it faster."""
+        """The descriptor as a list, which plain Python reads faster."""
         return list(map(int, self.descriptor))
 
     def _leads_in(self, tile: int) -> int:
-        """Leads of a tile."""
+        """Number of leads of a tile."""
         tile_leads = self.arrangement.tile_leads
         return min(tile_leads, self.layout.leads - tile * tile_leads)
 
     def _shape(self, tile: int) -> tuple[int, ...]:
-        """The sizes of a tile's axes, in the index's order."""
+        """Sizes of a tile's axes, in index order."""
         groups = (group.size for group in self.layout.groups)
         return self._leads_in(tile), *groups, self.layout.inner_size
 
     def _strides(self, tile: int) -> list[int]:
-        """Return the stride of each axis in a tile, in the index's order of axes."""
+        """Return the stride of each axis in a tile, in index order of axes."""
         sizes, strides, stride = self._shape(tile), [0] * len(self.arrangement.axes), 1
         for axis in reversed(self.arrangement.axes):
             strides[axis] = stride
@@ -180,11 +181,11 @@ class BlockMap:
     # -- slots -> blocks ---------------------------------------------------------------------
 
     def locate(self, slot: int) -> tuple[int, int]:
-        """The block of a slot, and the place in the block."""
+        """Return the block of a slot, and the slot's place in the block."""
         return block_of_slot(slot, self._descriptor_list)
 
     def locate_all(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Two int64 (n,): the blocks of slots (n,), and the places in them."""
+        """Two int64 (n,): the blocks of slots (n,), and the slots' places in the blocks."""
         d = self.descriptor
         lead, within = np.divmod(slots, self.lead_slots)
         if d[LEAD_NUMBERS]:
@@ -202,18 +203,18 @@ class BlockMap:
     # -- tiles -------------------------------------------------------------------------------
 
     def slots_in(self, block: int) -> int:
-        """Slots of a block."""
+        """Number of slots of a block."""
         tile, in_tile = divmod(block, self.blocks_per_tile)
         tile_slots = self._leads_in(tile) * self.lead_slots
         return min(self.block_slots, tile_slots - in_tile * self.block_slots)
 
     def blocks_of(self, tile: int) -> range:
-        """The blocks of a tile."""
+        """Block numbers of a tile."""
         first = tile * self.blocks_per_tile
         return range(first, min(first + self.blocks_per_tile, self.blocks))
 
     def runs(self, tile: int) -> list[tuple[int, int]]:
-        """The slots of a tile as (first slot, count), in the order of its leads."""
+        """List the slots of a tile as (first slot, count), in file order of leads."""
         first, count = tile * self.arrangement.tile_leads, self._leads_in(tile)
         if self._order is None:
             return [(first * self.lead_slots, count * self.lead_slots)]
@@ -224,12 +225,12 @@ class BlockMap:
         return [(run, slots) for run, slots in runs.tolist()]
 
     def arrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """A copy of the codes of a tile, given in the order of `runs`, in that of its blocks."""
+        """Return a copy of a tile's codes in file order; `codes` are in the order of `runs`."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
     def arrange_block(self, tile: int, codes: NDArray[Any], place: int) -> NDArray[Any]:
-        """A copy of one block of what `arrange` returns: the block at a place in the tile."""
+        """Return one block of `arrange(tile, codes)`: that at index `place` in the tile."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
         shaped = shaped.reshape(shaped.shape[slowest:])
@@ -239,7 +240,7 @@ class BlockMap:
         return part[first % slab :][: end - first]
 
     def disarrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """The codes of a tile, given in the order of its blocks, in the order of `runs`."""
+        """Invert `arrange`: return codes given in file order in the order of `runs`."""
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

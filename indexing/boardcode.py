@@ -55,7 +55,7 @@ _BLACK_POINTS = {
 
 
 def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
-    """Return the meaning of the numbers 1, 2, ...: absent, each point, each pair of points."""
+    """List the meanings of case numbers 1, 2, ...: absent, each point, each pair of points."""
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
         points = tuple(90 - point // 10 * 10 + point % 10 for point in points)
@@ -66,7 +66,7 @@ def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
 
 
 CASES = {(side, kind): _cases(side, kind) for side in _SIDES for kind in _BLACK_POINTS}
-"""The paper's six lists (B_KING, ..., R_ELEPHANT), each case as a tuple of coordinate numbers."""
+"""The paper's six lists (B_KING, ..., R_ELEPHANT); each case is a tuple of coordinate numbers."""
 
 _CASE_NUMBERS = {
     key: {frozenset(points): number for number, points in enumerate(cases, start=1)}
@@ -75,10 +75,10 @@ _CASE_NUMBERS = {
 
 
 def encode(board: Sequence[int]) -> BoardCode:
-    """The six integers of a 90-square board; kings may be absent.
+    """Return the six integers of a 90-square board; kings may be absent.
 
-    Raises `PositionError` for more pieces than a set has, or a king, advisor or elephant on a
-    point where none can stand.
+    Raises `PositionError` for more pieces than a set has, and for a king, advisor or elephant on a
+    square outside its area.
     """
     _check_pieces(board)
     found: dict[int, list[int]] = {}
@@ -128,9 +128,10 @@ def encode(board: Sequence[int]) -> BoardCode:
 
 
 def decode(code: Sequence[int]) -> bytes:
-    """The 90-square board of six integers; the pieces of a kind may come in any order.
+    """Return the 90-square board of six integers; pieces of one kind may come in any order.
 
-    Raises `PositionError` for numbers that are no case, no coordinate, or share a point.
+    Raises `PositionError` for invalid case numbers or coordinates, and for two pieces on one
+    square.
     """
     if len(code) != INTEGERS:
         raise PositionError(f"the board code has {len(code)} integers", _RANGE_HINT)
@@ -182,7 +183,7 @@ def decode(code: Sequence[int]) -> bytes:
 
 
 def _check_pieces(codes: Sequence[int]) -> None:
-    """Refuse anything but ninety empty squares and piece codes; raises `PositionError`."""
+    """Raise `PositionError` unless there are ninety values, each `EMPTY` or a piece code."""
     if len(codes) != SQUARES:
         raise PositionError(f"a board has {SQUARES} squares, not {len(codes)}")
     for code in codes:
@@ -196,12 +197,12 @@ def _coordinate(square: int) -> int:
 
 
 def _square(coordinate: int) -> int:
-    """The square of a coordinate number with a column, 1..9."""
+    """Square of a coordinate number; the column must be 1 to 9."""
     return FILES * (RANKS - 1 - coordinate // 10) + coordinate % 10 - 1
 
 
 def _join(numbers: Sequence[int]) -> int:
-    """Two-digit numbers written one after the other."""
+    """Concatenate two-digit numbers into one integer."""
     value = 0
     for number in numbers:
         value = 100 * value + number

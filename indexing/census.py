@@ -1,10 +1,10 @@
-"""Number of used slots of an index: placements without overlaps, up to the mirror.
+"""Number of used slots of an index: placements without overlaps, counted up to mirror images.
 
     mirror classes = (placements + self-mirrored placements) / 2
 
-Both are counted without walking through the index. Only pawns care on which free squares the
-defenders leave them, so the board is divided into four regions: squares of red pawns only, of
-black pawns only, of both, and of neither. Rooks, knights and cannons share what is left.
+Both terms are counted without enumerating the index. Only pawns are restricted to part of the
+board. So the board is divided into four regions: squares of red pawns only, of black pawns only,
+of both, and of neither. Rooks, knights and cannons may stand on any square left free.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area, mirror_square
 
 Counts = tuple[int, int, int, int]
-"""Numbers by region: red pawns only, black pawns only, both, neither."""
+"""Number of squares per region: red pawns only, black pawns only, both, neither."""
 _BOTH = 2
 
 Groups = tuple[tuple[int, int | None], ...]
-"""Attackers of a kind: how many, and the region that only pawns of their side can be in."""
+"""For each kind of attackers: their number, and the region of its pawns alone (None for others)."""
 
 
 def _region(square: int) -> int:
@@ -44,14 +44,14 @@ def _minus(a: Counts, b: Counts) -> Counts:
 
 
 def _choices(total: int, limits: tuple[int, int]) -> Iterable[tuple[int, int]]:
-    """Ways to take `total` things from two stocks."""
+    """List the ways to take `total` items from two stocks."""
     for first in range(min(total, limits[0]) + 1):
         if total - first <= limits[1]:
             yield first, total - first
 
 
 def _without(squares: Counts, own: int, taken: tuple[int, int]) -> Counts:
-    """Counts less those that are taken of the region `own`, and of the region of both pawns."""
+    """Subtract taken squares from the region `own` and from the region of both pawns."""
     left = list(squares)
     left[own] -= taken[0]
     left[_BOTH] -= taken[1]
@@ -60,14 +60,14 @@ def _without(squares: Counts, own: int, taken: tuple[int, int]) -> Counts:
 
 @cache
 def _ways(singles: Counts, pairs: Counts, groups: Groups) -> int:
-    """Ways to place groups of attackers on free squares.
+    """Count the ways to place groups of attackers on free squares.
 
-    Each group takes single squares and mirror pairs; without pairs every placement is counted.
+    Each group takes single squares and mirror pairs. Without pairs, every placement is counted.
     """
     if not groups:
         return 1
     (count, own), total = groups[0], 0
-    if own is None:  # regions no longer matter: all squares are kept in one
+    if own is None:  # no pawns are left: merge the regions into one
         own, singles, pairs = 0, (0, 0, sum(singles), 0), (0, 0, sum(pairs), 0)
     for paired in range(count // 2 + 1):
         for doubles in _choices(paired, (pairs[own], pairs[_BOTH])):
@@ -81,7 +81,7 @@ def _ways(singles: Counts, pairs: Counts, groups: Groups) -> int:
 
 
 def _split(squares: Iterable[int], symmetric: bool) -> tuple[Counts, Counts]:
-    """Single squares and mirror pairs by region; all are single unless in symmetric placements."""
+    """Count single squares and mirror pairs by region; without symmetry all squares are single."""
     listed = list(squares)
     if not symmetric:
         return _by_region(listed), (0, 0, 0, 0)
@@ -93,7 +93,7 @@ def _split(squares: Iterable[int], symmetric: bool) -> tuple[Counts, Counts]:
 
 @cache
 def _taken(defenders: Defenders, symmetric: bool) -> Counter[tuple[Counts, Counts]]:
-    """Count placements of one side's defenders by the squares that they take.
+    """Count the placements of one side's defenders by the squares that they occupy.
 
     symmetric : whether only self-mirrored placements are counted
     """
@@ -108,8 +108,8 @@ def _taken(defenders: Defenders, symmetric: bool) -> Counter[tuple[Counts, Count
 def _free(red: Defenders, black: Defenders, symmetric: bool) -> Counter[tuple[Counts, Counts]]:
     """Count placements of all defenders by the squares that they leave free.
 
-    Many leave the same, and what attackers make of them is the same, too: so that a closure of
-    thousands of materials, which differ in attackers for the most part, is counted in seconds.
+    Many placements leave the same squares free, and their attackers are counted once. The cache is
+    shared by all materials of a closure, since most of them differ only in attackers.
     """
     singles, pairs = _split(range(SQUARES), symmetric)
     result: Counter[tuple[Counts, Counts]] = Counter()
@@ -124,7 +124,7 @@ def _free(red: Defenders, black: Defenders, symmetric: bool) -> Counter[tuple[Co
 
 
 def count_placements(layout: Layout) -> int:
-    """The canonical placements of a layout: slots that are not holes."""
+    """Number of canonical placements of a layout: slots that are not holes."""
     pawns = [(layout.armies[side].pawns, int(side)) for side in Side]
     others = [
         (army.count(kind), None)

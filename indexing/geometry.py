@@ -1,9 +1,8 @@
-"""The parts that an index is made of, and how large they are: leads, mid groups, inner piece.
+"""Sizes of the parts of an index: leads, mid groups, inner piece.
 
     armies, inner piece  ->  defenders, groups  ->  leads, mids, rows, slots
 
-The numbers of positions within them are in `layout.py`; what compiled readers are told of them is
-in `slots.py`.
+`layout.py` numbers positions by these parts, and `slots.py` packs them for compiled readers.
 """
 
 from __future__ import annotations
@@ -21,21 +20,22 @@ from tbgen.indexing.squares import PieceType, Side, area, piece_code
 
 @dataclass(frozen=True)
 class Inner:
-    """The attacker whose square is the fastest part of the index."""
+    """The attacker whose square is the fastest-varying part of the index."""
 
     side: int
     kind: int
 
     @property
     def area(self) -> tuple[int, ...]:
-        """The squares of the piece, by slot."""
+        """Squares where the piece may stand, by slot."""
         return area(self.side, self.kind)
 
 
 def choose_inner(armies: tuple[Army, Army]) -> Inner | None:
-    """The inner piece of a material: single rather than twin, N, R, C rather than P, Red's first.
+    """Choose the inner piece: single before twin, then N, R, C before P, then Red before Black.
 
-    A single piece leaves no holes for a twin; ninety squares fill a row, a pawn's 55 do not.
+    A single piece leaves no holes for a twin. A row of ninety squares is fuller than a pawn's 55.
+    Returns None without attackers.
     """
     candidates = [
         (armies[side].count(kind) > 1, preference, side, kind)
@@ -50,9 +50,9 @@ def choose_inner(armies: tuple[Army, Army]) -> Inner | None:
 
 @dataclass(frozen=True)
 class Geometry:
-    """The parts of the index of two armies (Red's first).
+    """Parts of the index of two armies, Red's first.
 
-    `reduced` says whether the lead holds one of each pair of mirror images.
+    `reduced` is whether leads contain only one of each pair of mirror images.
     """
 
     armies: tuple[Army, Army]
@@ -61,7 +61,7 @@ class Geometry:
 
     @cached_property
     def defenders(self) -> tuple[Defenders, Defenders]:
-        """Red's and Black's kings, advisors and elephants."""
+        """Placements of Red's and Black's kings, advisors and elephants."""
         red, black = (
             defenders_of(side, self.armies[side].advisors, self.armies[side].elephants)
             for side in Side
@@ -70,7 +70,7 @@ class Geometry:
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The mid groups, slowest first: Red's R N C P, then Black's, without the inner piece."""
+        """Mid groups, slowest first: Red's R N C P, then Black's, without the inner piece."""
         groups = []
         for side in Side:
             for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON, PieceType.PAWN):
@@ -83,7 +83,7 @@ class Geometry:
 
     @property
     def twin(self) -> int:
-        """The group of the inner piece's twins, or -1."""
+        """Index of the group with the inner piece's side and kind, or -1."""
         for g, group in enumerate(self.groups):
             if self.inner is not None and Inner(group.side, group.kind) == self.inner:
                 return g
@@ -91,7 +91,7 @@ class Geometry:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """Return the change of the mid number for one step of each group's rank."""
+        """Return the stride of each group's rank in the mid number."""
         strides, stride = [], 1
         for group in reversed(self.groups):
             strides.append(stride)
@@ -100,7 +100,7 @@ class Geometry:
 
     @cached_property
     def mids(self) -> int:
-        """Mid placements per lead."""
+        """Number of mid placements per lead."""
         return self.strides[0] * self.groups[0].size if self.groups else 1
 
     @property
@@ -110,7 +110,7 @@ class Geometry:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): the number of leads before each of Red's placements."""
+        """int64 (Red's placements + 1,): number of leads before each of Red's placements."""
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size
@@ -121,7 +121,7 @@ class Geometry:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): the lead within Red's self-mirrored placements."""
+        """int64 (Black's placements,): lead offset if Red's placement is self-mirrored, or -1."""
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror
         return np.where(canonical, np.cumsum(canonical) - 1, -1)
@@ -138,12 +138,12 @@ class Geometry:
 
     @property
     def slots(self) -> int:
-        """The index size: slots for each side to move."""
+        """Size of the index: slots per side to move."""
         return self.rows * self.inner_size
 
     @cached_property
     def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Two int64 (leads,): Red's and Black's defender rank of every lead."""
+        """Two int64 (leads,): Red's and Black's defender rank of each lead."""
         red = self.defenders[0]
         w = np.repeat(np.arange(red.size), np.diff(self.lead_base))
         within = np.arange(self.leads) - self.lead_base[w]
@@ -156,7 +156,7 @@ class Geometry:
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """The lead of each pair of defender ranks, and whether the pair must be mirrored."""
+        """Return the lead of each pair of defender ranks, and whether the pair must be mirrored."""
         red, black = self.defenders
         if not self.reduced:
             return red_ranks * black.size + black_ranks, np.zeros(len(red_ranks), bool)
@@ -171,14 +171,14 @@ class Geometry:
 
     @cached_property
     def self_mirrored(self) -> NDArray[np.bool_]:
-        """bool (leads,): leads that are their own mirror image."""
+        """bool (leads,): whether a lead is its own mirror image."""
         w, b = self.lead_ranks
         red, black = self.defenders
         return (red.mirror[w] == w) & (black.mirror[b] == b)
 
     @cached_property
     def piece_codes(self) -> tuple[int, ...]:
-        """The piece codes in the order in which `descriptor` expects their squares."""
+        """Piece codes, in the order of squares in `slots.py`."""
         codes = []
         for side, defenders in enumerate(self.defenders):
             codes.append(piece_code(side, PieceType.KING))

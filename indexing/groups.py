@@ -1,15 +1,15 @@
-"""Placements of pieces that belong together, and their ranks.
+"""Placements of pieces that are ranked together, and their ranks.
 
 A *group* is the n identical attackers of one side. A placement is the set of their slots
 s1 < s2 < ... (positions in `squares.area`), and its rank in the combinatorial number system is
 
     rank = C(s1, 1) + C(s2, 2) + ... + C(sn, n)
 
-so that removing the piece j leaves a placement of n - 1 pieces, its *companions*, and adding a
-square to companions gives a placement again. Every move of a group piece is those two look-ups.
+Removing the j-th piece leaves a placement of n - 1 pieces, its *companions*; adding a square to
+companions gives a placement of n pieces. Each move of a group piece is these two look-ups.
 
-The *defenders* of one side (king, advisors, elephants) are ranked together, because they exclude
-each other from their few squares.
+The *defenders* of one side (king, advisors, elephants) are ranked together, because they share few
+squares and exclude each other there.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tbgen.indexing.squares import SQUARES, PieceType, area, mirror_square
 
 
 def _ranked_combinations(slots: int, count: int) -> list[tuple[int, ...]]:
-    """All placements of `count` identical pieces on `slots` slots, by rank."""
+    """List all placements of `count` identical pieces on `slots` slots, by rank."""
     return sorted(combinations(range(slots), count), key=lambda placement: placement[::-1])
 
 
 @dataclass(frozen=True)
 class Group:
-    """The identical attackers of one side that are ranked together."""
+    """Placements of the identical attackers of one side."""
 
     side: int
     kind: int
@@ -41,26 +41,26 @@ class Group:
 
     @cached_property
     def area(self) -> tuple[int, ...]:
-        """The squares of the piece, by slot."""
+        """Squares where the piece may stand, by slot."""
         return area(self.side, self.kind)
 
     @property
     def size(self) -> int:
-        """The number of placements."""
+        """Number of placements."""
         return comb(len(self.area), self.count)
 
     @cached_property
     def squares(self) -> NDArray[np.int8]:
-        """int8 (size, count): the squares of each placement, ascending."""
+        """int8 (size, count): squares of each placement, ascending."""
         placements = _ranked_combinations(len(self.area), self.count)
         table = np.array(placements, np.int64).reshape(self.size, self.count)
         return np.array(self.area, np.int8)[table]
 
     @cached_property
     def extend(self) -> NDArray[np.int32]:
-        """int32 (companion placements, 90): the placement that a square makes of companions.
+        """int32 (companion placements, 90): rank of the companions' placement with one more square.
 
-        -1 where the square lies outside the area or is taken by a companion.
+        -1 if the square lies outside the area or is occupied by a companion.
         """
         companions = Group(self.side, self.kind, self.count - 1)
         table = np.full((companions.size, SQUARES), -1, np.int32)
@@ -71,13 +71,13 @@ class Group:
 
     @cached_property
     def companions(self) -> NDArray[np.int32]:
-        """int32 (size, count): the rank of the placement without its j-th piece."""
+        """int32 (size, count): rank of each placement without its j-th piece."""
         fewer = Group(self.side, self.kind, self.count - 1)
         columns = [fewer.rank(np.delete(self.squares, j, axis=1)) for j in range(self.count)]
         return np.stack(columns, axis=1).astype(np.int32)
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): the ranks of placements given as squares (n, count), in any order."""
+        """int64 (n,): ranks of placements given as squares (n, count), in any order."""
         slot_of = np.full(SQUARES, -1, np.int64)
         slot_of[list(self.area)] = np.arange(len(self.area))
         slots = np.sort(slot_of[squares.astype(np.int64)], axis=1)
@@ -89,14 +89,14 @@ class Group:
 
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
-        """int32 (size,): the rank of each placement's mirror image."""
+        """int32 (size,): rank of each placement's mirror image."""
         mirrored = _MIRROR[self.squares.astype(np.int64)].astype(np.int8)
         return self.rank(mirrored).astype(np.int32)
 
 
 @dataclass(frozen=True)
 class Defenders:
-    """The king, advisors and elephants of one side, ranked together without overlaps.
+    """Placements of the king, advisors and elephants of one side, without overlaps.
 
     Placements are ordered by king slot, then advisor rank, then elephant rank.
     """
@@ -112,7 +112,7 @@ class Defenders:
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-        """The placements, and the rank table over (king, advisors, elephants)."""
+        """Placements, and the rank table over (king, advisors, elephants)."""
         kings = area(self.side, PieceType.KING)
         advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
         elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
@@ -134,16 +134,16 @@ class Defenders:
 
     @property
     def ranks(self) -> NDArray[np.int32]:
-        """int32 (9, advisor placements, elephant placements): the rank, -1 where they overlap."""
+        """int32 (9, advisor placements, elephant placements): ranks, -1 where pieces overlap."""
         return self._tables[1]
 
     @property
     def size(self) -> int:
-        """The number of placements."""
+        """Number of placements."""
         return len(self.squares)
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): the ranks of placements (n, pieces): king, advisors, elephants."""
+        """int64 (n,): ranks of placements (n, pieces): king, advisors, elephants."""
         kings = Group(self.side, PieceType.KING, 1).rank(squares[:, :1])
         advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
         elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
@@ -155,13 +155,13 @@ class Defenders:
 
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
-        """int32 (size,): the rank of each placement's mirror image."""
+        """int32 (size,): rank of each placement's mirror image."""
         return self.rank(_MIRROR[self.squares.astype(np.int64)].astype(np.int8)).astype(np.int32)
 
 
 @cache
 def defenders_of(side: int, advisors: int, elephants: int) -> Defenders:
-    """The defenders of an army, made once: there are eighteen of them, and thousands of armies."""
+    """Return the cached `Defenders` of an army: there are eighteen for thousands of armies."""
     return Defenders(side, advisors, elephants)
 
 

@@ -1,4 +1,4 @@
-"""Imports of what is large and stays: the compiler, and packages with kernels."""
+"""Imports of large modules that stay loaded: the compiler, and packages with kernels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from types import ModuleType
 
 @cache
 def import_for_good(name: str) -> ModuleType:
-    """Import a module, and exempt all objects so far from garbage collection.
+    """Import a module, and exempt all objects that exist then from garbage collection.
 
-    Collections while it and its kernels are loaded would take a tenth of the CPU time of a start.
+    Garbage collection during these imports would take a tenth of the CPU time of a start.
     """
     collecting = gc.isenabled()
     gc.disable()

@@ -6,14 +6,14 @@
     mid     all other attackers but one: mixed radix over their groups, first group slowest
     inner   one attacker, the slot of its square (90, or 55 for a pawn)
 
-A *row* is a (lead, mid): all positions that differ in the inner piece alone; the retrograde
-kernels work on rows. One slot number serves both sides to move; Red is the side that the
-material names first. Slots that hold no canonical placement are *holes*: pieces overlap, or a
-self-mirrored lead holds the mirror image of another slot, or the inner piece has a twin and the
-slot another order of the two.
+A *row* is a (lead, mid): all positions that differ in the inner piece alone. Retrograde kernels
+work on rows. One slot number serves both sides to move; Red is the side that the material names
+first. *Holes* are slots without a canonical placement, for one of three reasons: pieces overlap;
+the lead is self-mirrored and another slot holds the mirror image; or the inner piece has a twin
+and another slot holds the exchanged pair.
 
-The mirror rule: with w and b the ranks of Red's and Black's defenders and w', b' those of their
-images, the placement is mirrored if (w', b') < (w, b); with equality the smaller slot counts.
+The mirror rule: let w and b be the ranks of Red's and Black's defenders, and w', b' those of their
+mirror images. The placement is mirrored if (w', b') < (w, b); if equal, the smaller slot counts.
 The lead number is then a sum of two look-ups, so a reader needs no joint table.
 """
 
@@ -42,27 +42,30 @@ _MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
 _FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 MAX_SLOTS = 1 << 62
-"""Slot numbers are signed 64-bit integers."""
+"""Upper bound on slots, which are numbered by signed 64-bit integers."""
 
 
 class Layout(Geometry):
-    """The index of two armies (Red's first): numbers of positions, and positions of numbers.
+    """The index of two armies (Red's first): slots of positions, and positions of slots.
 
-    `inner` and `reduced` are chosen by `Layout.of`; the retrograde phases also lay out the
-    positions after a capture in the order of their parent, with another inner piece or without
-    the mirror reduction of the lead.
+    `Layout.of` chooses `inner` and `reduced`. The retrograde phases also need layouts of the
+    positions after a capture in their parent's order: with another inner piece, or without the
+    mirror reduction of leads.
     """
 
     @classmethod
     def of(cls, material: Material) -> Layout:
-        """The layout of a material's table."""
+        """Return the layout of a material's table.
+
+        Raises `MaterialError` for more than `MAX_SLOTS` slots.
+        """
         return _layout_of(material)
 
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
-        """The layouts in which the results of capturing one kind of piece are laid out.
+        """List the layouts for the results of capturing one kind of piece.
 
-        They keep this layout's order: the same inner piece, or none where it is the captured
-        one, and the same leads unless the captured piece was part of them.
+        They keep this layout's order: the same inner piece, or none if that is captured, and the
+        same leads unless the captured piece is a defender.
         """
         armies = list(self.armies)
         armies[side] = armies[side].without(kind)
@@ -78,16 +81,16 @@ class Layout(Geometry):
 
     @cached_property
     def descriptor(self) -> NDArray[np.int64]:
-        """The whole layout as one int64 array, for the scalar functions of `slots.py`."""
+        """int64 (words,): the layout as read by the scalar functions of `slots.py`."""
         return build_descriptor(self)
 
     @cached_property
     def _descriptor_list(self) -> list[int]:
-        """The descriptor as a list: plain Python reads it three times as fast."""
+        """The descriptor as a list, which plain Python reads three times as fast."""
         return list(map(int, self.descriptor))
 
     def slot(self, position: Position) -> int:
-        """The slot of a position with exactly these armies (Red's first)."""
+        """Return the slot of a position with exactly these armies (Red's first)."""
         wanted: dict[int, list[int]] = {}
         for code, square in position.pieces():
             wanted.setdefault(code, []).append(square)
@@ -95,7 +98,7 @@ class Layout(Geometry):
         return int(slot_of_squares(squares, self._descriptor_list))
 
     def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """int64 (n,): the slots of boards (n, 90) that all have exactly these armies."""
+        """int64 (n,): slots of boards (n, 90) that all have exactly these armies."""
         n, pieces = len(boards), len(self.piece_codes)
         occupied = np.flatnonzero(boards != 0)  # numpy searches booleans twice as fast
         codes = boards.ravel()[occupied].astype(np.int64).reshape(n, pieces)
@@ -104,15 +107,15 @@ class Layout(Geometry):
     def slots_of_pieces(
         self, codes: NDArray[np.int64], places: NDArray[np.int64], swapped: bool = False
     ) -> NDArray[np.int64]:
-        """int64 (n,): the slots of placements: piece codes (n, pieces) and squares, in any order.
+        """int64 (n,): slots of placements: codes and squares (n, pieces), in any order.
 
-        With `swapped` they have these armies with the colours exchanged, and the slots are those
-        of `Position.swapped`.
+        With `swapped`, the placements have these armies with exchanged colours; the slots returned
+        are those of `Position.swapped`.
         """
         if swapped:
             codes = codes ^ 8
             places = _FLIP[places]
-        # Pieces by code and square; identical ones may be listed in any order.
+        # Sort by code and square: identical pieces may be listed in any order.
         by_code = np.sort(codes * SQUARES + places, axis=1)
         squares = np.empty(by_code.shape, np.int64)
         squares[:, np.argsort(self.piece_codes, kind="stable")] = by_code % SQUARES
@@ -139,7 +142,7 @@ class Layout(Geometry):
             own = attackers[:, at : at + group.count]
             at += group.count
             if g == self.twin and inner is not None:
-                # Of the inner piece and its twins, the one on the largest square is inner.
+                # Of the inner piece and its twins, the one on the largest square is the inner piece.
                 together = np.sort(np.column_stack([own, inner]), axis=1)
                 own, inner = together[:, :-1], together[:, -1]
             mid += group.rank(own) * stride
@@ -150,9 +153,9 @@ class Layout(Geometry):
     def squares_of_slots(
         self, slots: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """The squares (n, pieces) of slots, in the order of `piece_codes`, and which are positions.
+        """Return uint8 (n, pieces), the squares of slots, and bool (n,), False for holes.
 
-        bool (n,): False for holes, whose squares mean nothing.
+        Squares are in the order of `piece_codes`. The squares of holes are undefined.
         """
         row, inner = np.divmod(np.asarray(slots, np.int64), self.inner_size)
         lead, mid = np.divmod(row, self.mids)
@@ -171,13 +174,13 @@ class Layout(Geometry):
         return squares, sound
 
     def boards_of_squares(self, squares: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """uint8 (n, 90): the boards of placements (n, pieces) as `squares_of_slots` lists them."""
+        """uint8 (n, 90): boards of placements (n, pieces), given as by `squares_of_slots`."""
         boards = np.zeros((len(squares), SQUARES), np.uint8)
         boards[np.arange(len(squares))[:, None], squares] = np.array(self.piece_codes, np.uint8)
         return boards
 
     def position(self, slot: int, side: Side) -> Position | None:
-        """The position of a slot, or None where pieces overlap there."""
+        """Return the position of a slot, or None where pieces overlap."""
         squares = [0] * len(self.piece_codes)
         squares_of_slot(slot, self._descriptor_list, squares)
         board = bytearray(SQUARES)
@@ -188,7 +191,7 @@ class Layout(Geometry):
         return Position(bytes(board), side)
 
 
-@lru_cache(maxsize=1024)  # bounded: a server is asked about any material
+@lru_cache(maxsize=1024)  # bounded: servers get requests for any material
 def _layout_of(material: Material) -> Layout:
     layout = Layout(material.armies, choose_inner(material.armies))
     if layout.slots > MAX_SLOTS:

@@ -1,10 +1,10 @@
-"""Material signatures: which pieces are on the board, and what captures make of them.
+"""Material signatures: the pieces on the board, and the materials after captures.
 
     KRNKRAA  =  first side K R N, second side K R A A
 
 A `Material` is always canonical: the side named first has more rooks, then knights, cannons,
-pawns, advisors, elephants. The captures of pieces make the signatures a directed
-acyclic graph; `Material.closure` lists it bottom-up.
+pawns, advisors, elephants. Captures make the signatures a directed acyclic graph;
+`Material.closure` lists it bottom-up.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tbgen.indexing.errors import MaterialError, excerpt
 from tbgen.indexing.squares import LETTERS, PieceType
 
 MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
-"""How many pieces of each `PieceType` a side has in the opening array."""
+"""Number of pieces of each `PieceType` per side in the opening array."""
 
 _NAME_ORDER = (
     PieceType.ROOK,
@@ -28,12 +28,12 @@ _NAME_ORDER = (
     PieceType.ELEPHANT,
 )
 ALIASES = str.maketrans("GMEH", "ABBN")
-"""Other letters that are read as pieces: guards, ministers, elephants, horses."""
+"""Other letters for pieces: guards, ministers, elephants, horses."""
 
 
 @dataclass(frozen=True, order=True)
 class Army:
-    """The pieces of one side beside its king."""
+    """The pieces of one side without its king."""
 
     advisors: int = 0
     elephants: int = 0
@@ -61,21 +61,21 @@ class Army:
 
     @property
     def strength(self) -> tuple[int, ...]:
-        """The key by which the side named first is chosen."""
+        """Key that decides which side is named first."""
         return tuple(self.count(kind) for kind in _NAME_ORDER)
 
     @property
     def attackers(self) -> int:
-        """Pieces that can cross the river: rooks, knights, cannons and pawns."""
+        """Number of pieces that can cross the river: rooks, knights, cannons and pawns."""
         return self.rooks + self.knights + self.cannons + self.pawns
 
     @property
     def has_attackers(self) -> bool:
-        """Return whether any piece can cross the river; a side without is *armless*."""
+        """Return whether any piece can cross the river; a side without such pieces is *armless*."""
         return self.attackers > 0
 
     def without(self, kind: int) -> Army:
-        """The army after losing one piece."""
+        """Return the army after the loss of one piece."""
         counts = [self.count(k) for k in PieceType]
         counts[kind] -= 1
         return Army(*counts[1:])
@@ -83,13 +83,13 @@ class Army:
 
 @dataclass(frozen=True)
 class Material:
-    """Two armies, the stronger (by `Army.strength`) first, whichever way round they are given."""
+    """Two armies in canonical order: the stronger (by `Army.strength`) first."""
 
     first: Army
     second: Army
 
     def __post_init__(self) -> None:
-        """Put the armies in canonical order; refuse more pieces than a set has."""
+        """Put the armies in order; raises `MaterialError` for more pieces than a set has."""
         for army in (self.first, self.second):
             for kind in PieceType:
                 if army.count(kind) > MAX_COUNT[kind]:
@@ -104,7 +104,7 @@ class Material:
 
     @classmethod
     def parse(cls, text: str) -> Material:
-        """Read any spelling: `KRNKRAA`, `krn-kraa`, `KRNvKRAA`, `KRNKRGG`, `KRKAAN`.
+        """Parse any spelling: `KRNKRAA`, `krn-kraa`, `KRNvKRAA`, `KRNKRGG`, `KRKAAN`.
 
         Raises `MaterialError` with a hint.
         """
@@ -140,34 +140,34 @@ class Material:
 
     @property
     def armies(self) -> tuple[Army, Army]:
-        """Both armies, the one named first in front."""
+        """Both armies, the first-named one first."""
         return self.first, self.second
 
     @property
     def men(self) -> int:
-        """Pieces on the board, kings included."""
+        """Number of pieces on the board, kings included."""
         return sum(army.count(kind) for army in self.armies for kind in PieceType)
 
     @property
     def attackers(self) -> int:
-        """Pieces of both sides that can cross the river."""
+        """Number of pieces of both sides that can cross the river."""
         return self.first.attackers + self.second.attackers
 
     @property
     def needs_table(self) -> bool:
-        """Return whether any position can be decided: without attackers all are draws."""
+        """Return whether any position can be won or lost: without attackers all are draws."""
         return self.first.has_attackers or self.second.has_attackers
 
     @property
     def both_armed(self) -> bool:
-        """Return whether repetition rules can matter.
+        """Return whether both sides have attackers, so that repetition rules can matter.
 
-        Not if one side is armless: a lemma that Fang, Hsu & Hsu 2002 cite in section 5.
+        If one side is armless they cannot: a lemma that Fang, Hsu & Hsu 2002 cite in section 5.
         """
         return self.first.has_attackers and self.second.has_attackers
 
     def captures(self) -> dict[tuple[int, PieceType], Material]:
-        """The material after each capture, by (index of the army that loses it, piece type)."""
+        """Return the material after each capture, by (index of the losing army, piece type)."""
         children: dict[tuple[int, PieceType], Material] = {}
         for index, army in enumerate(self.armies):
             for kind in list(PieceType)[1:]:
@@ -178,19 +178,22 @@ class Material:
         return children
 
     def supporting(self) -> list[Material]:
-        """The materials of the tables that captures lead into, each once."""
+        """List the materials after one capture that need tables, each once."""
         found = {child.name: child for child in self.captures().values() if child.needs_table}
         return list(found.values())
 
     def closure(self) -> list[Material]:
-        """Every material that captures lead to and that needs a table, bottom-up, this one last."""
+        """List all materials that captures lead to and that need tables, bottom-up.
+
+        This material is the last.
+        """
         return needed_materials([self])
 
 
 def needed_materials(materials: Iterable[Material]) -> list[Material]:
-    """Some materials and every one that their captures lead to, each once, bottom-up.
+    """List some materials and all that their captures lead to, each once, bottom-up.
 
-    Materials that need no table are left out.
+    Materials that need no table are omitted.
     """
     found: dict[str, Material] = {}
     waiting = [material for material in materials if material.needs_table]

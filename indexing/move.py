@@ -1,4 +1,4 @@
-"""Moves as a pair of squares, and their ICCS/UCI text (`h2e2`)."""
+"""Moves as pairs of squares, and their ICCS/UCI text (`h2e2`)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _ICCS = re.compile(r"([a-i][0-9])-?([a-i][0-9])", re.IGNORECASE | re.ASCII)
 
 
 class Move(NamedTuple):
-    """From one square to another; what moves and what is captured is in the position."""
+    """Source and target square of a move; the position has the moved and the captured piece."""
 
     source: int
     target: int
 
     @classmethod
     def from_iccs(cls, text: str) -> Move:
-        """Read `h2e2`, `H2-E2`; raises `MoveTextError`."""
+        """Parse `h2e2` or `H2-E2`; raises `MoveTextError`."""
         match = _ICCS.fullmatch(text.strip())
         if match is None:
             raise MoveTextError(
@@ -30,9 +30,9 @@ class Move(NamedTuple):
 
     @property
     def iccs(self) -> str:
-        """`h2e2`."""
+        """Text such as `h2e2`."""
         return square_name(self.source) + square_name(self.target)
 
     def __str__(self) -> str:
-        """`h2e2`."""
+        """Return `iccs`."""
         return self.iccs

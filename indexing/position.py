@@ -1,8 +1,7 @@
 """A placement of pieces with a side to move, and its FEN.
 
-`Position` is what every layer passes around: ninety square contents and the side to move. It
-holds only what may stand on a board at all (one king a side, no more pieces than a set has, each
-in its area); whether it can arise in a game is for the rules to say.
+All layers share `Position`: ninety square contents and the side to move. It has one king a side,
+no more pieces than a set, and each piece in its area. Legality is checked by the rules, not here.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ from tbgen.indexing.squares import (
 )
 
 START_FEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
-"""The opening array."""
+"""FEN of the opening array."""
 
 LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
-"""Other letters in use for elephants (e), knights (h) and pawns (s)."""
+"""Other letters for elephants (e), knights (h) and pawns (s)."""
 
 _PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
 _SIDE_LETTERS = {"w": Side.RED, "r": Side.RED, "b": Side.BLACK}
@@ -49,7 +48,7 @@ class Position:
     side: Side
 
     def __post_init__(self) -> None:
-        """Refuse what no set of pieces can show; raises `PositionError`."""
+        """Raise `PositionError` for pieces outside their areas or more than a set has."""
         if len(self.board) != SQUARES:
             raise PositionError(f"a board has {SQUARES} squares, not {len(self.board)}")
         counts: Counter[int] = Counter()
@@ -86,12 +85,12 @@ class Position:
                 )
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        """Return whether the piece may stand there (the referee's diagrams are less strict)."""
+        """Return whether the square is in the piece's area; referee's diagrams override this."""
         return square in area(side, kind)
 
     @classmethod
     def from_fen(cls, fen: str) -> Self:
-        """Read a FEN.
+        """Parse a FEN.
 
         Accepts the aliases e=b, h=n, s=p, the sides w, r and b, two, four or six fields, and
         `_` or `+` for blanks. Raises `PositionError` with a hint.
@@ -113,7 +112,7 @@ class Position:
 
     @property
     def fen(self) -> str:
-        """The FEN with six fields, side to move written w or b."""
+        """FEN with six fields, side to move written w or b."""
         rows = []
         for rank in range(RANKS - 1, -1, -1):
             row, blanks = "", 0
@@ -130,21 +129,21 @@ class Position:
         return "/".join(rows) + (" w" if self.side == Side.RED else " b") + " - - 0 1"
 
     def __str__(self) -> str:
-        """The FEN."""
+        """Return the FEN."""
         return self.fen
 
     def __repr__(self) -> str:
-        """`Position('4k4/9/9/9/9/9/9/9/9/R2K5 w - - 0 1')`."""
+        """Return `Position('4k4/9/9/9/9/9/9/9/9/R2K5 w - - 0 1')`."""
         return f"{type(self).__name__}({self.fen!r})"
 
     def _repr_svg_(self) -> str:
-        """The diagram that a notebook shows."""
-        from tbgen import picture  # drawn far above, and loaded when it is asked for
+        """Return the diagram for notebooks."""
+        from tbgen import picture  # late: the package is above this one, and slow to load
 
         return picture(self)
 
     def pieces(self) -> list[tuple[int, int]]:
-        """(piece code, square) of every piece, by ascending square."""
+        """List (piece code, square) of every piece, by ascending square."""
         return [(code, square) for square, code in enumerate(self.board) if code != EMPTY]
 
     @cached_property
@@ -157,7 +156,7 @@ class Position:
 
     @cached_property
     def material(self) -> Material:
-        """The canonical material; its first side need not be Red's here (`is_swapped`)."""
+        """Canonical material; its first side may be Black's here (`is_swapped`)."""
         return Material(*self.armies)
 
     @property
@@ -173,31 +172,31 @@ class Position:
         return type(self)(bytes(board), self.side.other)
 
     def mirrored(self) -> Self:
-        """The left-right mirror image."""
+        """Return the left-right mirror image."""
         board = bytearray(SQUARES)
         for code, square in self.pieces():
             board[mirror_square(square)] = code
         return type(self)(bytes(board), self.side)
 
     def after(self, source: int, target: int) -> Self:
-        """The position after moving what stands on `source`; legality is the caller's care."""
+        """Return the position after a move from `source` to `target`; legality is not checked."""
         board = bytearray(self.board)
         board[target] = board[source]
         board[source] = EMPTY
         after = type(self)(bytes(board), self.side.other)
         if self.board[target] == EMPTY:
-            # Counting the pieces anew is a quarter of the cost of probing all moves.
+            # Counting the pieces again would be a quarter of the cost of probing all moves.
             vars(after).update(armies=self.armies, material=self.material)
         return after
 
 
 def as_position(position: Position | str) -> Position:
-    """A position as it is, or that of a FEN; raises `PositionError`."""
+    """Return a position, or parse its FEN; raises `PositionError`."""
     return Position.from_fen(position) if isinstance(position, str) else position
 
 
 def _parse_board(text: str) -> list[int]:
-    """The ninety piece codes of a FEN's first field."""
+    """List the ninety piece codes of a FEN's first field."""
     rows = text.split("/")
     if len(rows) != RANKS:
         raise PositionError(

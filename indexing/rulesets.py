@@ -1,6 +1,6 @@
-"""Repetition rules as data: the offences of each rule set, and what counts as a chase.
+"""Repetition rules as data: the offences of each rule set, and the definition of a chase.
 
-    name         who plays by it                     checks  chases  a chase is
+    name         used by                             checks  chases  a chase is
     none         servers without repetition rules    -       -
     check        "AllowChase", many servers          lose    -
     wxf          WXF 2018; Asian (AXF), Vietnam      lose    lose    a new attack of a piece on
@@ -11,12 +11,11 @@
     taiwan       Taiwan                              lose    lose    as wxf, also of pawns at home
     unprotected  some sites for players              lose    lose    as wxf, of no protected piece
 
-A set is one `Terms`: its offences, its `Chases`, and how it is called. Solver, proof, referee,
-engine and the C reader are handed `Chases.word`, a number that compiled code can read, and ask for
-the property that they need, never for the name of a set. A new set is a member of `Rules` with its
-terms (docs/architecture.md, "How to add a rule set").
+Each set is one `Terms`: its offences, its `Chases` and its names. Solver, proof, referee, engine
+and the C reader take `Chases.word`, an integer. They test its bits, never the name of a set. A new
+set is a member of `Rules` with its terms (docs/architecture.md, "How to add a rule set").
 
-Source: WXF 2018; docs/referee.md, section 2, has the points that the comments name.
+Source: WXF 2018. Points in comments are those of docs/referee.md, section 2.
 """
 
 from __future__ import annotations
@@ -29,37 +28,38 @@ from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import PieceType
 
 Kinds: TypeAlias = tuple[PieceType, ...]
-"""Some kinds of pieces."""
+"""A set of piece types."""
 
 ATTACKERS: Kinds = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
 GUARDS: Kinds = (PieceType.ADVISOR, PieceType.ELEPHANT)
 ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
-"""Kinds that may chase under some set: solver and proof look for attacks by no others."""
+"""Piece types that may chase under some set; solver and proof search attacks by no others."""
 
 CHASERS, CHASED, PROTECTED = 0, 7, 20
-"""First bits of a word of chase rules: kinds that chase, kinds that are chased (7 bits each), and
-pairs of kinds that chase in spite of protection (6 x 6 bits, `protected_bit`)."""
+"""First bits of the fields of a word of chase rules: types that chase, types that are chased (7
+bits each), pairs of types that chase in spite of protection (6 x 6 bits, `protected_bit`).
+"""
 PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
     1 << b for b in range(14, 19)
 )
-"""Bits of a word of chase rules that stand for the properties of `Chases` of these names."""
+"""Bits of a word of chase rules for the fields of `Chases` with the same names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chases:
-    """The definition of a chase, by the points that sets differ in; the defaults are `wxf`.
+    """Definition of a chase, by the points in which sets differ; the defaults are `wxf`.
 
-    chasers : kinds that can chase, of `ABLE_TO_CHASE` (point 1)
-    chased : kinds that can be chased, no kings (point 2)
-    pawns_at_home : a pawn on its own half can be chased, too (point 2)
-    protected : kinds of attackers and of victims that they chase although these have a root (4a)
-    even_exchanges : a piece chases its like even if that could take it (point 5)
-    new_by_victim : an attack is new if no piece attacked the victim before, whichever does now;
-        else if this piece did not (point 6)
-    unanswered : a chase need not be answered by the reply (point 7)
-    check_voids : where either side checks once in a loop, nobody counts as chasing in it
+    chasers : piece types that can chase, of `ABLE_TO_CHASE` (point 1)
+    chased : piece types that can be chased, never kings (point 2)
+    pawns_at_home : whether a pawn on its own half can be chased (point 2)
+    protected : (attackers, victims): piece types that chase these victims despite a root (4a)
+    even_exchanges : whether a piece chases its like even if that could capture it (point 5)
+    new_by_victim : whether an attack is new if no piece attacked the victim before the move; else
+        if the attacking piece did not (point 6)
+    unanswered : whether a chase counts even if the reply does not answer it (point 7)
+    check_voids : whether one check by either side in a loop voids all chases in the loop
 
-    Raises `ValueError` for kinds that cannot be.
+    Raises `ValueError` for kings, and for pawns among `chasers`.
     """
 
     chasers: Kinds = ABLE_TO_CHASE
@@ -75,13 +75,13 @@ class Chases:
     check_voids: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse kings, and pawns that chase: solver and proof do not look for these."""
+        """Reject kings, and pawns that chase: solver and proof do not search for these."""
         if not set(self.chasers) <= set(ABLE_TO_CHASE) or PieceType.KING in self.chased:
             raise ValueError("kings and pawns cannot chase, and kings cannot be chased")
 
     @property
     def word(self) -> int:
-        """All properties as bits of one number, for compiled code."""
+        """All properties as bits of one integer, for compiled code."""
         flags = {
             PAWNS_AT_HOME: self.pawns_at_home,
             NEW_BY_VICTIM: self.new_by_victim,
@@ -101,7 +101,7 @@ class Chases:
 
 @scalar
 def protected_bit(attacker_kind: int, victim_kind: int) -> int:
-    """The bit of a word by which one kind chases protected pieces of another.
+    """Bit number in a word of the right of one piece type to chase protected pieces of another.
 
     attacker_kind, victim_kind : int, `PieceType`, no king
     """
@@ -110,12 +110,12 @@ def protected_bit(attacker_kind: int, victim_kind: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a rule set.
+    """Terms of a rule set.
 
-    `meaning` and `in_chinese` say in a few words what a repetition is worth; `option` is the value
-    of the engine's option `Repetition Rule`, as GUIs send it where they know the set. `chases` is
-    what counts as a chase, None where perpetual chase is no offence. `without_minor_chases` is the
-    other reading of a book that is silent on advisors and elephants, where it leaves two.
+    `meaning` and `in_chinese` state the result of a repetition in a few words. `option` is the
+    value that GUIs send for the engine's option `Repetition Rule`, if they have the set. `chases`
+    defines a chase; None if perpetual chase is no offence. `without_minor_chases` is the
+    alternative definition where the rules leave open chases by advisors and elephants.
     """
 
     meaning: str
@@ -127,7 +127,7 @@ class Terms:
 
 
 class Rules(StrEnum):
-    """Repetition rules (docs/referee.md); files store the place in this list: append only."""
+    """Repetition rules (docs/referee.md). Files store the index in this list: append only."""
 
     NONE = "none"
     CHECK = "check"
@@ -138,41 +138,41 @@ class Rules(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Rules | None:
-        """Return the set that another name stands for."""
+        """Return the set that a synonym names, or None."""
         return SYNONYMS.get(str(value))
 
     @property
     def terms(self) -> Terms:
-        """The terms of the set."""
+        """Terms of the set."""
         return _TERMS[self]
 
     @property
     def number(self) -> int:
-        """The byte that files store."""
+        """Index stored in files, one byte."""
         return list(Rules).index(self)
 
     @property
     def meaning(self) -> str:
-        """The worth of a repetition, in a few words."""
+        """Result of a repetition, in a few words."""
         return self.terms.meaning
 
     @property
     def judges_checks(self) -> bool:
-        """True if perpetual check loses."""
+        """Whether perpetual check loses."""
         return self.terms.checks_lose
 
     @property
     def judges_chases(self) -> bool:
-        """True if perpetual chase loses."""
+        """Whether perpetual chase loses."""
         return self.terms.chases is not None
 
     @property
     def leaves_minor_chases_open(self) -> bool:
-        """True if these rules do not say whether advisors and elephants chase protected pieces."""
+        """Whether these rules leave open chases of protected pieces by advisors and elephants."""
         return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:
-        """Return `Chases.word` of the set; that of `wxf` where chases are no offence."""
+        """Return `Chases.word` of the set, or that of `wxf` if chases are no offence."""
         terms = self.terms
         chases = terms.chases if minor_chases else terms.without_minor_chases or terms.chases
         return (chases or Chases()).word
@@ -209,7 +209,7 @@ _TERMS = {
 }
 
 SYNONYMS = {"asian": Rules.WXF, "vietnam": Rules.WXF}
-"""Other names of a set: the Asian rules of 2017 are those of the WXF in another order."""
+"""Other names of a set. The Asian rules of 2017 are those of the WXF in another order."""
 
 CHINESE = "chinese"
-"""The rules of the CXA (2020), which are no set: no table can hold them (docs/exact.md)."""
+"""Name of the CXA rules (2020), which are no rule set: tables cannot hold them (docs/exact.md)."""

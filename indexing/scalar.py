@@ -1,9 +1,9 @@
 """Scalar functions: one source, run as plain Python or compiled into kernels.
 
-A function marked `@scalar` works on integers and on arrays or `bytes` of integers, and stays an
-ordinary Python function: importing it costs nothing, and probing from Python calls it as it is.
-When `tbgen.compiling.jit` is imported (and numba with it), every marked function also becomes
-callable from compiled kernels, so that the index and the rules are written down once.
+A function marked `@scalar` takes integers, and arrays or `bytes` of integers. It stays an ordinary
+Python function, so that importing it costs nothing and probing from Python needs no compiler.
+Importing `tbgen.compiling.jit`, and numba with it, makes all marked functions callable from
+kernels. So the index and the rules have one definition each.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def scalar(function: Function) -> Function:
 
 
 def use_compiler(compiler: Callable[[Callable[..., Any]], Any]) -> None:
-    """Pass every marked function, past and future, to `compiler`."""
+    """Apply `compiler` to every marked function, past and future."""
     _compilers.append(compiler)
     for function in _marked:
         compiler(function)

@@ -1,16 +1,15 @@
 """The index of one position: squares -> slot, and back.
 
-The scalar functions below read a *descriptor*, one flat integer array that holds everything a
-reader needs to know of a layout, so that plain Python and compiled kernels share one definition.
+The scalar functions below read a *descriptor*, a flat integer array that describes a layout
+completely. So plain Python and compiled kernels share one definition.
 
     0                  the words named below: sizes, and the offsets of tables
     FIRST_GROUP        `GROUP_WORDS` for each mid group, `MAX_GROUPS` of them
     SLOT_TABLE         slot of a square: (side, kind, square), -1 outside the area
     CHOOSE             binomial coefficients (n < 91, k < 6)
-    ...                the tables of this layout, one behind the other
+    ...                tables of this layout, concatenated
 
-Squares are listed in the order of `Layout.piece_codes`; identical pieces may be listed in any
-order.
+Squares are in the order of `Layout.piece_codes`; identical pieces may be in any order.
 """
 
 from __future__ import annotations
@@ -31,36 +30,39 @@ Integers = Any
 
 PIECES = 0
 REDUCED = 1
-"""1 if leads are reduced by the mirror, else 0."""
+"""1 if leads contain one of each pair of mirror images, else 0."""
 MIDS, INNER_SIZE, GROUPS, TWIN, LEADS = 2, 3, 4, 5, 6
-"""`TWIN` is the group of the inner piece's twins, or -1; the others are numbers of."""
+"""`TWIN` is the group with the inner piece's side and kind, or -1; the other words are numbers of
+mids, slots per row, groups, leads.
+"""
 
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR = 0, 1, 2, 3, 4, 5
-"""The words of one side: its pieces, their placements, and the offsets of `Defenders.ranks` and
-`Defenders.mirror`."""
+"""Words of one side: numbers of its pieces and of their placements, and the offsets of
+`Defenders.ranks` and `Defenders.mirror`.
+"""
 SIDE_WORDS = 6
 RED = 7
 BLACK = RED + SIDE_WORDS
-"""Where the words of each side begin."""
+"""First words of each side."""
 RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
 BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHANTS, BLACK + MIRROR
 
 LEAD_BASE, LEAD_OFFSET = 19, 20
-"""The offsets of `Geometry.lead_base` and `lead_offset`."""
+"""Offsets of `Geometry.lead_base` and `lead_offset`."""
 RED_SQUARES, BLACK_SQUARES = 21, 22
-"""The offsets of `Defenders.squares`."""
+"""Offsets of `Defenders.squares`."""
 INNER_AREA, INNER_SIDE, INNER_KIND = 23, 24, 25
-"""The inner piece: the offset of its area, and what it is."""
+"""The inner piece: offset of its area, its side and its `PieceType`."""
 
 FIRST_GROUP = 32
 GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA = 0, 1, 2, 3, 4, 5
-"""The words of a group: what it is, its placements, `Geometry.strides`, the offset of its area."""
+"""Words of a group: side, `PieceType`, pieces, placements, stride, offset of its area."""
 GROUP_WORDS = 8
 MAX_GROUPS = 8
 
 KINDS = len(PieceType)
 _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
-"""Plain integers: for a member of an enumeration numba would compile `group_rank` again."""
+"""Plain integers: an enumeration member would make numba compile `group_rank` again."""
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
 CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES
@@ -68,12 +70,12 @@ _TABLES = CHOOSE + (SQUARES + 1) * CHOOSE_WIDTH
 
 
 def build_descriptor(geometry: Geometry) -> NDArray[np.int64]:
-    """The descriptor of an index, int64."""
+    """Return the descriptor of an index, int64 (words,)."""
     head = np.zeros(_TABLES, np.int64)
     parts = [head]
 
     def append(table: Sequence[int] | NDArray[Any]) -> int:
-        """Add a table behind the head, and return its offset."""
+        """Append a table, and return its offset."""
         parts.append(np.asarray(table, np.int64).ravel())
         return sum(part.size for part in parts[:-1])
 
@@ -112,11 +114,11 @@ def build_descriptor(geometry: Geometry) -> NDArray[np.int64]:
 def group_rank(
     squares: Integers, first: int, count: int, side: int, kind: int, mirrored: bool, d: Integers
 ) -> int:
-    """The rank of the placement of identical pieces on squares[first : first + count].
+    """Return the rank of the placement of identical pieces on squares[first : first + count].
 
-    The pieces are not sorted: each slot counts those below it, which is its place.
+    Pieces need not be sorted: the order of each slot is the number of slots below it.
 
-    count : int, how many pieces there are
+    count : int, number of pieces
     """
     table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
     rank = 0
@@ -138,7 +140,7 @@ def group_rank(
 
 @scalar
 def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
-    """The rank of one side's defenders (king, advisors, elephants) from squares[first] on."""
+    """Return the rank of one side's king, advisors and elephants from squares[first] on."""
     at = RED + SIDE_WORDS * side
     king = d[SLOT_TABLE + side * KINDS * SQUARES + squares[first]]
     count = d[at + ADVISORS]
@@ -150,7 +152,7 @@ def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
 
 @scalar
 def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) -> int:
-    """The (mid, inner) part of the slot: attackers from squares[first] on."""
+    """Return the (mid, inner) part of the slot; attackers are at squares[first] on."""
     mid = 0
     at = first
     inner_square = -1
@@ -164,7 +166,7 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
         count = d[word + GROUP_COUNT]
         if g == d[TWIN]:
             # Of the inner piece and its twins, the one on the largest square is the inner piece.
-            # The rank is summed over the others, so that nothing need be sorted or written.
+            # The rank is summed over the others, so nothing needs to be sorted or written.
             table = SLOT_TABLE + (side * KINDS + kind) * SQUARES
             largest = inner_square
             for i in range(count):
@@ -202,7 +204,7 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 @scalar
 def lead_of_squares(squares: Integers, d: Integers) -> tuple[int, bool, bool]:
-    """(the lead, whether it is that of the mirror image, whether it is its own mirror image)."""
+    """Return (lead, whether the placement must be mirrored, whether its lead is self-mirrored)."""
     w = defender_rank(squares, 0, 0, d)
     b = defender_rank(squares, 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS], 1, d)
     if not d[REDUCED]:
@@ -219,7 +221,7 @@ def lead_of_squares(squares: Integers, d: Integers) -> tuple[int, bool, bool]:
 
 @scalar
 def slot_of_squares(squares: Integers, d: Integers) -> int:
-    """The slot of the placement `squares` (in the order of `Layout.piece_codes`)."""
+    """Return the slot of the placement `squares` (in the order of `Layout.piece_codes`)."""
     first = 2 + d[RED_ADVISORS] + d[RED_ELEPHANTS] + d[BLACK_ADVISORS] + d[BLACK_ELEPHANTS]
     lead, mirrored, symmetric = lead_of_squares(squares, d)
     within = attacker_slot(squares, first, mirrored, d)
@@ -232,7 +234,7 @@ def slot_of_squares(squares: Integers, d: Integers) -> int:
 def squares_of_slot(slot: int, d: Integers, squares: Integers) -> None:
     """Write the squares of a slot into `squares`, in the order of `Layout.piece_codes`.
 
-    Every slot has squares; where two of them are equal the slot is a hole.
+    Every slot gets squares; if two are equal, the slot is a hole.
 
     squares : Integers (pieces,), out
     """

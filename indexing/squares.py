@@ -1,12 +1,12 @@
-"""The board: squares, sides, piece types, and where each piece may ever stand.
+"""The board: squares, sides, piece types, and the area of each piece.
 
     rank 9  81 82 83 84 85 86 87 88 89     Black's back rank
     ...
     rank 0   0  1  2  3  4  5  6  7  8     Red's back rank
     file     a  b  c  d  e  f  g  h  i     square = 9 * rank + file
 
-Owned here: the numbering, the two symmetries of the board, and the *areas* (the squares on which
-a piece can stand at all). How a piece moves is no business of this package.
+This module defines the numbering, the two symmetries of the board, and the *areas* (squares where
+a piece can ever stand). Moves of pieces are in `tbgen.rules`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Side(IntEnum):
 
 
 class PieceType(IntEnum):
-    """The seven kinds of pieces: first the defenders, then the attackers (who cross the river)."""
+    """The seven piece types: first the defenders, then the attackers, which may cross the river."""
 
     KING = 0
     ADVISOR = 1
@@ -52,56 +52,56 @@ class PieceType(IntEnum):
 
 
 LETTERS = "KABRNCP"
-"""The letter of each piece type, indexed by `PieceType`."""
+"""Letter of each piece type, indexed by `PieceType`."""
 
 EMPTY = 0
-"""The content of an empty square on a board array."""
+"""Content of an empty square."""
 
 
 @scalar
 def piece_code(side: int, kind: int) -> int:
-    """The content of a square: 1..7 for Red's K A B R N C P, 9..15 for Black's."""
+    """Return the piece code: 1 to 7 for Red's K A B R N C P, 9 to 15 for Black's."""
     return 8 * side + kind + 1
 
 
 @scalar
 def piece_side(code: int) -> int:
-    """The owner of a (non-empty) piece code."""
+    """Return the side of a piece code other than `EMPTY`."""
     return code >> 3
 
 
 @scalar
 def piece_kind(code: int) -> int:
-    """The `PieceType` of a (non-empty) piece code."""
+    """Return the `PieceType` of a piece code other than `EMPTY`."""
     return (code & 7) - 1
 
 
 @scalar
 def mirror_square(square: int) -> int:
-    """The square seen in a mirror: file a becomes file i."""
+    """Mirror a square left to right: file a becomes file i."""
     return square + 8 - 2 * (square % 9)
 
 
 @scalar
 def flip_square(square: int) -> int:
-    """The square seen from the other side: rank 0 becomes rank 9, files stay."""
+    """Flip a square top to bottom: rank 0 becomes rank 9, files stay."""
     return 81 - 9 * (square // 9) + square % 9
 
 
 def square_name(square: int) -> str:
-    """`e0` for square 4."""
+    """Name of a square: `e0` for 4."""
     return "abcdefghi"[square % 9] + str(square // 9)
 
 
 def parse_square(text: str) -> int:
-    """The square that `e0` names; raises `PositionError`."""
+    """Return the square with a name such as `e0`; raises `PositionError`."""
     if len(text) == 2 and text[0] in "abcdefghi" and text[1] in "0123456789":
         return 9 * int(text[1]) + "abcdefghi".index(text[0])
     raise PositionError(f"{excerpt(text)} is no square", "squares are a0 to i9")
 
 
 def _red_area(kind: PieceType) -> list[int]:
-    """Red's squares, ascending (a pawn may stand on 55)."""
+    """List Red's squares, ascending; a pawn's include 55."""
     if kind == PieceType.KING:
         return [9 * rank + file for rank in range(3) for file in (3, 4, 5)]
     if kind == PieceType.ADVISOR:
@@ -116,10 +116,9 @@ def _red_area(kind: PieceType) -> list[int]:
 
 @cache
 def area(side: int, kind: int) -> tuple[int, ...]:
-    """The squares where this piece may stand, ascending.
+    """Squares where a piece may stand, ascending.
 
-    A square's position in this list is the piece's *slot* there, from which placements are
-    ranked (`groups.py`).
+    The index of a square in this tuple is the piece's *slot* there, which ranks use (`groups.py`).
     """
     squares = _red_area(PieceType(kind))
     if side == Side.BLACK:

@@ -1,18 +1,18 @@
 """Differences between operating systems: flags for opening files, locks, positional reads.
 
-    open_flags   the flags of `os.open` that this system has
-    open_own     a file of this program's own, to be written, never through a link
-    lock         a lock on an open file, until it is closed
-    read_at      bytes of a file at an offset, whatever other threads read
-    room_left    what the limits of the process leave it, of addresses and of memory; a thread
-                 takes `stack_bytes` of them
-    usable_cores how many processors this process may use
-    trim_process idle memory goes back to the system: the compiler's code, what numpy has freed
-    own_python   the command that starts this Python anew, safe from the current directory
-    safe_path    likewise, while a library starts processes
+    open_flags   flags of `os.open` that this system has
+    open_own     open a file of this program for writing, not through a link
+    lock         lock an open file until it is closed
+    read_at      read at an offset, safe from several threads
+    room_left    bytes left under the process's limits of address space and of memory
+    stack_bytes  stack size of a new thread
+    usable_cores number of processors of this process
+    trim_process return idle memory to the system
+    own_python   command that starts this Python again, without the current directory
+    safe_path    keep started processes from importing from the current directory
 
-Who probes, judges or plays needs nothing that only POSIX has. Building needs locks: without them
-two processes that build the same table would not know of each other.
+Probing, judging and playing need nothing that only POSIX has. Building needs locks, which keep
+two processes from building the same table.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ except ImportError:  # not a POSIX system
     resource = None  # type: ignore[assignment]
 
 _seeking = threading.Lock()
-"""Held between a seek and the read that it is for, where a system cannot do both at once."""
+"""Lock held during seek and read on systems without `os.pread`."""
 
 _M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
-"""Numbers of glibc's `mallopt` and of Linux's `madvise`, which Python has no names for."""
+"""Numbers of glibc's `mallopt` and Linux's `madvise`, for which Python has no names."""
 
 _MAPPED_FROM = 1 << 20
-"""Bytes from which numpy's arrays shall have pages of their own."""
+"""Size in bytes from which numpy arrays get pages of their own."""
 
 
 def open_flags(*names: str) -> int:
-    """The flags of `os.open` with these names, `O_` left out; those a system lacks are nothing.
+    """Return the `os.open` flags with these names, without `O_`; 0 for those that a system lacks.
 
-    Bytes stay what they are: Windows is told not to translate the ends of lines.
+    Adds O_BINARY, without which Windows translates line ends.
     """
     flags = 0
     for name in (*names, "BINARY"):
@@ -59,7 +59,7 @@ _OWN = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
 
 
 def require_regular(descriptor: int, path: Path) -> int:
-    """The descriptor again if it is of a regular file; else it is closed, and `OSError` raised."""
+    """Return a descriptor of a regular file; else close it and raise `OSError`."""
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
@@ -67,7 +67,7 @@ def require_regular(descriptor: int, path: Path) -> int:
 
 
 def open_own(path: Path, flags: int = 0) -> BinaryIO:
-    """A file of this program's own, to be written; raises `OSError` where a link has its name."""
+    """Open or create a file of this program for writing; raises `OSError` if `path` is a link."""
     try:
         descriptor = os.open(path, _OWN | flags, 0o666)
     except OSError as error:
@@ -80,8 +80,8 @@ def open_own(path: Path, flags: int = 0) -> BinaryIO:
 def lock(file: BinaryIO, *, wait: bool) -> None:
     """Lock an open file against other processes, until it is closed.
 
-    Raises `BlockingIOError` if another has it and nobody is to wait, and `OSError` where there are
-    no locks.
+    Raises `BlockingIOError` if another process holds the lock and `wait` is False, and `OSError` on
+    systems without locks.
     """
     if fcntl is None:
         raise OSError(errno.ENOSYS, "this system has no locks for files")
@@ -89,7 +89,7 @@ def lock(file: BinaryIO, *, wait: bool) -> None:
 
 
 def read_at(descriptor: int, length: int, offset: int) -> bytes:
-    """At most so many bytes from an offset on, as `os.pread` reads them."""
+    """Read at most `length` bytes at `offset`, like `os.pread`."""
     if hasattr(os, "pread"):
         return os.pread(descriptor, length, offset)
     with _seeking:
@@ -98,16 +98,16 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
 
 
 class Room(NamedTuple):
-    """Bytes that a process may have beside what it has; `sys.maxsize` without a limit."""
+    """Bytes that a process may still allocate; `sys.maxsize` without a limit."""
 
     addresses: int
-    """Of RLIMIT_AS (`ulimit -v`)."""
+    """Under RLIMIT_AS (`ulimit -v`)."""
     memory: int
-    """Of RLIMIT_DATA (`ulimit -d`)."""
+    """Under RLIMIT_DATA (`ulimit -d`)."""
 
 
 def room_left() -> Room:
-    """Return the room left under the system's limits, where it has any and reports usage."""
+    """Return the room left under the limits, where the system has limits and reports usage."""
     if resource is None:
         return Room(sys.maxsize, sys.maxsize)
     try:
@@ -133,33 +133,36 @@ def stack_bytes() -> int:
 
 
 def trim_process() -> None:
-    """Give back what is idle, where the system allows it: more whenever kernels have been loaded.
+    """Return idle memory to the system, where possible; call again after loading kernels.
 
-    The compiler's code, 30 MiB and more, is read again if need be. And numpy's temporary arrays
-    get pages of their own from here on, where glibc would raise the size from which they do with
-    every one that is freed, up to 32 MiB.
+    The compiler's code pages, 30 MiB and more, are dropped and read again if needed. numpy's
+    temporary arrays get pages of their own from `_MAPPED_FROM` bytes on. Otherwise glibc raises
+    that threshold with each array that is freed, up to 32 MiB.
     """
-    import ctypes  # takes longer to load than the rest, and few need it
+    import ctypes  # late: slow to load, and rarely needed
 
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
         libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED_FROM)
     with contextlib.suppress(OSError), open("/proc/self/maps") as maps:
         for line in maps:
-            # Code pages are never written to, so that nothing is lost with them.
+            # Code pages are never written, so dropping them loses nothing.
             if "libllvmlite" in line and " r-xp " in line:
                 start, end = (int(word, 16) for word in line.split(maxsplit=1)[0].split("-"))
                 libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
 
 
 def own_python(*arguments: str) -> list[str]:
-    """The command that starts this Python again, importing nothing from the working directory."""
+    """Return the command that starts this Python again.
+
+    The new process imports nothing from the working directory.
+    """
     return [sys.executable, "-P", *arguments]
 
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """Let processes that a library starts run no file of the current directory as a module."""
+    """Keep processes that a library starts from importing modules from the current directory."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
@@ -172,7 +175,7 @@ def safe_path() -> Iterator[None]:
 
 
 def usable_cores() -> int:
-    """Processors that this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

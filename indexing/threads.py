@@ -1,7 +1,7 @@
-"""Threads that share work, started only where there is room for them.
+"""Thread pools, started only if memory suffices.
 
-A thread that finds no memory in its first moments ends before it has said that it has begun, and
-who starts it waits for that for ever (`ulimit -v`, with CPython 3.11). So room is asked for first.
+A thread that runs out of memory while it starts ends without a signal, and the thread that started
+it waits forever (`ulimit -v`, CPython 3.11). So free memory is checked first.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 from tbgen.indexing.systems import room_left, stack_bytes
 
 _FIRST_MOMENTS = 16 << 20
-"""Bytes that must be free for all threads together, beside their stacks."""
+"""Bytes that must be free to start a pool, beside the stacks of its threads."""
 
 
 def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
-    """A pool of so many threads, to be given work at once.
+    """Return a pool of threads; submit its first tasks at once.
 
-    Raises `MemoryError` where what the process may still have does not suffice for them.
+    Raises `MemoryError` if the process's limits leave too little memory.
     """
     if min(room_left()) < threads * stack_bytes() + _FIRST_MOMENTS:
         raise MemoryError(f"no room for {threads} threads")
