@@ -100,7 +100,7 @@ class Layout(Geometry):
     def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
         """int64 (n,): slots of boards (n, 90) that all have exactly these armies."""
         n, pieces = len(boards), len(self.piece_codes)
-        occupied = np.flatnonzero(boards != 0)  # numpy searches booleans twice as fast
+        occupied = np.flatnonzero(boards != 0)  # numpy scans booleans twice as fast
         codes = boards.ravel()[occupied].astype(np.int64).reshape(n, pieces)
         return self.slots_of_pieces(codes, (occupied % SQUARES).reshape(n, pieces))
 
@@ -142,7 +142,7 @@ class Layout(Geometry):
             own = attackers[:, at : at + group.count]
             at += group.count
             if g == self.twin and inner is not None:
-                # Of the inner piece and its twins, the one on the largest square is the inner piece.
+                # The piece on the largest square, of inner piece and twins, is the inner piece.
                 together = np.sort(np.column_stack([own, inner]), axis=1)
                 own, inner = together[:, :-1], together[:, -1]
             mid += group.rank(own) * stride

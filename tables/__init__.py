@@ -1,21 +1,21 @@
 """Tables on disk: the file format, compression, reading and probing.
 
-    codes       values, and the numbers that stand for them
-    names       what a table is of: material, rule set, metric; and its file name
-    palettes    numbers for the codes that occur, while a table is solved and written
-    header, blocks, statistics     the parts of a file (docs/format.md)
+    codes       values, and the integer codes that encode them
+    names       name of a table: material, rule set, metric; and its file name
+    palettes    compact numbers for the codes that occur, while a table is solved and written
+    header, blocks, statistics     parts of a file (docs/format.md)
     outcomes    blocks of win-draw-loss files
-    files       opening and replacing files, whatever they hold
-    schema      types and ranges of what files say as JSON
-    choosing    the arrangement of slots in which a side is smallest
+    files       safe opening and atomic replacing of files; independent of tables
+    schema      types and ranges of JSON in files
+    choosing    choice of the arrangement in which a side is smallest
     writer, cache, blockfile       one file; `reader` of distances, `wdl` of outcomes
-    compression, repacking         how blocks are packed; a finished table in a smaller file
-    tablebase   probing directories of files; `batches` of boards; a `result`, or why there is none
-    certificates, proofs           what was proven of a file, and of those below it
-    errors      what can go wrong between a position and its value
+    compression, repacking         compression of blocks; a finished table in a smaller file
+    tablebase   probing directories of files; `batches` of boards; the `result` of a probe
+    certificates, proofs           certificates of proven files and of their supporting tables
+    errors      errors of tables and probing
 
-Knows `tbgen.indexing`, and nothing of how pieces move or how values were computed: whether a
-position is legal, and what its moves are worth, is for `tbgen.play` to say. Never imports numba.
+The package imports `tbgen.indexing` only, and never numba. It contains neither rules of movement
+nor the computation of values; legality and the values of moves are in `tbgen.play`.
 """
 
 from tbgen.indexing.rulesets import Rules

@@ -1,9 +1,9 @@
-"""Values of many positions at once, as boards: grouped by material, numbered, looked up.
+"""Values of many positions at once, given as boards: grouped by material, indexed, looked up.
 
     boards, sides  ->  groups of one material and colouring  ->  slots  ->  codes  ->  outcomes,
                                                                             orders, plies
 
-Positions as objects are for `Tablebase.probe_many`; making them takes longer than all of this.
+`Tablebase.probe_many` takes `Position` objects; creating these takes longer than all steps above.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from tbgen.tables.reader import TableFile
 from tbgen.tables.wdl import WdlFile
 
 Boards = NDArray[np.uint8]
-"""uint8 (n, 90): piece codes by square, 0 where there is none."""
+"""uint8 (n, 90): piece codes by square, 0 for an empty square."""
 
 
 class Library(Protocol):
-    """Locations of the files of a material."""
+    """Access to the open files of a material."""
 
     def table(self, material: Material | str) -> TableFile:
-        """The open table of distances; raises `MissingTableError` where there is none."""
+        """Return the open table of distances; raises `MissingTableError` if there is none."""
 
     def wdl_file(self, material: Material | str) -> WdlFile | None:
-        """The open win-draw-loss file, None where there is none."""
+        """Return the open win-draw-loss file, or None."""
 
 
 class BoardProber:
-    """Probes of many boards at once, for a class that has the methods of `Library`."""
+    """Probes of many boards at once; a mixin for classes with the methods of `Library`."""
 
     def probe_wdl_boards(self: Library, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
         """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
 
-        boards : uint8 (n, 90), piece codes by square, 0 where there is none
+        boards : uint8 (n, 90), piece codes by square, 0 for an empty square
         sides : (n,), the side to move: 0 Red, 1 Black
         """
         found = np.zeros(len(boards), np.int8)
@@ -55,7 +55,7 @@ class BoardProber:
     def probe_boards(
         self: Library, boards: Boards, sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Outcomes, orders and plies (n,) of many legal positions; else as `probe_wdl_boards`."""
+        """Outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
         outcomes = np.zeros(len(boards), np.int8)
         orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
         for numbers, file, codes in looked_up(self, boards, sides, outcomes_alone=False):
@@ -68,13 +68,13 @@ class BoardProber:
 def looked_up(
     library: Library, boards: Boards, sides: NDArray[Any], *, outcomes_alone: bool
 ) -> Iterator[tuple[NDArray[np.intp], TableFile | WdlFile, Codes]]:
-    """Numbers of boards whose codes are in one file, that file and the codes.
+    """Yield groups of boards: their indices, the file with their values, and their codes.
 
-    Boards of a material that needs no table are left out: they are drawn.
+    Boards of a material that needs no table are omitted: they are draws.
     """
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)
-    occupied = np.flatnonzero(boards != 0)  # numpy searches booleans faster than numbers
+    occupied = np.flatnonzero(boards != 0)  # numpy scans booleans faster than integers
     codes = boards.ravel()[occupied].astype(np.int64)
     rows = occupied // SQUARES
     places = occupied - SQUARES * rows
@@ -98,13 +98,14 @@ def looked_up(
 
 
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:
-    """Numbers of boards, those with the same pieces together.
+    """Group the indices of boards with the same pieces.
 
-    codes : (pieces of all boards,), board after board; starts : (n,), where those of each begin
+    codes : (pieces of all boards,), board after board
+    starts : (n,), index in `codes` of each board's first piece
     """
     if not len(starts):
         return []
-    # Four bits for each of sixteen codes: no side has sixteen pieces of a kind.
+    # Four bits for each of sixteen codes: a side has at most five pieces of a kind.
     keys = np.add.reduceat(np.int64(1) << (4 * codes), starts)
     if (keys == keys[0]).all():
         return [np.arange(len(keys))]

@@ -2,12 +2,12 @@
 
     slot  ->  block, place in it  ->  cache, or read + checksum + zstd  ->  code
 
-`BlockFile` is what tables of distances (`reader.py`) and win-draw-loss files (`wdl.py`) have in
-common: everything but what their codes and their metadata mean.
+`BlockFile` is the common part of tables of distances (`reader.py`) and win-draw-loss files
+(`wdl.py`), which interpret codes and metadata.
 
-Nothing a file claims is believed before it is checked: sizes against the size of the file and
-the index of its material, bytes against checksums, decompressed blocks against their size. What
-does not fit is a `CorruptTableError`.
+All claims of a file are checked before use: sizes against the size of the file and the index of
+its material, bytes against checksums, decompressed blocks against their size. A mismatch raises
+`CorruptTableError`.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ _BLOCKS_PER_TASK = 16
 
 
 class _Descriptor:
-    """An open file that is closed when nobody uses it any more.
+    """An open file that is closed when its last reference is dropped.
 
-    A thread that is reading holds a reference, so that another one's `close` cannot make it read
-    from a descriptor that by then belongs to another file.
+    Each read holds a reference. So `close` in another thread cannot free the descriptor during a
+    read, when the system might give its number to another file.
     """
 
     def __init__(self, path: Path) -> None:
         self.number = open_to_read(path)
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        # `close` is bound early: the module may be gone when the interpreter ends.
+        # `close` is bound early: at interpreter exit the module may be gone.
         if hasattr(self, "number"):
             close(self.number)
 
@@ -75,7 +75,7 @@ class BlockFile(Generic[Spec]):
     """
 
     _kind: ClassVar[type]
-    """The kind of its header's spec, `TableSpec` or `WdlSpec`."""
+    """Type of the header's spec, `TableSpec` or `WdlSpec`."""
 
     def __init__(
         self,
@@ -84,9 +84,9 @@ class BlockFile(Generic[Spec]):
         *,
         name: TableName | WdlName | None = None,
     ) -> None:
-        """Open a file; blocks are kept in `cache`, by default one of this file alone.
+        """Open a file; decoded blocks are kept in `cache`, by default a cache of this file.
 
-        With `name`, what the file must be of: another one is a `CorruptTableError`.
+        Raises `CorruptTableError` if the file holds another table than `name`.
         """
         self.path = Path(path)
         self._cache = cache if cache is not None else BlockCache(DEFAULT_CACHE_BYTES)
@@ -105,7 +105,7 @@ class BlockFile(Generic[Spec]):
         lengths = self._entries[:, 0].astype(np.int64)
         # uint64 cannot overflow: there are fewer than 2**32 blocks of less than 2**32 bytes.
         self._offsets = HEADER_BYTES + np.concatenate([[0], np.cumsum(lengths)])
-        # Twice the content is far above what zstd makes of anything.
+        # zstd never expands content by as much as a factor of 2.
         limit = 2 * self._coding.max_content(self.header.block_slots) + 1024
         if self._offsets[-1] != self.header.table_offset or (lengths > limit).any():
             raise CorruptTableError(self.path, "the block table does not fit the file")
@@ -113,13 +113,13 @@ class BlockFile(Generic[Spec]):
         self._maps = self.header.block_maps
 
     def __repr__(self) -> str:
-        """The name of the class, and that of the file."""
+        """Return the class and the file name."""
         return f"<{type(self).__name__}: {self.path.name}>"
 
     # -- single values -----------------------------------------------------------------------
 
     def code(self, side: int, slot: int) -> int:
-        """The code of one slot, Red (side 0) or Black (1) to move; arbitrary if illegal."""
+        """Return the code of one slot, side 0 (Red) or 1 (Black) to move; arbitrary if illegal."""
         header = self.header
         if not 0 <= slot < header.slots:
             raise IndexError(f"slot {slot} of {header.slots}")
@@ -129,7 +129,7 @@ class BlockFile(Generic[Spec]):
         return self._block(block + side * header.blocks[0]).code(index)
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """The codes of many slots (n,), in any order; every block is read once."""
+        """Return the codes of slots (n,), in any order; every block is read once."""
         header = self.header
         slots = np.asarray(slots, np.int64)
         if slots.size == 0:
@@ -151,12 +151,12 @@ class BlockFile(Generic[Spec]):
     # -- whole sides -------------------------------------------------------------------------
 
     def block(self, number: int) -> AnyBlock:
-        """One block; blocks are numbered Red's first. The cache is neither used nor filled."""
+        """Return one block, numbered from Red's first; the cache is neither used nor filled."""
         start, end = (int(self._offsets[n]) for n in (number, number + 1))
         return self._decode(number, self._content(number, self._read(start, end - start)))
 
     def tiles(self, side: int) -> int:
-        """Number of tiles of whole leads that a side has."""
+        """Return the number of tiles of a side."""
         return self._maps[side].tiles
 
     def tile(
@@ -166,13 +166,13 @@ class BlockFile(Generic[Spec]):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """The codes of one tile: for each run of leads its first slot, and its codes (n,).
+        """List the runs of one tile: for each run of leads its first slot, and its codes (n,).
 
-        numbers_of : says what is to stand there in place of codes; it is asked of each block's
-        digests : of each block, inout: the SHA-256 of its content, b"" before it is first read
+        numbers_of : maps the distinct codes of each block to the numbers that replace them
+        digests : inout, SHA-256 of the content of each block, b"" before its first read
 
-        The cache is neither used nor filled. Raises `CorruptTableError` also for a block that has
-        another digest than before.
+        The cache is neither used nor filled. Raises `CorruptTableError` also for a block whose
+        digest differs from its entry in `digests`.
         """
         header, block_map = self.header, self._maps[side]
         runs, none = block_map.runs(number), np.empty(0, self._dtype)
@@ -197,16 +197,16 @@ class BlockFile(Generic[Spec]):
         return parts
 
     def _note_digest(self, block: int, digest: bytes, digests: list[bytes]) -> None:
-        """Write down the digest of a block, which must be the same whenever it is read."""
+        """Record the digest of a block; it must be the same on every read."""
         if digests[block] not in (b"", digest):
             raise CorruptTableError(self.path, "it has changed since it was first read", block)
         digests[block] = digest
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
-        """All codes of one side (slots,): `header.slots` times the code width in bytes.
+        """Return all codes of one side (slots,): `header.slots` times the code width in bytes.
 
-        Slots that hold no position contain some code of their neighbourhood. The cache is
-        neither used nor filled.
+        Slots without a position contain the code of a neighbouring slot. The cache is neither used
+        nor filled.
         """
         header = self.header
         if not header.blocks[side]:
@@ -223,14 +223,14 @@ class BlockFile(Generic[Spec]):
     def check(self, *, threads: int = 1) -> None:
         """Read the whole file, and verify every checksum, every block, and the digest.
 
-        What the metadata says is for the subclasses to look at.
+        Subclasses also verify the metadata.
         """
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
-        """Read the blocks that have no digest yet, and verify them and the digest of all.
+        """Read the blocks without a digest, and verify them and the digest of the file.
 
-        digests : of each block, as `tile` writes them; inout
+        digests : inout, digest of each block, as written by `tile`
         """
 
         def verify(first: int) -> None:
@@ -245,7 +245,7 @@ class BlockFile(Generic[Spec]):
         self.check_digest(digests)
 
     def check_digest(self, digests: Sequence[bytes]) -> None:
-        """Compare the digest with the SHA-256 of the contents of all blocks, in their order."""
+        """Compare the file's digest with that of its blocks, given by SHA-256 in file order."""
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
         contents = [
@@ -256,9 +256,9 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the digest is wrong")
 
     def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """The numbers and the bytes before compression of the blocks first to end - 1.
+        """Yield the numbers of blocks first to end - 1, and their bytes before compression.
 
-        Red's blocks come first; a side that is one value everywhere has none.
+        Red's blocks come first. A side with one value everywhere has no blocks.
         """
         offsets = self._offsets[first : end + 1].tolist()
         start = offsets[0]
@@ -270,18 +270,18 @@ class BlockFile(Generic[Spec]):
 
     @property
     def layout(self) -> Layout:
-        """The index of the material."""
+        """Index of the material."""
         return Layout.of(self.header.spec.name.material)
 
     def metadata(self) -> bytes:
-        """The JSON text of the metadata, checked and unpacked."""
+        """Return the JSON text of the metadata, after checking its checksum."""
         data = self._read(self.header.metadata_offset, self.header.metadata_length)
         if zlib.crc32(data) != self.header.metadata_checksum:
             raise CorruptTableError(self.path, "the checksum of the statistics is wrong")
         return self._unpack(data, MAX_METADATA, None)
 
     def is_at(self, path: Path) -> bool:
-        """Return whether a path leads to this very file, and not to a replacement."""
+        """Return whether the file at a path is the open file, not a replacement."""
         descriptor = self._descriptor
         with contextlib.suppress(OSError):
             return descriptor is not None and os.path.samestat(
@@ -290,12 +290,12 @@ class BlockFile(Generic[Spec]):
         return False
 
     def close(self) -> None:
-        """Close the file, as soon as no other thread reads from it, and forget its blocks."""
+        """Close the file after reads of other threads end, and drop its blocks from the cache."""
         self._descriptor = None
         self._cache.drop(self._number)
 
     def __enter__(self) -> Self:
-        """The file itself."""
+        """Return the file."""
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -312,7 +312,7 @@ class BlockFile(Generic[Spec]):
         return self._maps[1].slots_in(number - red)
 
     def _block(self, number: int) -> AnyBlock:
-        """A decoded block, from the cache or from the file."""
+        """Return a decoded block, from the cache or from the file."""
         key = (self._number, number)
         block = self._cache.get(key)
         if block is None:
@@ -321,7 +321,7 @@ class BlockFile(Generic[Spec]):
         return block
 
     def _content(self, number: int, data: bytes) -> bytes:
-        """The bytes of a block before compression, checked."""
+        """Return a block's bytes before compression, after checking them."""
         length, check = self._entries[number].tolist()
         coding, slots = self._coding, self._slots_in(number)
         if length == 0:
@@ -336,15 +336,15 @@ class BlockFile(Generic[Spec]):
         if length > plain:
             raise CorruptTableError(self.path, "a block of another size", number)
         content = data if length == plain else self._unpack(data, plain, number)
-        if coding.constant_code(content) is not None:  # which has no bytes in the file
+        if coding.constant_code(content) is not None:  # must be stored without bytes
             raise CorruptTableError(self.path, "a byte that stands for no outcomes", number)
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """Decompress a block; more than `limit` bytes are refused before they are allocated."""
+        """Decompress a block; one of more than `limit` bytes is rejected before allocation."""
         try:
-            # The size that `decompress` allocates: `frame_content_size` is 0 of a skippable frame,
-            # whatever that claims. A frame that does not tell has the largest size there is.
+            # The size that `decompress` allocates; `frame_content_size` gives 0 for skippable
+            # frames. It is the largest integer for a frame without a stated size.
             if zstandard.get_frame_parameters(data).content_size <= limit:
                 return _decompressor().decompress(data)
         except zstandard.ZstdError:
@@ -352,7 +352,7 @@ class BlockFile(Generic[Spec]):
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)
 
     def _decode(self, number: int, content: bytes) -> AnyBlock:
-        """The block that its bytes describe."""
+        """Return the block with these bytes."""
         try:
             return self._coding.block(content, self._slots_in(number))
         except BlockError as error:
@@ -381,7 +381,7 @@ def _in_threads(task: Callable[[int], None], numbers: range, threads: int) -> No
 
 
 def _decompressor() -> zstandard.ZstdDecompressor:
-    """This thread's decompressor: one cannot be shared."""
+    """Return this thread's decompressor: threads cannot share one."""
     if not hasattr(_thread, "decompressor"):
         _thread.decompressor = zstandard.ZstdDecompressor()
     return _thread.decompressor

@@ -1,11 +1,11 @@
 """One block of values: the bytes that are compressed, and reading single values out of them.
 
     palette   n (2 bytes, 1 to 256), n codes ascending (width bytes each), one byte per slot:
-              the place of its code in the palette; left out where n is 1
+              index of its code in the palette; omitted if n is 1
     planes    0 (2 bytes), then the lowest byte of every code, then the next byte, ...
-              where a block has more than 256 codes
+              for a block of more than 256 codes
 
-Slots that hold no position (code 0) are filled before: no block contains code 0.
+Slots without a position (code 0) are filled before encoding: no block contains code 0.
 """
 
 from __future__ import annotations
@@ -26,37 +26,38 @@ Encode = Callable[[Codes, int], bytes]
 """`encode(codes, draw)`: the bytes of a block before compression; called from any thread."""
 
 NumbersOf = Callable[[Codes], Codes]
-"""`numbers_of(codes)`: what to say in the place of (n,) codes, all different."""
+"""`numbers_of(codes)`: replacements of distinct codes (n,), in the same order."""
 
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
-"""The most bytes of a block before compression: what one answer has to unpack."""
+"""Most bytes of a block before compression: a single probe unpacks at most this many."""
 BLOCK_SLOTS = 48600
-"""Slots per block, 540 rows of ninety squares: fewer than would fit, because zstd needs 60
-microseconds for so many (docs/format.md)."""
+"""Slots per block, 540 rows of ninety squares. More would fit, but zstd needs 60 microseconds to
+unpack this many (docs/format.md).
+"""
 _COUNT_BYTES = 2
 
 
 class BlockError(Exception):
-    """Bytes that are no block of the expected size."""
+    """Bytes that are not a block of the expected size."""
 
 
 def code_dtype(width: int) -> np.dtype[Any]:
-    """The little-endian unsigned integers of a code width."""
+    """Return the dtype of codes of a width in bytes: little-endian unsigned integers."""
     return np.dtype(f"<u{width}")
 
 
 def fill(codes: Codes, otherwise: int) -> Codes:
-    """The codes with every 0 replaced by the code before it (the first code, at the start).
+    """Replace every 0 by the code before it, or at the start by the first other code.
 
-    A run costs a compressor next to nothing, and no code is added to the palette. A block without
-    any position becomes `otherwise`.
+    A run compresses to almost nothing, and no code is added to the palette. A block without any
+    position is filled with `otherwise`.
     """
     held = codes != 0
     first = int(held.argmax())
     if not held[first]:
         return np.full_like(codes, otherwise)
-    # A block of distances has no more slots than 16 bits number.
+    # Blocks of distances have at most 2**16 slots.
     source: Codes = np.arange(codes.size, dtype=np.uint16 if codes.size <= 1 << 16 else np.int32)
     source *= held
     np.maximum.accumulate(source, out=source)
@@ -65,7 +66,7 @@ def fill(codes: Codes, otherwise: int) -> Codes:
 
 
 def encode_block(codes: Codes) -> bytes:
-    """The bytes of a block of codes, none of them 0 (uint8, uint16 or uint32, shape (slots,))."""
+    """Return the bytes of a block of codes (slots,), uint8, uint16 or uint32, none of them 0."""
     width = codes.dtype.itemsize
     if width <= 2:
         occurs = np.zeros(256**width, np.bool_)
@@ -87,15 +88,15 @@ def encode_block(codes: Codes) -> bytes:
 
 
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """The bytes of a block of codes, 0 where there is no position."""
+    """Return the bytes of a block of codes, 0 for slots without a position."""
     return encode_block(fill(codes, otherwise))
 
 
 def with_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes]) -> bytes | None:
-    """A palette block, every code in its palette replaced; None for a block of planes.
+    """Replace every code in the palette of a palette block; return None for a block of planes.
 
-    width : bytes of its own codes
-    codes_of : what to put in the place of some of these, (n,) ascending, in the same order
+    width : bytes of each code in `content`
+    codes_of : maps ascending codes (n,) to their replacements, in the same order
     """
     count = int.from_bytes(content[:_COUNT_BYTES], "little")
     if not count:
@@ -105,13 +106,13 @@ def with_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes])
 
 
 def safe_slots(width: int) -> int:
-    """The most slots of which every block fits in `MAX_BLOCK_BYTES`, whatever their codes."""
+    """Most slots with which every block fits in `MAX_BLOCK_BYTES`, whatever its codes."""
     by_planes = (MAX_BLOCK_BYTES - _COUNT_BYTES) // width
     return min(by_planes, MAX_BLOCK_BYTES - _COUNT_BYTES - MAX_PALETTE * width)
 
 
 class Block:
-    """A decoded block, kept as small as it was before compression."""
+    """A decoded block, kept in the form that was compressed."""
 
     __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "nbytes")
 
@@ -147,23 +148,23 @@ class Block:
 
     @property
     def _places(self) -> NDArray[np.uint8]:
-        """The place in the palette of every slot's code."""
+        """uint8 (slots,): index in the palette of every slot's code."""
         return np.frombuffer(self._content, np.uint8, offset=self._first)
 
     @property
     def constant(self) -> int | None:
-        """The code of all slots, where the block has one only."""
+        """Code of all slots, or None if they differ."""
         return self._palette[0] if len(self._palette) == 1 else None
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """A palette block as it was before compression; else 0 (2 bytes), then code after code."""
+        """Palette block as before compression; for planes, 0 (2 bytes) and the codes in order."""
         if self._codes is None:
             return np.frombuffer(self._content, np.uint8)
         return np.concatenate([np.zeros(_COUNT_BYTES, np.uint8), self._codes.view(np.uint8)])
 
     def code(self, index: int) -> int:
-        """The code of the block's slot `index`."""
+        """Return the code of slot `index` of the block."""
         if self._codes is not None:
             return int(self._codes[index])
         if len(self._palette) == 1:
@@ -171,7 +172,7 @@ class Block:
         return self._palette[self._content[self._first + index]]
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
-        """The codes of many slots of the block."""
+        """Return the codes of slots (n,) of the block."""
         if self._codes is not None:
             return self._codes[indices]
         if len(self._palette) == 1:
@@ -179,13 +180,13 @@ class Block:
         return self._values[self._places[indices]]
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write all codes of the block, or what stands for them, into `out`, shape (slots,)."""
+        """Write all codes, or their replacements by `numbers_of`, into `out`, shape (slots,)."""
         if self._codes is None:
             numbers = self._values if numbers_of is None else numbers_of(self._values)
             if len(numbers) == 1:
                 out[:] = numbers
             else:
-                # No place is beyond: the mode is the one that takes least, 25 microseconds for 35.
+                # All places are in range: mode "wrap" is the fastest, 25 microseconds for 35.
                 numbers.take(self._places, out=out, mode="wrap")
         elif numbers_of is None:
             out[:] = self._codes
@@ -196,27 +197,27 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class CodeCoding(CodeSpace):
-    """Conversion of distances to the bytes of a block, and back."""
+    """Encoding of distance codes as blocks."""
 
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES
-    """The most slots that a block may have."""
+    """Most slots of a block."""
 
     def max_content(self, slots: int) -> int:
-        """The most bytes that a block of so many slots can have before compression."""
+        """Return the most bytes before compression of a block of `slots` slots."""
         longest = max(slots * self.width, MAX_PALETTE * self.width + slots)
         return min(MAX_BLOCK_BYTES, _COUNT_BYTES + longest)
 
     def plain_length(self, slots: int) -> int | None:
-        """The length of a block that is stored as it is: None, as distances never are."""
+        """Return None: blocks of distances are never stored uncompressed."""
         del slots
         return None
 
     def constant_content(self, code: int) -> bytes:
-        """The bytes that stand for a block whose slots all have one code."""
+        """Return the bytes of a block whose slots all have one code."""
         return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(self.width, "little")
 
     def constant_code(self, content: bytes) -> int | None:
-        """The code of a block whose slots all have one, else None."""
+        """Return the code of a block whose slots all have one, else None."""
         if len(content) != _COUNT_BYTES + self.width or content[:_COUNT_BYTES] != b"\1\0":
             return None
         return int.from_bytes(content[_COUNT_BYTES:], "little")

@@ -1,6 +1,6 @@
-"""Decoded blocks, kept while they are in use: one budget of bytes for all files.
+"""Cache of decoded blocks: one budget of bytes for all files.
 
-(file, block)  ->  Block        least recently used first, evicted first
+(file, block)  ->  Block        the least recently used block is evicted first
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tbgen.tables.outcomes import AnyBlock
 DEFAULT_CACHE_BYTES = 64 << 20
 
 Key = tuple[int, int]
-"""A file's number and the block's number in it."""
+"""Number of a file, and number of the block in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class BlockCache:
     """A least-recently-used cache of decoded blocks; safe to use from several threads."""
 
     def __init__(self, budget: int = DEFAULT_CACHE_BYTES) -> None:
-        """Keep at most `budget` bytes; 0 keeps nothing."""
+        """Create a cache of at most `budget` bytes; 0 keeps nothing."""
         self.budget = budget
         self._blocks: OrderedDict[Key, AnyBlock] = OrderedDict()
         self._bytes = 0
@@ -41,7 +41,7 @@ class BlockCache:
         self._lock = Lock()
 
     def get(self, key: Key) -> AnyBlock | None:
-        """The block, if it is still here."""
+        """Return the block, or None if it is not in the cache."""
         with self._lock:
             block = self._blocks.get(key)
             if block is None:
@@ -52,7 +52,7 @@ class BlockCache:
             return block
 
     def put(self, key: Key, block: AnyBlock) -> None:
-        """Keep a block, and drop the least recently used ones beyond the budget."""
+        """Add a block, and evict the least recently used ones beyond the budget."""
         with self._lock:
             # Two threads may have decoded the same block.
             if key in self._blocks or block.nbytes > self.budget:
@@ -64,13 +64,13 @@ class BlockCache:
                 self._bytes -= dropped.nbytes
 
     def drop(self, file: int) -> None:
-        """Forget the blocks of a file that has been closed."""
+        """Evict the blocks of a file that has been closed."""
         with self._lock:
             for key in [key for key in self._blocks if key[0] == file]:
                 self._bytes -= self._blocks.pop(key).nbytes
 
     @property
     def info(self) -> CacheInfo:
-        """Hits, misses, and what is kept."""
+        """Hits, misses, and current contents."""
         with self._lock:
             return CacheInfo(self._hits, self._misses, len(self._blocks), self._bytes, self.budget)

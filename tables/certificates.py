@@ -1,13 +1,13 @@
-"""Certificates: what `tbgen verify` leaves beside a table that it has proven.
+"""Certificates: files that `tbgen verify` writes beside tables that it has proven.
 
     KRNKR.wxf.dtm.xqt          a table
-    KRNKR.wxf.dtm.proof.json   its certificate: these contents are right, if those below are
+    KRNKR.wxf.dtm.proof.json   its certificate: these contents are right, if its premises are
 
-A certificate identifies contents by digests and tables by names, not paths: it also holds in a copy
-of the directory. It has the time of modification of its table, a cheap sign that the file has not
-been written to since. This module reads, writes and checks one certificate (docs/format.md,
-"Certificates"); `proofs` follows chains of them, and `tbgen.verify` proves tables. A certificate is
-no signature: who can change a table can forge one.
+A certificate identifies contents by digests and tables by names, not paths. So it also holds in a
+copy of the directory. It has its table's time of modification, a cheap sign that the file has not
+been written since. This module reads, writes and checks one certificate (docs/format.md,
+"Certificates"); `proofs` follows chains of them, and `tbgen.verify` proves tables. Certificates
+are not signed: anyone who can change a table can forge one.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, Metric, TableName
 
 FORM = 1
-"""The form that certificates have; readers refuse others."""
+"""Format of certificates; readers reject others."""
 
 PROOF_SUFFIX = ".proof.json"
-"""How the name of a certificate ends."""
+"""End of a certificate's file name."""
 
 MAX_CERTIFICATE = 1 << 14
-"""Characters of a certificate that are read; twelve supporting tables take less than 2000."""
+"""Most characters of a certificate; one with twelve supporting tables takes less than 2000."""
 
 
 class CertificateError(TablebaseError):
-    """A file that should be a certificate and is none; `file` and `reason` as attributes."""
+    """An invalid certificate file; attributes are `file` and `reason`."""
 
     def __init__(self, file: Path, reason: str) -> None:
         self.file = file
@@ -45,7 +45,7 @@ class CertificateError(TablebaseError):
 
 @dataclass(frozen=True, slots=True)
 class Premise:
-    """A supporting table that a proof relied on: its name, and the digest of its contents, hex."""
+    """A supporting table of a proof: its name, and the digest of its contents in hex."""
 
     table: TableName
     digest: str
@@ -53,12 +53,11 @@ class Premise:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Certificate that a table's contents follow from the rules and from its supporting tables.
+    """Statement that a table's contents follow from the rules and its supporting tables.
 
-    `digest` is that of the contents, hex. `supporting` has a premise for each material that a
-    capture leads to and that needs a table, by name. `method` is how it was proven, `tbgen` the
-    version that did, `seconds` the wall time it took: a word about the proof, on which nothing
-    rests.
+    `digest` identifies the contents, in hex. `supporting` has a premise, by name, for each material
+    that a capture leads to and that needs a table. `method` names the method of proof, `tbgen` the
+    version that proved, and `seconds` the wall time. These three are informative only.
     """
 
     table: TableName
@@ -69,7 +68,7 @@ class Certificate:
     seconds: float
 
     def to_text(self) -> str:
-        """The JSON text that a file has."""
+        """Return the JSON text of the certificate."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
         fields |= {
             "table": str(self.table),
@@ -82,10 +81,10 @@ class Certificate:
 
     @classmethod
     def from_text(cls, text: str) -> Certificate:
-        """The certificate whose `to_text` is a text; members of other names are passed over.
+        """Parse a `to_text` text; unknown members are ignored.
 
-        Raises `schema.SchemaError` for values of another type or range, and for premises that are
-        not those which captures ask for.
+        Raises `schema.SchemaError` for values of another type or range, and if the premises are not
+        one table for each supporting material.
         """
         if len(text) > MAX_CERTIFICATE:
             raise schema.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
@@ -106,9 +105,9 @@ def certificate_path(table: Path) -> Path:
 
 
 def read_certificate(table: Path) -> Certificate | None:
-    """The certificate beside a table file, None if there is none.
+    """Return the certificate beside a table file, or None.
 
-    Raises `CertificateError`, also for a pipe or a directory of that name.
+    Raises `CertificateError`, also if the name belongs to a pipe or a directory.
     """
     path = certificate_path(table)
     try:
@@ -118,27 +117,27 @@ def read_certificate(table: Path) -> Certificate | None:
         return None
     except OSError as error:
         raise CertificateError(path, error.strerror or "unreadable") from None
-    except ValueError as error:  # SchemaError, or what is no UTF-8
+    except ValueError as error:  # SchemaError or UnicodeDecodeError
         reason = str(error) if isinstance(error, schema.SchemaError) else "no text"
         raise CertificateError(path, reason) from None
 
 
 def write_certificate(table: Path, certificate: Certificate, modified: int) -> None:
-    """Put a certificate beside a table file, whole or not at all; raises `OSError`.
+    """Write a certificate beside a table file, whole or not at all; raises `OSError`.
 
-    modified : the table's time of modification, ns, from before its bytes were checked
+    modified : the table's time of modification in ns, read before its bytes were checked
     """
     with replacing(certificate_path(table)) as file:
         file.write(certificate.to_text().encode("ascii"))
-        file.flush()  # before the time is set, which writing would change
+        file.flush()  # before `utime`: a later write would change the time
         os.utime(file.fileno(), ns=(modified, modified))
 
 
 def is_untouched(table: Path) -> bool:
-    """Return whether a table file has the time of modification that its certificate vouches for.
+    """Return whether a table file has the time of modification of its certificate.
 
-    Then it has been neither written nor replaced since its bytes were checked, unless somebody has
-    set its time, or the disk has lost some.
+    If so, it has been neither written nor replaced since its bytes were checked, unless its time
+    was set by hand or the disk has lost data.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns
@@ -146,7 +145,7 @@ def is_untouched(table: Path) -> bool:
 
 
 def renew_certificate(table: Path, modified: int) -> None:
-    """Set the time of a certificate to that of a file checked again; raises `OSError`.
+    """Set the time of a certificate after its table was checked again; raises `OSError`.
 
     modified : as for `write_certificate`
     """
@@ -154,12 +153,12 @@ def renew_certificate(table: Path, modified: int) -> None:
 
 
 def leans_on_metric(above: Metric, below: Metric) -> bool:
-    """Return whether a table may rest on one below it: DTM needs DTM."""
+    """Return whether a table may use a supporting table of metric `below`: DTM needs DTM."""
     return above == Metric.DTC or below == Metric.DTM
 
 
 def _leans_on(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Return whether premises are tables that the values follow from, one of each material."""
+    """Return whether premises are the tables that `name` needs, one of each material."""
     needed = {child.name for child in name.material.supporting()}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set
@@ -168,7 +167,7 @@ def _leans_on(name: TableName, premises: tuple[Premise, ...]) -> bool:
     ) and len(premises) == len(needed)  # fmt: skip
 
 
-# -- what a file may say -----------------------------------------------------------------------
+# -- types and ranges in files -----------------------------------------------------------------
 
 
 def _table(value: object) -> TableName:
@@ -191,4 +190,4 @@ _CERTIFICATE = schema.record(
         "seconds": schema.measure,
     },
 )
-"""The types and ranges of everything that is stored."""
+"""Types and ranges of the stored members."""

@@ -1,13 +1,13 @@
-"""Choosing the arrangement of one side: that in which a sample of its blocks is smallest.
+"""Choice of the arrangement in which a sample of a side's blocks compresses best.
 
     a few blocks    all arrangements
     more blocks     the best of them
 
-The blocks are spread over all tiles, and over all places in a tile. Leads differ more than
-arrangements do: those of one order of the leads see the same tiles; the two orders, whose tiles
-hold other leads, count in proportion to the sampled leads, each compressed by itself. Threads share
-the blocks of a tile, a few lists each: to hand a block over takes about as long as to pack it.
-Which blocks there are does not depend on the threads, and so neither does the choice.
+The sample is spread over all tiles, and over all places in a tile. Arrangements with the same
+order of leads are compared on the same tiles. Between the two orders tiles differ, and leads differ
+more than arrangements do. So sizes are divided by the size of the sampled leads, each compressed by
+itself. Threads share the blocks of a tile in a few lists each, since handing over a block takes
+about as long as packing it. The sample and the choice do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from tbgen.tables.blocks import BLOCK_SLOTS, Codes
 from tbgen.tables.compression import COMPARING, Compressor
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
-"""The size of a tile of a table, unless one lead is more."""
+"""Slots of a tile of a table, unless one lead has more."""
 
 _ROUNDS = ((32, 3), (96, 1))
-"""How many blocks to look at, and how many arrangements to keep."""
+"""For each round, number of blocks in the sample, and number of arrangements to keep."""
 
 _LISTS_PER_THREAD = 4
-"""So that no thread waits for another for long."""
+"""More than one, to balance the load of threads."""
 
 _GOLDEN = (5**0.5 - 1) / 2
-"""Multiples of it, modulo 1, are spread evenly however many there are."""
+"""Golden ratio: its multiples modulo 1 are evenly spread for any count."""
 
 ReadTile = Callable[[BlockMap, int], Codes]
-"""The codes of a tile of the side, in the order of its leads."""
+"""Codes of a tile of the side, in file order of its leads."""
 
 Weigh = Callable[[list[Callable[[], Codes]]], list[int]]
-"""The compressed size of each block; threads call the functions of their blocks."""
+"""Compressed size of each block; worker threads call the functions that give the blocks."""
 
 
 def choose_arrangement(
@@ -48,9 +48,9 @@ def choose_arrangement(
     tile_slots: int = TILE_SLOTS,
     threads: int = 1,
 ) -> Arrangement:
-    """The best arrangement of a side.
+    """Return the best arrangement of a side.
 
-    encode : gives the bytes that are compressed; called from any thread
+    encode : returns the bytes to compress; called from any thread
     """
     compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
 
@@ -77,10 +77,10 @@ def choose_arrangement(
 def _compare(
     maps: list[BlockMap], read: ReadTile, weigh: Weigh, blocks: int
 ) -> dict[Arrangement, float]:
-    """Return the size of each arrangement in a sample of so many blocks, in comparable units."""
+    """Return the size of each arrangement in a sample of `blocks` blocks, in comparable units."""
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
-    # Where all blocks are looked at, both orders have the same leads.
+    # If the sample has all blocks, both orders have the same leads.
     leads_differ = len(orders) > 1 and maps[0].blocks > blocks
     for by_black in orders:
         group = [each for each in maps if each.arrangement.by_black == by_black]
@@ -102,7 +102,7 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Tiles, and places of blocks in each; of a small side, all."""
+    """Choose tiles, and places of blocks in each; all blocks if there are at most `blocks`."""
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:
         return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}

@@ -1,20 +1,20 @@
-"""Values, and the numbers that stand for them.
+"""Values, and the integer codes that encode them.
 
-A `Value` is what a position is worth to the side to move. A *code* is how planes of values are
-stored while they are computed and in files; codes are ordered by preference of the side to move
-(Fang, Hsu & Hsu 2002, section 6.4), so that the best of several values is the largest code:
+A `Value` is the value of a position for the side to move. Planes of values in memory and in files
+hold *codes*. Codes are ordered by preference of the side to move (Fang, Hsu & Hsu 2002, section
+6.4), so that the best of several values is the largest code:
 
     0        no position: illegal, or a hole of the index
     1 ...    losses    order 0 first, the longer the better; then order 1, 2, ...: a loser
                        prefers a high order, and within it a long resistance
     middle   draw
-    ... top  wins      top is mate at once; order 0 by distance, then order 1 by distance, ...
+    ... top  wins      top is immediate mate; order 0 by distance, then order 1 by distance, ...
 
         rank = order * span + plies // 2          (parity follows from outcome and order)
         loss = 1 + rank        win = top - rank
 
-One byte holds order 0 alone, up to 253 plies; two bytes hold 258 orders of the same span. A
-table whose distances are longer has `LONG_SPAN` and two bytes (order 0) or four.
+One byte holds order 0 alone, up to 253 plies; two bytes hold 258 orders of the same span. Tables
+with longer distances have `LONG_SPAN` and two bytes (order 0) or four.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTE_SPAN = 127
-"""Distances of one order where a byte holds order 0: losses up to 252 plies, wins up to 253."""
+"""Distances per order if a byte holds order 0: losses up to 252 plies, wins up to 253."""
 
 LONG_SPAN = 16383
-"""Distances of one order where a byte does not."""
+"""Distances per order in wider codes for longer distances."""
 
 DIRECT_WIN = 255
-"""The number of a direct win by the rules, at any order: what Fang, Hsu & Hsu 2002, section 6.1,
-call *WinByDirectCheckingIndefinitely*. One ply before it comes 254, their
-*LossByDirectCheckingIndefinitely*, and so on: *distance-to-check* counts down."""
+"""Number of a direct win by the rules, at any order: *WinByDirectCheckingIndefinitely* in Fang, Hsu
+& Hsu 2002, section 6.1. One ply before it is 254, their *LossByDirectCheckingIndefinitely*, and so
+on: *distance-to-check* counts down.
+"""
 
 
 class Outcome(IntEnum):
-    """The outcome for the side to move, worst first: the order is load-bearing."""
+    """Outcome for the side to move; worst first, and comparisons use this order."""
 
     LOSS = -1
     DRAW = 0
@@ -47,16 +48,16 @@ class Outcome(IntEnum):
 
 
 class LimitExceededError(Exception):
-    """A distance or an order that the codes of a table cannot hold; nothing ever saturates."""
+    """A distance or an order outside the codes of a table; codes never saturate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
     """Value of a position for the side to move.
 
-    `order` 0 is a draw, or a win or loss by mate or conversion, in `plies` plies; order k >= 1 is
+    `order` 0 is a draw, or a win or loss by mate or conversion, in `plies` plies. Order k >= 1 is
     decided by the repetition rules, `plies` before a direct winning state (0 for that state
-    itself). A draw has no distance: `plies` 0.
+    itself). A draw has no distance: `plies` is 0.
     """
 
     outcome: Outcome
@@ -65,7 +66,7 @@ class Value:
 
     @property
     def number(self) -> int:
-        """The value as Fang, Hsu & Hsu print it: 0 draw, plies, or 255 - plies at order k."""
+        """Number printed by Fang, Hsu & Hsu: 0 draw, plies at order 0, 255 - plies at order k."""
         if self.order:
             return DIRECT_WIN - self.plies
         return self.plies
@@ -76,41 +77,41 @@ DRAW = Value(Outcome.DRAW)
 
 @dataclass(frozen=True, slots=True)
 class CodeSpace:
-    """One way to number values: bytes per code, and distances per order."""
+    """An encoding of values: bytes per code, and distances per order."""
 
     width: int
     span: int = BYTE_SPAN
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of a plane of codes: little-endian unsigned integers."""
+        """Dtype of a plane of codes: little-endian unsigned integers."""
         return np.dtype(f"<u{self.width}")
 
     @property
     def top(self) -> int:
-        """The largest code: that of a mate in 0 plies, which no position to move has."""
+        """Largest code: mate in 0 plies, which no position with a side to move has."""
         return int(256**self.width) - 1
 
     @property
     def draw(self) -> int:
-        """The code of a draw."""
+        """Code of a draw."""
         return (self.top + 1) // 2
 
     @property
     def max_plies(self) -> int:
-        """The longest distance of any order that both outcomes can show."""
+        """Longest distance per order that both wins and losses can encode."""
         return 2 * self.span - 2
 
     @property
     def max_order(self) -> int:
-        """The highest order."""
+        """Highest order."""
         return (self.draw - 1) // self.span - 1
 
     def encode(self, value: Value) -> int:
-        """The code of a value.
+        """Return the code of a value.
 
-        Raises `LimitExceededError` where the value has none, and `ValueError` for what is no
-        value at all: an order 0 win in an even number of plies, say.
+        Raises `LimitExceededError` if the value has no code here, and `ValueError` for an
+        impossible value such as an order 0 win in an even number of plies.
         """
         if value.outcome == Outcome.DRAW:
             return self.draw
@@ -126,7 +127,7 @@ class CodeSpace:
         return 1 + rank if value.outcome == Outcome.LOSS else self.top - rank
 
     def decode(self, code: int) -> Value:
-        """The value of a code other than 0; raises `ValueError` for what is no code."""
+        """Return the value of a code; raises `ValueError` for 0 and outside the code width."""
         if not 0 < code <= self.top:
             raise ValueError(f"{code} is no code of {self.width} bytes")
         if code == self.draw:

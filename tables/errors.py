@@ -1,14 +1,14 @@
-"""Errors between a position and the table that has its value.
+"""Errors of tables and of probing.
 
     TablebaseError
         MissingTableError          no such table here; names the command that builds it
-        RulesMismatchError         several rule sets here, and none was asked for
+        RulesMismatchError         several rule sets here, and none was chosen
         IllegalPositionError       the position cannot arise
         UnsupportedMaterialError   no table can hold the material
         CorruptTableError          the file is damaged
         FormatVersionError         the file is newer than this reader
 
-The facts are attributes; the one-line message is derived from them once, here.
+Facts are attributes; the one-line message is derived from them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tbgen.tables.names import UNKNOWN_RULES, RuleSet
 
 
 class TablebaseError(Exception):
-    """Anything that keeps a tablebase from answering."""
+    """Base class of errors of tables and of probing."""
 
 
 class MissingTableError(TablebaseError, KeyError):
-    """No table of this material (under the rules asked for) has been added.
+    """No table of this material (under the requested rules) has been added.
 
     Also a `KeyError`, so that a tablebase may be used like a mapping. `command` builds the table.
     """
@@ -44,14 +44,14 @@ class MissingTableError(TablebaseError, KeyError):
         super().__init__(f"there is no table of {material}{under}; run: {self.command}")
 
     def __str__(self) -> str:
-        """The message as it is; a `KeyError` alone would quote it."""
+        """Return the message unquoted; `KeyError` would quote it."""
         return str(self.args[0])
 
 
 class RulesMismatchError(TablebaseError):
-    """Tables of different rule sets are present, and which one is meant is open.
+    """Tables of several rule sets or metrics are present, and none was chosen.
 
-    `subject` is what is ambiguous, `present` what there is to choose from.
+    `subject` is what is ambiguous, `present` the choices.
     """
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:
@@ -62,7 +62,7 @@ class RulesMismatchError(TablebaseError):
 
 
 class IllegalPositionError(TablebaseError):
-    """A position that cannot arise in a game, so that its slot in a table means nothing."""
+    """A position that cannot arise in a game, so its slot in a table is meaningless."""
 
     def __init__(self, fen: str, reason: str) -> None:
         self.fen = fen
@@ -80,9 +80,9 @@ class UnsupportedMaterialError(TablebaseError):
 
 
 class CorruptTableError(TablebaseError):
-    """A table file whose bytes are not what was written.
+    """A table file whose bytes differ from those written.
 
-    `block` numbers the blocks of the file, Red's first; None where the damage lies elsewhere.
+    `block` is the number of the damaged block, Red's first; None for other damage.
     """
 
     def __init__(self, file: Path, reason: str, block: int | None = None) -> None:
@@ -95,7 +95,7 @@ class CorruptTableError(TablebaseError):
 
 
 class FormatVersionError(TablebaseError):
-    """A table file in a format that this version of the reader does not know."""
+    """A table file in a format newer than this reader."""
 
     def __init__(self, file: Path, version: int, supported: int) -> None:
         self.file = file

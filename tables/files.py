@@ -1,13 +1,13 @@
-"""Files: opening untrusted ones, and writing so that no file is ever half written.
+"""Files: safe opening of untrusted files, and writing that never leaves a file half written.
 
-    open_to_read   a regular file to read; anything else is refused at once
-    replacing      a file that gets its name when it is complete, and has a temporary one before
-    continuing     the same for a file that is filled in several attempts
-    locked         a lock file, present while it is held
+    open_to_read   open a regular file to read; anything else is refused at once
+    replacing      write a new file under a temporary name, and rename it when complete
+    continuing     fill a file in several attempts, and rename it when complete
+    locked         hold a lock file, which exists while it is held
 
-Names in a directory of tables can be guessed, and other users who may write there can put a link or
-a pipe under any of them. A table may be a link. Writing never follows one: neither a lock nor a
-temporary file touches the target of a link. This module is independent of tables.
+Names in a directory of tables can be guessed. Other users with write access can put a link or a
+pipe under any of them. A table may be a link. Writing never follows one: neither locks nor
+temporary files touch the target of a link. This module is independent of tables.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ from typing import BinaryIO
 from tbgen.indexing.systems import lock, open_flags, open_own, require_regular
 
 _READ = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
-"""Without O_NONBLOCK, to open a pipe waits until somebody writes to it: as a rule, for ever."""
+"""Flags to read. Without O_NONBLOCK, opening a pipe would wait for a writer."""
 
 _NO_LINK = open_flags("NOFOLLOW")
 
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors that only writing has, so that they are about the file that is written."""
+"""Errors that only writing raises, so they concern the file being written."""
 
 
 def open_to_read(path: Path, *, links: bool = True) -> int:
-    """The descriptor, for the caller to close, of a file or of the one that a link leads to.
+    """Open a regular file, or a link to one; return its descriptor, which the caller closes.
 
-    links : whether links are followed; else `OSError` is raised for one
+    links : whether links are followed; if False, a link raises `OSError`
 
-    Raises `OSError`, and does so at once, also for a pipe, a device or a directory.
+    Raises `OSError`, at once also for a pipe, a device or a directory.
     """
     return require_regular(os.open(path, _READ if links else _READ | _NO_LINK), path)
 
 
 @contextlib.contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold a lock file across processes, and remove it afterwards; waits for who holds it.
+    """Hold a lock file across processes, and remove it afterwards.
 
-    The lock file of a killed process is taken over. Raises `OSError`, and
-    `BlockingIOError` if somebody holds it and nobody is to wait.
+    The lock file of a killed process is taken over. Raises `OSError`, and `BlockingIOError` if
+    another process holds the lock and `wait` is False.
     """
     while True:
         file = open_own(path)
         try:
             lock(file, wait=wait)
         except BaseException as error:
-            # The file stays: somebody else may hold it, or locks may have run out for us.
+            # The file stays: another process may hold the lock.
             file.close()
             if isinstance(error, OSError):
                 error.filename = str(path)
             raise
-        # Whoever held the lock before has removed the file: then this lock guards nothing.
+        # If the previous holder has removed the file, this lock protects nothing: try again.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(path.lstat(), os.fstat(file.fileno())):
                 break
@@ -75,11 +75,11 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of `path`, or of a link there, once it is written and synced.
+    """Write a new file that replaces `path`, or a link there, once it is complete and synced.
 
-    Whatever goes wrong, nothing is left behind, and a file that was there stays as it was; what a
-    killed process has left of the same file is removed. Raises `OSError`, which names `path` if
-    there is no room or no such folder, and passes on what is raised meanwhile.
+    On any error the new file is removed, and an existing file stays unchanged. Temporary files of
+    killed processes for the same `path` are removed. Raises `OSError`, which names `path` if the
+    disk is full or the folder is missing; errors in the `with` block pass through.
     """
     with _begun(path) as (file, temporary):
         yield file
@@ -89,14 +89,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _begun(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """A temporary file in the folder of `path`, to be renamed; removed if that does not happen."""
+    """Create a temporary file in the folder of `path`; it is removed if an error occurs."""
     remove_leftovers(path.parent, (path.name,))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    # What has the name of this very process now cannot be of one that is alive.
+    # A file with the id of this process was left by an ended process.
     temporary.unlink(missing_ok=True)
     try:
         with open_own(temporary, os.O_EXCL) as file:
-            # Tells others that this file is being written; not every system has locks.
+            # Marks the file as being written; not every system has locks.
             with contextlib.suppress(OSError):
                 lock(file, wait=False)
             yield file, temporary
@@ -111,7 +111,7 @@ def _begun(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make renaming in a directory last through a power cut, where its file system can."""
+    """Make renames in a directory survive a power cut, if the file system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:
@@ -121,7 +121,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _sync(file: BinaryIO, path: Path) -> None:
-    """Have all that was written on the disk; raises `OSError`, which names `path`."""
+    """Flush a file to disk; raises `OSError`, which names `path`."""
     try:
         file.flush()
         os.fsync(file.fileno())
@@ -132,13 +132,13 @@ def _sync(file: BinaryIO, path: Path) -> None:
 
 @contextlib.contextmanager
 def continuing(path: Path) -> Iterator[BinaryIO]:
-    """A file to be filled, from where an earlier attempt ended: it gets the name `path` when whole.
+    """Fill a file from the end of an earlier attempt; rename it to `path` when complete.
 
-    Whatever goes wrong, what was written stays, as `.NAME.part`, for the next attempt, and nothing
-    stays where nothing was written. A part of another user, or with another name, is not gone on
-    with: its name is given to a new one. Who calls this holds a lock: two that fill the same file
-    are not kept apart here. Raises `OSError`, which names `path` if there is no room, and passes on
-    what is raised meanwhile.
+    On any error the data written so far stays as `.NAME.part` for the next attempt; an empty part
+    is removed. A part that belongs to another user or has a second name is not continued: a new one
+    replaces it. The caller holds a lock, since two writers of one file are not kept apart here.
+    Raises `OSError`, which names `path` if the disk is full; errors in the `with` block pass
+    through.
     """
     part = path.with_name(f".{path.name}.part")
     with contextlib.suppress(FileNotFoundError):
@@ -159,23 +159,23 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
         if not os.fstat(file.fileno()).st_size:
             part.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # it tries once more to write what has no room
+        with contextlib.suppress(OSError):  # `close` flushes again, which fails on a full disk
             file.close()
         raise
     file.close()
 
 
 def _is_private(state: os.stat_result) -> bool:
-    """Return whether a file is this user's, and has no other name that somebody may know it by."""
+    """Return whether a file belongs to this user and has no second name (hard link)."""
     return state.st_uid == os.geteuid() and state.st_nlink == 1
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:
-    """Remove temporary files of the files `names` whose writers have ended: no one locks them."""
+    """Remove temporary files for `names` whose writers have ended, so that no lock is held."""
     try:
         found = os.listdir(directory)
     except OSError:
-        return  # a directory that may be written to and not read
+        return  # a directory with write permission only
     for entry in found:
         match = _TEMPORARY.fullmatch(entry)
         if match is None or match[1] not in names:

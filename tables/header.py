@@ -1,11 +1,11 @@
-"""The first bytes of a table file, and how the rest of the file is laid out.
+"""The header of a table file, and the layout of the rest of the file.
 
     0                header, 168 bytes, little-endian
     168              blocks, compressed, one after another: Red's side, then Black's
     table_offset     block table: (length, checksum) of every block, 8 bytes each
     metadata_offset  statistics, JSON, compressed, to the end of the file
 
-Every offset follows from the lengths before it, and all of them are checked before anything is
+Every offset follows from the lengths before it. All of them are checked before any memory is
 allocated: a file that passes `Header.unpack` has exactly the size that its parts add up to.
 """
 
@@ -31,10 +31,12 @@ from tbgen.tables.names import Metric, Option, RuleSet, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES, OutcomeCoding
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
-"""Like that of PNG: a program that converts line ends or strips high bits damages it visibly."""
+"""Signature like that of PNG: visibly damaged by programs that convert line ends or strip high
+bits.
+"""
 
 LAST_VERSION = 3
-"""The newest format that this reader knows."""
+"""Newest format version that this reader supports."""
 
 SIDES = 2
 
@@ -53,7 +55,7 @@ _HEADER = struct.Struct(
     "I"  # 28   CRC-32 of the metadata
     "Q"  # 32   slots per side
     "QQ"  # 40   blocks of Red's and of Black's side, 0 = one value everywhere
-    "II"  # 56   that value's code, Red's and Black's
+    "II"  # 56   code of that value, Red's and Black's
     "Q"  # 64   offset of the block table
     "Q"  # 72   offset of the metadata
     "Q"  # 80   length of the metadata
@@ -61,19 +63,19 @@ _HEADER = struct.Struct(
     "32s"  # 104  material, ASCII, padded with zero bytes
     "I"  # 136  leads per tile
     "B11s"  # 140  Red's side: 1 if by Black's defenders; axes, slowest first, padded with 255
-    "B11s"  # 152  the same of Black's side
+    "B11s"  # 152  Black's side, likewise
     "I"  # 164  CRC-32 of the 164 bytes before, and of the block table
 )
 HEADER_BYTES = 168
 BLOCK_ENTRY_BYTES = 8
 MAX_METADATA = 1 << 24
-"""The most bytes of JSON text that the metadata may unpack to."""
+"""Most bytes of JSON text in the unpacked metadata."""
 NO_AXIS = b"\xff"
 _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """Specification common to both kinds of file."""
+    """Common part of the specifications of both kinds of file."""
 
     __slots__ = ()
 
@@ -87,7 +89,7 @@ class _Spec:
 
 @dataclass(frozen=True, slots=True)
 class TableSpec(_Spec):
-    """Specification of a table, known before its first block is written."""
+    """Specification of a table, fixed before its first block is written."""
 
     name: TableName
     codes: CodeSpace
@@ -96,19 +98,22 @@ class TableSpec(_Spec):
 
     @property
     def coding(self) -> CodeCoding:
-        """Encoding of its blocks."""
+        """Encoding of blocks."""
         return CodeCoding(self.codes.width)
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """Fields that the header states: bytes per code, metric, span."""
+        """Header fields: bytes per code, metric, span."""
         return self.codes.width, self.name.metric.number, self.codes.span
 
     @classmethod
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """The spec of a header; raises `ValueError` and `IndexError` for what is none."""
+        """Return the spec of header fields.
+
+        Raises `ValueError` or `IndexError` for invalid fields.
+        """
         codes = CodeSpace(width, span)
         if width not in (1, 2, 4) or not 1 <= span <= codes.draw - 1:
             raise ValueError(f"no codes of {width} bytes and span {span}")
@@ -117,7 +122,7 @@ class TableSpec(_Spec):
 
 @dataclass(frozen=True, slots=True)
 class WdlSpec(_Spec):
-    """Specification of a win-draw-loss file, known before its first block is written."""
+    """Specification of a win-draw-loss file, fixed before its first block is written."""
 
     name: WdlName
 
@@ -126,19 +131,19 @@ class WdlSpec(_Spec):
 
     @property
     def coding(self) -> OutcomeCoding:
-        """Encoding of its blocks."""
+        """Encoding of blocks."""
         return OUTCOMES
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """Fields of the header: no codes of distances, the source table's metric, no span."""
+        """Header fields, constant: no code width, 2 in place of a metric, no span."""
         return self._FIELDS
 
     @classmethod
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """The spec of a header; raises `ValueError` for what is none."""
+        """Return the spec of header fields; raises `ValueError` for invalid ones."""
         if (width, metric, span) != cls._FIELDS:
             raise ValueError("distances in a file of outcomes")
         return cls(WdlName(material, rule_set))
@@ -149,7 +154,7 @@ Spec = TypeVar("Spec", TableSpec, WdlSpec)
 
 @dataclass(frozen=True)
 class Header(Generic[Spec]):
-    """The header of one file; pairs are (Red's, Black's). Both sides have tiles of one size."""
+    """Header of one file; pairs are (Red's, Black's). Both sides have tiles of one size."""
 
     spec: Spec
     slots: int
@@ -169,7 +174,7 @@ class Header(Generic[Spec]):
 
     @property
     def file_size(self) -> int:
-        """The size of the whole file."""
+        """Size of the whole file in bytes."""
         return self.metadata_offset + self.metadata_length
 
     @cached_property
@@ -180,7 +185,7 @@ class Header(Generic[Spec]):
         return red, black
 
     def pack(self, block_table: bytes) -> bytes:
-        """The 168 bytes of the header; the checksum covers the block table too."""
+        """Return the 168 bytes of the header; the checksum also covers the block table."""
         name, (width, metric, span) = self.spec.name, self.spec.fields
         rule_set = name.rule_set
         assert rule_set.rules is not None, "names know their rules"
@@ -210,10 +215,11 @@ class Header(Generic[Spec]):
         return packed + checksum(packed, block_table).to_bytes(4, "little")
 
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
-        """16 bytes that two tables share if they hold the same (see docs/format.md).
+        """Return 16 bytes that tables share if their contents are equal (see docs/format.md).
 
-        `digests` are the SHA-256 of every block before compression, Red's and Black's; a side
-        that is one value everywhere has one block here. How zstd packed them does not matter.
+        `digests` are the SHA-256 of every block before compression, Red's and Black's. A side with
+        one value everywhere has one block here. `text` is the JSON of the metadata. The compression
+        does not affect the digest.
         """
         name, (width, _, span) = self.spec.name, self.spec.fields
         options = int(name.rule_set.options)
@@ -230,7 +236,7 @@ class Header(Generic[Spec]):
 
     @classmethod
     def unpack(cls, data: bytes, file_size: int, path: Path, kind: type[Spec]) -> Header[Spec]:
-        """Read a header and check it against the size of the file, which is of a certain kind.
+        """Parse a header and check it against the size of the file and the kind of its spec.
 
         The checksum is left to `verify_checksum`, which needs the block table. Raises
         `CorruptTableError` and `FormatVersionError`.
@@ -267,7 +273,7 @@ class Header(Generic[Spec]):
         if version > LAST_VERSION:
             raise FormatVersionError(path, version, LAST_VERSION)
         try:
-            # Only wxf leaves a choice of minor chases, and stores it.
+            # Only wxf leaves minor chases open, and stores the choice.
             open_choice = list(Rules)[rules].leaves_minor_chases_open
             minor_chases = not open_choice or options != Option.NONE
             spec = kind.of_fields(
@@ -307,7 +313,7 @@ class Header(Generic[Spec]):
         return header
 
     def _is_sound(self, file_size: int) -> bool:
-        """Return whether sizes and codes are possible; nothing here allocates by stated sizes."""
+        """Return whether sizes and codes are possible, without allocating by stated sizes."""
         coding = self.spec.coding
         return (
             1 <= self.block_slots <= coding.max_slots
@@ -329,16 +335,16 @@ class Header(Generic[Spec]):
 
 
 def _arrangement_fields(arrangement: Arrangement) -> tuple[int, bytes]:
-    """Return one side's arrangement as fields of the header."""
+    """Return the header fields of one side's arrangement."""
     return int(arrangement.by_black), bytes(arrangement.axes).ljust(MAX_AXES, NO_AXIS)
 
 
 def checksum(header: bytes, block_table: bytes) -> int:
-    """CRC-32 of the header before its checksum, and of the block table."""
+    """CRC-32 of the header (without its checksum field) and the block table."""
     return zlib.crc32(block_table, zlib.crc32(header[:_CHECKSUM_AT]))
 
 
 def verify_checksum(header: bytes, block_table: bytes, path: Path) -> None:
-    """Raise `CorruptTableError` unless the header's checksum is right."""
+    """Raise `CorruptTableError` if the header's checksum is wrong."""
     if int.from_bytes(header[_CHECKSUM_AT:HEADER_BYTES], "little") != checksum(header, block_table):
         raise CorruptTableError(path, "the checksum of the header is wrong")

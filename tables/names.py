@@ -6,8 +6,8 @@
     KRNKR . wxf      . wdl . xqt         outcomes alone, derived from a table of either metric
     material, rule set, metric           one directory may hold tables of all kinds
 
-Beside a table, `KRNKR.none.dtm.build.json` keeps what differs from build to build (how long it
-took); the table itself has the same bytes on every machine.
+Beside a table, `KRNKR.none.dtm.build.json` records what differs between builds, such as their
+time; the table itself has the same bytes on every machine.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from tbgen.tables import schema
 from tbgen.tables.files import open_to_read, replacing
 
 SUFFIX = ".xqt"
-"""How the name of a table file ends."""
+"""End of a table's file name."""
 
 MAX_ORDERS = 2**32 - 1
-"""The largest limit on orders that a file can state."""
+"""Largest limit on orders that a file can store."""
 
 RECORDED = ("build_seconds", "cpu_seconds")
-"""What a build record tells: the wall and the processor time that the table took."""
+"""Fields of a build record: wall and processor time of the table, in seconds."""
 
 MAX_RECORD = 1 << 14
-"""Characters of a build record that are read."""
+"""Most characters read of a build record."""
 
 
 class Metric(StrEnum):
     """Metric of distances (docs/values.md, "Outcomes and distances").
 
-    `dtm`: mate; `dtc`: mate or conversion. Files store the place in this list: append only.
+    `dtm`: mate; `dtc`: mate or conversion. Files store the index in this list: append only.
     """
 
     DTM = "dtm"
@@ -50,12 +50,12 @@ class Metric(StrEnum):
 
     @property
     def number(self) -> int:
-        """The byte that files store."""
+        """Index stored in files, one byte."""
         return list(Metric).index(self)
 
 
 class Option(IntFlag):
-    """Variants of the rules, as files store them."""
+    """Variants of the rules, as stored in files."""
 
     NONE = 0
     MINOR_CHASES = 1
@@ -67,10 +67,10 @@ class Option(IntFlag):
 class RuleSet:
     """Rules under which a table's values hold; tables of different rule sets never mix.
 
-    `rules` is None where none are known. `orders` limits the number of orders; None is no limit.
-    `minor_chases` says whether an advisor or elephant that attacks a protected rook, knight or
-    cannon chases it; only `wxf` leaves a choice. Raises `InputError` for a choice elsewhere, and
-    for a limit that no file can state.
+    `rules` is None if unknown. `orders` limits the number of orders; None is no limit.
+    `minor_chases` is whether an advisor or elephant chases a protected rook, knight or cannon that
+    it attacks; only `wxf` leaves this choice. Raises `InputError` for this choice under other
+    rules, and for a limit that no file can store.
     """
 
     rules: Rules | None
@@ -78,7 +78,7 @@ class RuleSet:
     minor_chases: bool = True
 
     def __post_init__(self) -> None:
-        """Check that the rules leave a choice, and that files can state the limit."""
+        """Check that the rules leave a choice, and that files can store the limit."""
         if self.orders is not None and not 1 <= self.orders <= MAX_ORDERS:
             raise InputError(
                 f"{self.orders} is no limit on orders: it is from 1 to {MAX_ORDERS}",
@@ -94,45 +94,45 @@ class RuleSet:
 
     @property
     def choice(self) -> bool | None:
-        """`minor_chases` where the rules leave a choice, else None."""
+        """`minor_chases` if the rules leave a choice, else None."""
         open_choice = self.rules is not None and self.rules.leaves_minor_chases_open
         return self.minor_chases if open_choice else None
 
     @property
     def chase_rules(self) -> int:
-        """The chase rules as a word of bits (`tbgen.indexing.rulesets`); of `wxf` if unknown."""
+        """Chase rules as a word of bits (`tbgen.indexing.rulesets`); those of `wxf` if unknown."""
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
     def options(self) -> Option:
-        """The options that the header of a file states."""
+        """Options for the header of a file."""
         return Option.MINOR_CHASES if self.choice else Option.NONE
 
     @property
     def unlimited(self) -> RuleSet:
-        """The rule set without a limit on orders."""
+        """This rule set without a limit on orders."""
         return replace(self, orders=None)
 
     def __repr__(self) -> str:
-        """The name of the class, and the rule set as in the names of files."""
+        """Return the class, and the rule set as in file names."""
         return f"{type(self).__name__}({str(self)!r})"
 
     def __str__(self) -> str:
-        """`wxf`, `check-o1`, `wxf-nominor-o2`: as in the names of files."""
+        """Return `wxf`, `check-o1`, `wxf-nominor-o2`: as in file names."""
         limit = f"-o{self.orders}" if self.orders else ""
         return f"{self.rules}{'' if self.minor_chases else '-nominor'}{limit}"
 
 
 UNKNOWN_RULES = RuleSet(None)
-"""The rule set where no table tells one and none was asked for."""
+"""Rule set if no table is present and none was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """A choice of rule sets in which a reader may leave any part open: None is any.
+    """Choice of rule sets with open parts: None admits any.
 
-    `rules`, `orders` and `minor_chases` are those of `RuleSet`, but that orders without a limit are
-    asked for by 0.
+    `rules`, `orders` and `minor_chases` are those of `RuleSet`, except that `orders` 0 means no
+    limit.
     """
 
     rules: Rules | None = None
@@ -149,9 +149,9 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set to name in messages while no table is open: no limit, with minor chases.
+        """Rule set for messages while no table is open: open parts mean no limit, minor chases.
 
-        Raises `InputError` where the rules know no chases to leave out.
+        Raises `InputError` for `minor_chases` False under rules that leave no choice.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
 
@@ -159,14 +159,14 @@ class RuleChoice:
 _NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
 
 _WDL = "wdl"
-"""What stands in the place of the metric where a file has outcomes alone."""
+"""Replaces the metric in the name of a file of outcomes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Name of a file: its material, its rule set, and what tells files of these apart.
+    """Common part of file names: material and rule set.
 
-    Raises `ValueError` for a rule set whose rules are not known.
+    Raises `ValueError` for a rule set whose rules are unknown.
     """
 
     material: Material
@@ -178,65 +178,65 @@ class _Name:
 
     @property
     def rules(self) -> Rules:
-        """The rules of the rule set, which every file knows."""
+        """Rules of the rule set, known for every file."""
         if self.rule_set.rules is None:
             raise ValueError(f"a table of {self.material} needs rules")
         return self.rule_set.rules
 
     @property
     def filename(self) -> str:
-        """The name of the file."""
+        """Name of the file."""
         return f"{self}{SUFFIX}"
 
     @classmethod
     def parse(cls, filename: str) -> Self | None:
-        """The file that a name stands for; None for names that `filename` never gives."""
+        """Return the name with this `filename`; None for other names."""
         found = parse_name(filename)
         return found if isinstance(found, cls) else None
 
     def __repr__(self) -> str:
-        """The name of the class, and the file name without its suffix."""
+        """Return the class, and the file name without its suffix."""
         return f"{type(self).__name__}({str(self)!r})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TableName(_Name):
-    """Name of a table: its material, its rule set and its metric.
+    """Name of a table: material, rule set and metric.
 
-    Raises `ValueError` for a rule set whose rules are not known.
+    Raises `ValueError` for a rule set whose rules are unknown.
     """
 
     metric: Metric
 
     @property
     def orders(self) -> int | None:
-        """The limit on orders, None without one."""
+        """Limit on orders, or None."""
         return self.rule_set.orders
 
     def __str__(self) -> str:
-        """The file name without its suffix."""
+        """Return the file name without its suffix."""
         return f"{self.material}.{self.rule_set}.{self.metric}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WdlName(_Name):
-    """Name of a win-draw-loss file: its material and its rule set.
+    """Name of a win-draw-loss file: material and rule set.
 
-    Raises `ValueError` for a rule set whose rules are not known.
+    Raises `ValueError` for a rule set whose rules are unknown.
     """
 
     @classmethod
     def of(cls, table: TableName) -> WdlName:
-        """The win-draw-loss file that is derived from a table."""
+        """Return the name of the win-draw-loss file that is derived from a table."""
         return cls(table.material, table.rule_set)
 
     def __str__(self) -> str:
-        """The file name without its suffix."""
+        """Return the file name without its suffix."""
         return f"{self.material}.{self.rule_set}.{_WDL}"
 
 
 def parse_name(filename: str) -> TableName | WdlName | None:
-    """The table or the win-draw-loss file that a file name stands for, None for other names."""
+    """Return the table or win-draw-loss file with a file name; None for other names."""
     match = _NAME.fullmatch(filename)
     if match is None:
         return None
@@ -248,26 +248,26 @@ def parse_name(filename: str) -> TableName | WdlName | None:
             if match[5] == _WDL
             else TableName(material, rule_set, Metric(match[5]))
         )
-    except ValueError:  # InputError is one
+    except ValueError:  # InputError is a ValueError
         return None
     return name if name.filename == filename else None
 
 
 def build_record_path(table: Path) -> Path:
-    """The path of the build record of a table file."""
+    """Return the path of the build record of a table file."""
     return table.with_name(table.name.removesuffix(SUFFIX) + ".build.json")
 
 
 def write_build_record(table: Path, record: dict[str, float]) -> None:
-    """Write the build record of a table: a JSON object, with `build_seconds` by convention."""
+    """Write the build record of a table as a JSON object; `RECORDED` lists the fields."""
     with replacing(build_record_path(table)) as file:
         file.write((json.dumps(record, sort_keys=True) + "\n").encode())
 
 
 def read_build_record(table: Path) -> dict[str, float]:
-    """Read the entries `RECORDED` of a table's build record, each a number from 0 on.
+    """Read the fields `RECORDED` of a table's build record, each a number of at least 0.
 
-    What is none is left out, and so is everything where there is no record that can be read.
+    Missing and invalid fields are omitted. The result is empty if the record cannot be read.
     """
     try:
         path = build_record_path(table)

@@ -1,10 +1,10 @@
-"""One block of outcomes: five to a byte, and reading single ones out of them.
+"""One block of outcomes: five slots per byte, and reading single outcomes.
 
-    loss 1, draw 2, win 3      codes, ordered by preference as those of distances are
-    byte = sum of (code - 1) * 3^k, k = 0 to 4       the first of five slots is the least digit
+    loss 1, draw 2, win 3      codes, ordered by preference like those of distances
+    byte = sum of (code - 1) * 3^k, k = 0 to 4       k is the slot's index among the five
 
-Ninety and 55, the sizes of an inner piece, are multiples of five, so that rows begin with a byte
-and alike rows are alike bytes: half the size of two bits a slot once zstd has looked at them.
+Rows have 90 or 55 slots, multiples of five. So rows begin at a byte, and equal rows have equal
+bytes. After zstd this takes half the size of two bits a slot.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from tbgen.tables.codes import CodeSpace, Outcome
 
 SLOTS_PER_BYTE = 5
 BYTES = 3**SLOTS_PER_BYTE
-"""How many different bytes a block may have: 0 to 242."""
+"""Number of different bytes in a block: 0 to 242."""
 MAX_SLOTS = SLOTS_PER_BYTE * MAX_BLOCK_BYTES
 
 LOSS, DRAW, WIN = (int(outcome) + 2 for outcome in Outcome)
-"""The codes of outcomes."""
+"""Codes of outcomes."""
 
 _POWERS = tuple(3**k for k in range(SLOTS_PER_BYTE))
 _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uint8)
-"""uint8 (243, 5): the codes of the five slots of every byte."""
+"""uint8 (243, 5): codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
 _ALL_DIGITS = sum(_POWERS)
-"""The byte of five draws; of five losses it is 0, of five wins twice this."""
+"""Byte of five draws; five losses are 0, five wins twice this."""
 _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
-"""What a block may say, from the least code on."""
+"""Codes of all outcomes, ascending."""
 
 
 def outcome_codes(space: CodeSpace) -> NDArray[np.uint8]:
-    """uint8 (256^width,): the outcome of each code of a table; 0 of 0. At most two bytes wide."""
+    """uint8 (256^width,): outcome of each code of a table, 0 for 0; width at most 2."""
     codes = np.full(space.top + 1, WIN, np.uint8)
     codes[: space.draw] = LOSS
     codes[space.draw], codes[0] = DRAW, 0
@@ -52,7 +52,7 @@ def outcome_codes(space: CodeSpace) -> NDArray[np.uint8]:
 
 
 def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
-    """The outcome codes of a table's codes (n,), 0 where there is none."""
+    """Return the outcome codes of a table's codes (n,), 0 for 0."""
     if space.width <= 2:
         return outcome_codes(space).take(codes)
     outcomes = np.full(codes.shape, DRAW, np.uint8)
@@ -63,9 +63,9 @@ def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
 
 
 def encode_outcomes(codes: Codes, otherwise: int) -> bytes:
-    """The bytes of a block of outcome codes, 0 where there is no position (uint8 (slots,)).
+    """Return the bytes of a block of outcome codes (slots,), uint8, 0 for slots without a position.
 
-    What is no position carries the outcome before, as in a table; `otherwise` if there is none.
+    Such slots get the outcome before them, as in a table, or `otherwise` if there is none.
     """
     filled = fill(codes, otherwise)
     first = int(filled[0])
@@ -103,36 +103,36 @@ class OutcomeBlock:
 
     @property
     def constant(self) -> int | None:
-        """The outcome of all slots, where the block was stored as one outcome."""
+        """Outcome of all slots if the block was stored as one outcome, else None."""
         return self._constant
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """The bytes of the block, five slots each; meaningless where it was stored as one."""
+        """Bytes of the block, five slots each; undefined if it was stored as one outcome."""
         return np.frombuffer(self._content, np.uint8)
 
     def code(self, index: int) -> int:
-        """The outcome of the block's slot `index`."""
+        """Return the outcome of slot `index` of the block."""
         if self._constant is not None:
             return self._constant
         byte, digit = divmod(index, SLOTS_PER_BYTE)
         return self._content[byte] // _POWERS[digit] % 3 + 1
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
-        """The outcomes of many slots of the block."""
+        """Return the outcomes of slots (n,) of the block."""
         if self._constant is not None:
             return np.full(len(indices), self._constant, np.uint8)
         return digits_at(self.packed, indices)
 
     def write_packed(self, out: NDArray[np.uint8]) -> None:
-        """Write the bytes of the block into `out`, five slots each."""
+        """Write the bytes of the block, five slots each, into `out`."""
         if self._constant is not None:
             out[:] = (self._constant - LOSS) * _ALL_DIGITS
         else:
             out[:] = self.packed
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write all outcomes of the block, or what stands for them, into `out`, shape (slots,)."""
+        """Write all outcomes, or their replacements by `numbers_of`, into `out`, shape (slots,)."""
         if self._constant is not None:
             constant = np.array([self._constant], np.uint8)
             out[:] = constant if numbers_of is None else numbers_of(constant)
@@ -145,14 +145,14 @@ class OutcomeBlock:
 
 
 def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
-    """The outcomes of slots (n,) of bytes that hold five each."""
+    """Return the outcomes of slots (n,) in `packed`, five slots per byte."""
     places = slots // SLOTS_PER_BYTE
     within = slots - SLOTS_PER_BYTE * places
     return _FLAT_DIGITS.take(packed.take(places) * np.int64(SLOTS_PER_BYTE) + within)
 
 
 class OutcomeCoding:
-    """Conversion of outcomes to the bytes of a block, and back."""
+    """Encoding of outcomes as blocks."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
     top = WIN
@@ -160,19 +160,19 @@ class OutcomeCoding:
     max_slots = MAX_SLOTS
 
     def max_content(self, slots: int) -> int:
-        """The bytes of a block of so many slots."""
+        """Return the bytes of a block of `slots` slots."""
         return -(-slots // SLOTS_PER_BYTE)
 
     def plain_length(self, slots: int) -> int:
-        """The length that says that a block is stored as it is."""
+        """Return the length of a block that is stored uncompressed."""
         return self.max_content(slots)
 
     def constant_content(self, code: int) -> bytes:
-        """A byte that begins no other block."""
+        """Return the byte for a block of one outcome, which starts no other block."""
         return bytes([BYTES + code])
 
     def constant_code(self, content: bytes) -> int | None:
-        """The outcome of a block whose slots all have one, else None."""
+        """Return the outcome of a block whose slots all have one, else None."""
         if len(content) == 1 and LOSS <= content[0] - BYTES <= WIN:
             return content[0] - BYTES
         return None
@@ -183,11 +183,12 @@ class OutcomeCoding:
 
 
 OUTCOMES = OutcomeCoding()
-"""The coding of all win-draw-loss files."""
+"""Encoding of all win-draw-loss files."""
 
 Coding = CodeCoding | OutcomeCoding
-"""Encoding of the blocks of either kind of file. A code is 1 or more: 0 stands for a slot without a
-position while a file is written, and never appears in one."""
+"""Encoding of the blocks of either kind of file. Codes are 1 or more: 0 marks a slot without a
+position during writing, and is never stored.
+"""
 
 AnyBlock = Block | OutcomeBlock
-"""A decoded block of either."""
+"""Decoded block of either kind of file."""

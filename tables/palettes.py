@@ -1,11 +1,12 @@
-"""Numbers for the codes that occur: a plane is as wide as there are different values.
+"""Compact numbers for the codes that occur, so that planes of values take less memory.
 
     codes      0   1   2   32768   65533   65535      of two bytes, ascending
     numbers    0   1   2       3       4       5      of one
 
-The best of several values is the largest code, and the largest number, too. A table with rules
-has codes of two bytes, and as a rule fewer than 256 different ones. Its blocks have palettes of
-their own (`blocks.py`): a block of numbers becomes one of codes by another palette.
+Numbers keep the order of codes: the best of several values is also the largest number. A table
+with repetition rules has codes of two bytes, and usually fewer than 256 different ones. Blocks in
+files have palettes of their own (`blocks.py`). So replacing a palette turns a block of numbers
+into one of codes.
 """
 
 from __future__ import annotations
@@ -24,42 +25,42 @@ from tbgen.tables.codes import CodeSpace
 
 @dataclass(frozen=True)
 class Palette:
-    """The codes that a plane may hold, each with its number."""
+    """The codes that a plane may contain, each with its number."""
 
     code_space: CodeSpace
     codes: NDArray[np.int64]
-    """(numbers,) ascending; codes[0] is 0, for no position, and the draw is among them."""
+    """(numbers,) ascending; codes[0] is 0 for no position, and the draw is included."""
 
     @classmethod
     def of(cls, code_space: CodeSpace, codes: Iterable[int]) -> Palette:
-        """The palette of some codes, those that are in every palette aside."""
+        """Return the palette of `codes`, with the codes of no position and of a draw."""
         return cls(code_space, np.array(sorted({0, code_space.draw, *codes}), np.int64))
 
     @cached_property
     def draw(self) -> int:
-        """The number of a draw."""
+        """Number of a draw."""
         return int(self.numbers([self.code_space.draw])[0])
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The type of a plane of numbers: the narrowest that holds them."""
+        """Dtype of a plane of numbers: the narrowest unsigned integers."""
         return np.min_scalar_type(len(self.codes) - 1)
 
     def numbers(self, codes: Collection[int]) -> NDArray[np.int64]:
-        """(n,) the numbers of n codes, all of which are in it."""
+        """(n,): numbers of n codes, all of which are in the palette."""
         return np.searchsorted(self.codes, list(codes))
 
     @cached_property
     def all_codes(self) -> Codes:
-        """(numbers,) its codes, of the type of the code space."""
+        """(numbers,): all codes, with the dtype of the code space."""
         return self.codes.astype(self.code_space.dtype)
 
     def codes_of(self, numbers: Codes) -> Codes:
-        """(n,) the codes of n numbers, of the type of the code space."""
+        """(n,): codes of n numbers, with the dtype of the code space."""
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return an encoder of numbers whose bytes are those that `encode` makes of their codes."""
+        """Return an encoder of numbers that gives the bytes of `encode` for their codes."""
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))

@@ -1,15 +1,15 @@
-"""Proof state of tables by certificates: a table is proven if the chain below it is whole.
+"""Proof status of tables: a table is proven if all certificates of its closure hold.
 
-    proven           its certificate is for these very contents, and every table that it names is
-                     there with the contents that it names, and is proven itself
-    proven but for   its own certificate holds; some tables below it are unproven, changed, damaged
-                     or missing: they are named, and the table is right if they are
+    proven           its certificate is for these contents, and every supporting table that it
+                     names is present with the named contents, and is proven itself
+    proven but for   its own certificate holds; the listed tables below it are unproven, changed,
+                     damaged or missing: the table is right if they are
     unproven         no certificate, one of other contents, or an invalid one
 
 The digest in the header identifies contents, as reliably as the checksums of blocks. A file whose
-time of modification is not that of its certificate may have been written to: it is read as a whole,
-and its digest computed. So the status of untouched files costs no more than opening them. Nothing
-here proves or writes.
+time of modification differs from its certificate's may have been written since: all of it is read
+and its digest computed. The status of untouched files costs no more than opening them. This module
+neither proves nor writes.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
 
 Find = Callable[[TableName], Path | None]
-"""The file of a table, None if there is none."""
+"""Path of a table, or None if it is missing."""
 
 
 class ProofState(StrEnum):
-    """State of a table's proof; the module's docstring defines the states."""
+    """State of a table's proof, as defined in the module's docstring."""
 
     PROVEN = "proven"
     BUT_FOR = "proven but for"
@@ -43,7 +43,7 @@ class ProofState(StrEnum):
 
 
 class Fault(StrEnum):
-    """Fault of a table that others rest on."""
+    """Fault of a supporting table."""
 
     UNPROVEN = "unproven"
     CHANGED = "changed"
@@ -53,23 +53,23 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A supporting table on which a proof cannot rest, and why."""
+    """A supporting table that a proof cannot use, and the fault."""
 
     table: TableName
     fault: Fault
 
     def __str__(self) -> str:
-        """`KRK`, or `KRK (changed)`."""
+        """Return `KRK`, or `KRK (changed)`."""
         material = str(self.table.material)
         return material if self.fault == Fault.UNPROVEN else f"{material} ({self.fault})"
 
 
 @dataclass(frozen=True, slots=True)
 class ProofStatus:
-    """State of a table's proof, with its faults.
+    """State of a table's proof, with its gaps.
 
-    `gaps` are the tables that it is not proven without, by men and name; `reason` says why a
-    certificate that is there proves nothing; `certificate` is the one that holds.
+    `certificate` is the valid certificate, or None. `gaps` are the supporting tables with faults,
+    by men and name. `reason` is why an existing certificate is invalid.
     """
 
     certificate: Certificate | None
@@ -78,13 +78,13 @@ class ProofStatus:
 
     @property
     def state(self) -> ProofState:
-        """In two words."""
+        """State in two or three words."""
         if self.certificate is None:
             return ProofState.UNPROVEN
         return ProofState.BUT_FOR if self.gaps else ProofState.PROVEN
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `ls`, `stats` and `verify` print with `--json`."""
+        """Return the object that `ls`, `stats` and `verify` print with `--json`."""
         return {
             "status": str(self.state),
             "but_for": [
@@ -94,7 +94,7 @@ class ProofStatus:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        """One line: `proven but for KRK (changed), KNK`."""
+        """Return one line, such as `proven but for KRK (changed), KNK`."""
         if self.gaps:
             return f"{self.state} {', '.join(map(str, self.gaps))}"
         return f"{self.state}: {self.reason}" if self.reason else str(self.state)
@@ -102,7 +102,7 @@ class ProofStatus:
 
 @dataclass(frozen=True, slots=True)
 class _Own:
-    """Digest of a table, and its certificate if that holds."""
+    """Digest of a table, and its certificate if valid; else the reason."""
 
     digest: str
     certificate: Certificate | None
@@ -110,7 +110,7 @@ class _Own:
 
 
 class Proofs:
-    """The statuses of tables, each file looked at once; make a new one when files have changed."""
+    """Statuses of tables; each file is read once, so create a new object after files change."""
 
     def __init__(self, find: Find) -> None:
         self._find = find
@@ -132,7 +132,7 @@ class Proofs:
         return ProofStatus(own.certificate, tuple(gaps))
 
     def _below(self, name: TableName) -> frozenset[Gap]:
-        """The gaps below a table whose own certificate holds; captures make no circles."""
+        """Return the gaps below a table with a valid certificate; captures form no cycles."""
         if name not in self._gaps:
             own = self._look(name)
             assert isinstance(own, _Own)
@@ -154,7 +154,7 @@ class Proofs:
         return self._gaps[name]
 
     def _look(self, name: TableName) -> _Own | TablebaseError | OSError:
-        """A table by itself, or what keeps it from being read."""
+        """Return a table's own status, or the error of reading it, without tables below it."""
         if name not in self._own:
             try:
                 self._own[name] = self._open(name)
@@ -184,7 +184,7 @@ class Proofs:
 
 
 def in_directory(directory: Path) -> Find:
-    """The tables of one directory."""
+    """Return a function that finds tables in one directory."""
 
     def find(name: TableName) -> Path | None:
         path = directory / name.filename

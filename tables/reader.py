@@ -1,6 +1,6 @@
 """Reading a table file: a file of blocks whose codes are values, with its statistics.
 
-How blocks are found, checked and unpacked is in `blockfile.py`.
+`blockfile.py` finds, checks and unpacks blocks.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class TableFile(BlockFile[TableSpec]):
 
     @property
     def code_space(self) -> CodeSpace:
-        """Meaning of its codes."""
+        """Encoding of values by the file's codes."""
         return self.header.spec.codes
 
     @property
     def metric(self) -> Metric:
-        """Event that its distances count to."""
+        """Metric of distances."""
         return self.header.spec.name.metric
 
     @cached_property
     def statistics(self) -> TableStatistics:
-        """The statistics that were stored with the table."""
+        """Statistics stored with the table."""
         try:
             statistics = TableStatistics.from_text(self.metadata().decode("ascii"))
         except ValueError:
@@ -42,9 +42,9 @@ class TableFile(BlockFile[TableSpec]):
         return statistics
 
     def occurring_codes(self, side: int) -> set[int]:
-        """The codes of the positions with a side to move, as its statistics count them.
+        """Return the codes of positions with a side to move, taken from the statistics.
 
-        Raises `CorruptTableError` where those have values for which there is no code.
+        Raises `CorruptTableError` if the statistics contain values without a code.
         """
         try:
             return {
@@ -56,6 +56,6 @@ class TableFile(BlockFile[TableSpec]):
             raise CorruptTableError(self.path, "the statistics have a value without code") from None
 
     def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify every checksum, every block, digest and statistics."""
+        """Read the whole file, and verify every checksum, block, digest and the statistics."""
         super().check(threads=threads)
         _ = self.statistics

@@ -1,10 +1,9 @@
-"""Packing a finished table anew, as small as zstd makes it: to be kept, and handed on.
+"""Recompression of a finished table to a smaller file, for archives and downloads.
 
     block, unpacked  ->  its digest, and packed with `DENSE`  ->  the same table in a smaller file
 
-A builder packs fast (`writer.py`), since most tables are read where they are built. What a file
-holds, and so its digest, does not depend on how it was packed. Blocks stay as they are, and nothing
-is known here of what they mean.
+Builds compress fast (`writer.py`), since most tables are read where they are built. The contents
+and the digest of a file do not depend on its compression. Blocks keep their slots and order.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ _BLOCKS_PER_TASK = 8
 def pack_densely(
     file: TableFile, *, threads: int = 1, report: Callable[[int, int], object] | None = None
 ) -> int:
-    """Put a smaller file in the place of a table's, and return its bytes.
+    """Replace a table's file by a smaller one, and return its size in bytes.
 
-    threads : how many blocks are packed at once; the bytes do not depend on it
-    report : told of blocks done, and of how many there are
+    threads : number of blocks packed at once; the bytes do not depend on it
+    report : called as report(blocks done, all blocks)
 
-    The open file stays what it was. Raises `CorruptTableError` for a table that is damaged, and
-    `OSError`; in both cases the table that was there stays.
+    `file` keeps the old file open. Raises `CorruptTableError` for a damaged table, and `OSError`;
+    on both the old file stays.
     """
     with replacing(file.path) as out:
         return _write(file, out, threads, report)
@@ -69,7 +68,7 @@ def _write(
 
 
 def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
-    """The blocks of a file in their order, some together, and a bounded number on their way."""
+    """Yield lists of the blocks of a file, in order; memory is bounded."""
     blocks = sum(file.header.blocks)
     coding, compressor = file.header.spec.coding, Compressor(DENSE)
 
@@ -79,6 +78,6 @@ def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
 
     tasks = range(0, blocks, _BLOCKS_PER_TASK)
     with thread_pool(threads) as pool:
-        # Many tasks at a time, so that threads seldom wait for the slowest.
+        # Large groups of tasks: threads seldom wait for the slowest.
         for group in range(0, len(tasks), 16 * threads):
             yield from pool.map(pack, tasks[group : group + 16 * threads])

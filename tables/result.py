@@ -1,4 +1,4 @@
-"""Result of probing a position, and the reasons why a material can have no table."""
+"""Result of a probe, and the check whether a material can have a table."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tbgen.tables.reader import TableFile
 class ProbeResult:
     """Value of a position in a table, for the side to move.
 
-    `value` is the number that Fang, Hsu & Hsu print: 0 for a draw (and for a side that is mated
-    already), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set`
-    and `metric` are the table's. A draw for want of attackers has no table and no metric, and the
-    rule set of the tablebase, whose rules are None where it has none.
+    `value` is the number printed by Fang, Hsu & Hsu: 0 for a draw (and for a side that is already
+    mated), plies at order 0, 255 - plies at order k. `plies` is None for a draw. `rule_set` and
+    `metric` are those of the table. A draw for lack of attackers has no table: `metric` is None,
+    and `rule_set` is that of the tablebase, with rules None if unknown.
     """
 
     outcome: Outcome
@@ -36,11 +36,11 @@ class ProbeResult:
 
     @property
     def rules(self) -> Rules | None:
-        """The rules of the rule set."""
+        """Rules of the rule set."""
         return self.rule_set.rules
 
     def _repr_html_(self) -> str:
-        """The table that a notebook shows."""
+        """Return the HTML table for notebooks."""
         return as_html({
             "material": self.material,
             "outcome": self.outcome.name.lower(),
@@ -51,12 +51,12 @@ class ProbeResult:
 
     @property
     def exact(self) -> Value:
-        """The value as outcome, order and plies, as `CodeSpace.encode` takes it."""
+        """Value as outcome, order and plies, for `CodeSpace.encode`."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 
 def as_html(fields: Mapping[str, object]) -> str:
-    """Names and what they stand for, as a table of HTML with a row for each."""
+    """Return an HTML table with a row for each name and value."""
     rows = (
         f"<tr><th>{escape(name)}</th><td>{escape(str(said))}</td></tr>"
         for name, said in fields.items()
@@ -65,7 +65,7 @@ def as_html(fields: Mapping[str, object]) -> str:
 
 
 def result_of(file: TableFile, code: int) -> ProbeResult:
-    """Return the result that a code of a table stands for."""
+    """Return the probe result of a code of a table."""
     spec = file.header.spec
     value = spec.codes.decode(code)
     plies = None if value.outcome == Outcome.DRAW else value.plies
@@ -84,9 +84,9 @@ def require_index(material: Material) -> None:
 
 @lru_cache(maxsize=1024)
 def _index_problem(material: Material) -> str | None:
-    """The reason why a material has no index, None if it has one.
+    """Return the reason why a material has no index, or None.
 
-    Kept, because to find out takes long for the largest, and is asked for each of their moves.
+    Cached: computing it is slow for large materials, and each of their moves is probed.
     """
     try:
         Layout.of(material)

@@ -1,10 +1,10 @@
-"""JSON from files that may say anything: every value of the type and range that it must have.
+"""Checked reading of untrusted JSON: every value has a required type and range.
 
     text   ->  `members`  ->  {name: value, name: (entry, entry, ...)}
-    value  ->  `Check`    ->  what it stands for, or `SchemaError`
+    value  ->  `Check`    ->  the checked value, or `SchemaError`
 
-Values are read one by one, each of a bounded length, and lists are checked entry by entry: a text
-takes no more memory than what passed its checks. What the values mean is for those who read them.
+Values are read one by one, each of bounded length, and lists are checked entry by entry. So a text
+takes no more memory than its checked part. Callers check the meaning of values.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from enum import Enum
 from typing import Any
 
 MAX_VALUE = 512
-"""Characters of one value; an entry with a FEN has fewer than 250."""
+"""Most characters of one value; an entry with a FEN has fewer than 250."""
 MAX_MEMBERS = 64
-"""Members of an object; no file of this project has as many."""
+"""Most members of an object; objects of this project have fewer."""
 MAX_COUNT = 2**63 - 1
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 Check = Callable[[object], Any]
-"""What a value stands for; raises `SchemaError` unless it is of the right kind."""
+"""Convert a value of the required kind; raises `SchemaError` for others."""
 
 
 class SchemaError(ValueError):
-    """A text that is no JSON, or a value of another type or range than it must have."""
+    """A text that is not JSON, or a value of another type or range than required."""
 
 
 def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
-    """Return a check for whole numbers of a range."""
+    """Return a check for integers from `least` to `most`."""
 
     def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -44,14 +44,14 @@ def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
 
 
 def measure(value: object) -> float:
-    """Check a finite number from 0 on, such as seconds."""
+    """Check a finite number of at least 0, such as seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:
         raise SchemaError("no number from 0 on")
     return value
 
 
 def one_of(names: Iterable[str]) -> Check:
-    """Return a check for one of some words."""
+    """Return a check for strings out of `names`."""
     known = {str(name): str(name) for name in names}
 
     def check(value: object) -> str:
@@ -63,14 +63,14 @@ def one_of(names: Iterable[str]) -> Check:
 
 
 def member(kind: type[Enum]) -> Check:
-    """Return a check for names of an enumeration in lower case, which gives the members."""
+    """Return a check that converts lower-case names of an enumeration to members."""
     known = {each.name.lower(): each for each in kind}
     word = one_of(known)
     return lambda value: known[word(value)]
 
 
 def text(pattern: str, what: str) -> Check:
-    """Return a check for texts that a pattern matches as a whole; `what` names them in messages."""
+    """Return a check for strings that match a pattern as a whole; messages call them `what`."""
     wanted = re.compile(pattern, re.ASCII)
 
     def check(value: object) -> str:
@@ -87,18 +87,18 @@ def optional(check: Check) -> Check:
 
 
 def entries(value: object) -> tuple[Any, ...]:
-    """Check a list of an object that `members` has read, entry by entry."""
+    """Check a list that `members` has already read as a tuple."""
     if not isinstance(value, tuple):
         raise SchemaError("no list")
     return value
 
 
 DIGEST = text(r"[0-9a-f]{32}", "digest")
-"""Check for the digest of a table, as hexadecimal digits."""
+"""Check for the digest of a table: 32 hexadecimal digits."""
 
 
 def record(kind: type, checks: Mapping[str, Check]) -> Check:
-    """Objects with the members that `kind` is made from; those with a default may be missing."""
+    """Return a check for objects with the fields of `kind`; those with defaults may be missing."""
 
     def check(value: object) -> Any:
         if not isinstance(value, dict) or not value.keys() <= checks.keys():
@@ -113,9 +113,9 @@ def record(kind: type, checks: Mapping[str, Check]) -> Check:
 
 
 def members(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
-    """The members of an object; of each that `lists` names, the checked entries (a tuple).
+    """Return the members of an object; each member named in `lists` as a tuple of checked entries.
 
-    The others are as they were read: their reader checks them. Raises `SchemaError`.
+    Other members are not checked here. Raises `SchemaError`.
     """
     reader = _Reader(text)
     found: dict[str, Any] = {}
@@ -134,20 +134,20 @@ def members(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reader of a JSON text, from its beginning on."""
+    """Reader of a JSON text from start to end."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
 
     def sign(self) -> str:
-        """The next character that is no blank; empty at the end."""
+        """Return the next character that is not blank; empty at the end."""
         self._skip_blanks()
         self._at += 1
         return self._text[self._at - 1 : self._at]
 
     def value(self) -> Any:
-        """The next value."""
+        """Return the next value."""
         self._skip_blanks()
         try:
             value, length = _DECODER.raw_decode(self._text[self._at : self._at + MAX_VALUE])
@@ -157,7 +157,7 @@ class _Reader:
         return value
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Yield once before each element between two brackets, for the caller to read it."""
+        """Yield once before each element between two brackets; the caller reads the element."""
         if self.sign() != begin:
             raise SchemaError(f"no {begin}")
         if self.sign() == end:

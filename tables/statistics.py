@@ -1,10 +1,10 @@
-"""The figures of a table, as `tbgen stats` prints them and as they are stored with it.
+"""Statistics of a table, as printed by `tbgen stats` and stored in the file.
 
     histogram of codes per side to move   ->  counts, distances, orders
     a FEN for every longest value         ->  longest
-    the text that a file stores           ->  the same, of the types and ranges that it must have
+    the text stored in a file             ->  the same, with types and ranges checked
 
-Counted are legal positions, mirror images once. Red is the side that the material names first.
+Counts are of legal positions, mirror images once. Red is the side that the material names first.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
 from tbgen.tables.names import MAX_ORDERS, Metric, TableName
 
 Histogram = Mapping[int, int]
-"""Code -> number of canonical legal slots; code 0 is not counted."""
+"""Number of canonical legal slots of each code; code 0 is not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideCounts:
-    """Positions with one side to move."""
+    """Numbers of positions with one side to move."""
 
     legal: int
     wins: int
@@ -38,8 +38,8 @@ class SideCounts:
 class OrderCounts:
     """Positions decided by the repetition rules at one order, both sides to move.
 
-    `check_patterns` and `chase_patterns` count the direct wins among them: the opponent must check
-    for ever, or chase one piece for ever. Both are None where they were not recorded.
+    `check_patterns` and `chase_patterns` count the direct wins among them, in which the opponent
+    must check forever, or chase one piece forever. Both are None if not recorded.
     """
 
     order: int
@@ -51,9 +51,9 @@ class OrderCounts:
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """A position of the longest distance of an order, with `side` to move.
+    """A position with the longest distance of an order, with `side` to move.
 
-    `value` is the number that Fang, Hsu & Hsu print.
+    `value` is the number printed by Fang, Hsu & Hsu.
     """
 
     order: int
@@ -64,7 +64,7 @@ class Longest:
 
 @dataclass(frozen=True, slots=True)
 class HistogramLine:
-    """Number of positions with `side` to move that have one value; a draw has `plies` None."""
+    """Number of positions of one value with `side` to move; `plies` is None for draws."""
 
     side: Side
     outcome: Outcome
@@ -75,17 +75,17 @@ class HistogramLine:
 
     @property
     def exact(self) -> Value:
-        """The value as outcome, order and plies, as `CodeSpace.encode` takes it."""
+        """Value as outcome, order and plies, for `CodeSpace.encode`."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class TableStatistics:
-    """The figures of one table.
+    """Statistics of one table.
 
     `orders_limit` is None without a limit. `max_distance` is the largest distance of order 0 in
-    plies, 0 also where no position is decided. `max_rule_distance` is the largest distance of the
-    orders above, that is 255 minus the smallest value, losses included; None without any.
+    plies, and 0 if no position is decided. `max_rule_distance` is the largest distance of higher
+    orders, losses included: 255 minus the smallest value; None without such orders.
     `orders` lists orders from 1 on. `longest` has one position per order and side to move.
     """
 
@@ -103,27 +103,27 @@ class TableStatistics:
     histogram: tuple[HistogramLine, ...]
 
     def __repr__(self) -> str:
-        """The table in a few words, without its histogram."""
+        """Return a summary without the histogram."""
         return f"<{type(self).__name__}: {self.legal:,} positions of {self.material}, {self.rules}>"
 
     @property
     def legal(self) -> int:
-        """Legal positions, either side to move."""
+        """Number of legal positions, either side to move."""
         return self.red_to_move.legal + self.black_to_move.legal
 
     @property
     def draws(self) -> int:
-        """Drawn positions, either side to move."""
+        """Number of drawn positions, either side to move."""
         return self.red_to_move.draws + self.black_to_move.draws
 
     @property
     def rule_decided(self) -> int:
-        """Positions of order 1 and above, either side to move."""
+        """Number of positions of order 1 and above, either side to move."""
         return sum(order.positions for order in self.orders)
 
     @property
     def rule_decided_rate(self) -> float:
-        """The share of `rule_decided` among the legal positions."""
+        """Share of `rule_decided` in the legal positions."""
         return self.rule_decided / self.legal if self.legal else 0.0
 
     @classmethod
@@ -136,12 +136,11 @@ class TableStatistics:
         longest_fens: Mapping[tuple[int, Side], str],
         chase_patterns: Mapping[int, int] | None = None,
     ) -> TableStatistics:
-        """Statistics from the histograms (Red to move, Black to move) over canonical legal slots.
+        """Compute statistics from two histograms (Red to move, Black to move).
 
-        `longest_fens` has a FEN by (order, side to move), of a position with the code that
-        `longest_codes` names for it; missing ones are left out of `longest`. `chase_patterns`
-        says how many direct wins of an order are by perpetual chase (0 for orders left out); None
-        if that is not known.
+        `longest_fens` has a FEN by (order, side to move), of a position with the code given by
+        `longest_codes`; missing ones are omitted from `longest`. `chase_patterns` is the number of
+        direct wins by perpetual chase at each order, 0 for orders left out; None if unknown.
         """
         lines = [
             _line(side, codes.decode(code), positions)
@@ -183,7 +182,7 @@ class TableStatistics:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `tbgen stats --json` prints, without file size and build time."""
+        """Return the object that `tbgen stats --json` prints, without file size and build time."""
         return {
             **asdict(self),
             "longest": [_named(asdict(entry)) for entry in self.longest],
@@ -196,10 +195,10 @@ class TableStatistics:
 
     @classmethod
     def from_text(cls, text: str) -> TableStatistics:
-        """Read the statistics of a `to_json` text; derived figures are not compared.
+        """Parse a `to_json` text; derived figures are not compared.
 
         Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
-        counts that do not add up. Whether they are true is for `tbgen.verify` to say.
+        inconsistent counts. `tbgen.verify` checks whether they are true.
         """
         found = schema.members(text, _LISTS)
         statistics: TableStatistics = _STATISTICS(
@@ -216,9 +215,9 @@ class TableStatistics:
 
 
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
-    """The code of the longest distance of every order that the histogram has.
+    """Return the code of the longest distance of every order in a histogram.
 
-    Wins and losses of one order have plies of different parity, so there is one code only.
+    Wins and losses of one order have plies of different parity, so this code is unique.
     """
     longest: dict[int, tuple[int, int]] = {}
     for code, positions in histogram.items():
@@ -231,7 +230,7 @@ def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
 
 
 def _named(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an entry, sides and outcomes as words."""
+    """Return the fields of an entry, with sides and outcomes as words."""
     return {
         name: each.name.lower() if isinstance(each, Side | Outcome) else each
         for name, each in fields.items()
@@ -258,7 +257,7 @@ def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:
     return SideCounts(sum(counts.values()), *numbers)
 
 
-# -- what a file may say -----------------------------------------------------------------------
+# -- types and ranges in files -----------------------------------------------------------------
 
 _COUNT, _POSITIONS = schema.integer(), schema.integer(1)
 _ORDER = schema.integer(0, MAX_ORDERS)
@@ -280,7 +279,7 @@ def _fen(value: object) -> str:
 
 
 SIDE_COUNTS = schema.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
-"""Objects that stand for `SideCounts`."""
+"""Check for objects with the fields of `SideCounts`."""
 _LISTS = {
     "orders": schema.record(
         OrderCounts,
@@ -322,4 +321,4 @@ _STATISTICS = schema.record(
         **dict.fromkeys(_LISTS, schema.entries),
     },
 )
-"""The types and ranges of everything that is stored."""
+"""Types and ranges of the stored members."""

@@ -1,10 +1,10 @@
-"""Probing: directories of table files in, values of positions out.
+"""Probing: values of positions from directories of table files.
 
     position  ->  material, colours swapped if need be  ->  table file  ->  slot  ->  value
                                                         or win-draw-loss file  ->  outcome
 
-A `Tablebase` says what the files say. Whether a position is legal is for the caller to know: the
-slot of an illegal one holds an arbitrary value.
+A `Tablebase` returns what the files contain. The caller checks that a position is legal: the slot
+of an illegal one holds an arbitrary value.
 """
 
 from __future__ import annotations
@@ -48,15 +48,14 @@ Name = TypeVar("Name", TableName, WdlName)
 
 
 class Tablebase(BoardProber):
-    """Table files of one rule set, opened when they are first needed.
+    """Table files of one rule set, opened on first use.
 
-    `rules`, `orders` (a limit on orders; 0 asks for tables without one) and `minor_chases`
-    (`RuleSet`) choose the rule set; where they are left open, the only one present is taken, and
-    `RulesMismatchError` raised if there are several. `InputError` is raised where the rules know no
-    chases to leave out.
-    `metric` decides between two tables of the same material; where a material has one table it is
-    used whatever its metric. Win-draw-loss files answer what asks for outcomes alone; where there
-    is none of a material, its table does.
+    `rules`, `orders` (a limit on orders; 0 for tables without one) and `minor_chases` (`RuleSet`)
+    choose the rule set. Parts that are None admit any: if several rule sets are present, probing
+    raises `RulesMismatchError`. `InputError` is raised for `minor_chases` False under rules without
+    this choice. `metric` chooses between two tables of the same material; a single table is used
+    whatever its metric. Probes of outcomes alone read win-draw-loss files, or the table of a
+    material without such a file.
 
     All methods may be called from several threads at once. At most `max_open` files are open, and
     decoded blocks take at most `cache_bytes`.
@@ -87,8 +86,8 @@ class Tablebase(BoardProber):
         self._closed = False
         self._lock = Lock()
         self.checkpoint: Callable[[], None] = _no_checkpoint
-        """Called before a table is looked at, by the thread that asks. What it raises ends work
-        that looks at many, such as following a line, where nobody waits for it any more."""
+        """Called by the probing thread before each table is used. Its exceptions cancel work on
+        many tables, such as following a line, that is no longer needed."""
 
     @classmethod
     def open(
@@ -102,7 +101,7 @@ class Tablebase(BoardProber):
         cache_bytes: int = DEFAULT_CACHE_BYTES,
         max_open: int = DEFAULT_MAX_OPEN,
     ) -> Self:
-        """A tablebase of the files in one directory."""
+        """Return a tablebase of the files in one directory."""
         tablebase = cls(
             rules=rules, orders=orders, minor_chases=minor_chases, metric=metric,
             cache_bytes=cache_bytes, max_open=max_open,
@@ -111,11 +110,11 @@ class Tablebase(BoardProber):
         return tablebase
 
     def add_directory(self, path: Path | str) -> int:
-        """Add the tables and win-draw-loss files of a directory, and return how many were new.
+        """Add the tables and win-draw-loss files of a directory, and return the number of new ones.
 
-        Files are recognised by name (`names.py`) and opened later; of two files of one name in
-        different directories the first one added is used. A folder is no file.
-        Raises `OSError` if there is no such directory.
+        Files are recognised by name (`names.py`) and opened later. If two directories have files of
+        one name, the first one added is used. Subdirectories are ignored. Raises `OSError` if there
+        is no such directory.
         """
         added = 0
         for file in sorted(Path(path).iterdir()):
@@ -125,7 +124,7 @@ class Tablebase(BoardProber):
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Forget the tables whose files are `damaged`, or have been removed or replaced."""
+        """Drop the files in `damaged`, and those that have been removed or replaced."""
         with self._lock:
             for name, path in list(self._paths.items()):
                 file = self._open.get(name)
@@ -134,7 +133,7 @@ class Tablebase(BoardProber):
                     self._forget(name)
 
     def add_file(self, path: Path | str) -> None:
-        """Add one file; raises `ValueError` if its name is no table's or win-draw-loss file's."""
+        """Add one file; raises `ValueError` if its name is not that of a table or outcomes."""
         path = Path(path)
         name = parse_name(path.name)
         if name is None:
@@ -162,15 +161,15 @@ class Tablebase(BoardProber):
         }
 
     def __repr__(self) -> str:
-        """The name of the class, and how many files it has."""
+        """Return the class and the number of files."""
         return f"<{type(self).__name__}: {len(self._paths)} files>"
 
     def available(self) -> list[TableName]:
-        """All tables added, of whatever rules, fewest pieces first."""
+        """List all tables added, of any rules, fewest pieces first."""
         return self._names(TableName)
 
     def available_wdl(self) -> list[WdlName]:
-        """All win-draw-loss files added, of whatever rules, fewest pieces first."""
+        """List all win-draw-loss files added, of any rules, fewest pieces first."""
         return self._names(WdlName)
 
     def _names(self, kind: type[Name]) -> list[Name]:
@@ -179,22 +178,22 @@ class Tablebase(BoardProber):
         return sorted(names, key=lambda name: (name.material.men, name.filename))
 
     def path(self, name: TableName | WdlName) -> Path:
-        """The file that `available` or `available_wdl` lists."""
+        """Return the path of a name from `available` or `available_wdl`."""
         return self._paths[name]
 
     @property
     def cache_info(self) -> CacheInfo:
-        """Statistics of the cache of blocks."""
+        """Statistics of the block cache."""
         return self._cache.info
 
     # -- choosing and opening ----------------------------------------------------------------
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set that probing uses.
+        """Rule set used for probing.
 
-        Its rules are None as long as nothing has been added and nothing was asked for. Raises
-        `RulesMismatchError` if several are present and none was asked for.
+        Its rules are None if none were chosen and nothing was added. Raises `RulesMismatchError` if
+        several rule sets are present and none was chosen.
         """
         with self._lock:
             return self._rule_set()
@@ -206,7 +205,7 @@ class Tablebase(BoardProber):
         return next(iter(self._present), self._asked)
 
     def _choose(self, material: Material) -> TableName:
-        """The table to use for a material."""
+        """Return the table to use for a material."""
         if material in self._chosen:
             return self._chosen[material]
         rule_set = self._rule_set()
@@ -230,7 +229,7 @@ class Tablebase(BoardProber):
         return names[0]
 
     def table(self, material: Material | str) -> TableFile:
-        """The open file of a material's table.
+        """Return the open file of a material's table.
 
         Raises `MissingTableError`, `UnsupportedMaterialError`, `RulesMismatchError`,
         `CorruptTableError`, `FormatVersionError` and `OSError`.
@@ -250,9 +249,9 @@ class Tablebase(BoardProber):
             return file
 
     def wdl_file(self, material: Material | str) -> WdlFile | None:
-        """The open win-draw-loss file of a material, None where there is none.
+        """Return the open win-draw-loss file of a material, or None.
 
-        Raises like `table`, but for a missing file.
+        Raises like `table`, except `MissingTableError` and `UnsupportedMaterialError`.
         """
         if isinstance(material, str):
             material = Material.parse(material)
@@ -270,12 +269,12 @@ class Tablebase(BoardProber):
             return file
 
     def _require_open(self) -> None:
-        """Raise `ValueError` after `close`; the lock is held."""
+        """Raise `ValueError` after `close`; the caller holds the lock."""
         if self._closed:
             raise ValueError("the tablebase has been closed")
 
     def _opened(self, name: TableName | WdlName) -> TableFile | WdlFile:
-        """A file that has been added, opened if need be; the lock is held."""
+        """Return a file that has been added, opened if necessary; the caller holds the lock."""
         file = self._open.get(name)
         if file is not None:
             self._open.move_to_end(name)
@@ -298,7 +297,7 @@ class Tablebase(BoardProber):
     # -- probing -----------------------------------------------------------------------------
 
     def probe(self, position: Position | str) -> ProbeResult:
-        """The value of a legal position; here and below, a FEN will do for a position.
+        """Return the value of a legal position, given as `Position` or FEN.
 
         Raises `MissingTableError`, `UnsupportedMaterialError`, `RulesMismatchError`,
         `CorruptTableError`, `FormatVersionError` and `OSError`.
@@ -316,16 +315,16 @@ class Tablebase(BoardProber):
     def get(
         self, position: Position | str, default: Default | None = None
     ) -> ProbeResult | Default | None:
-        """Like `probe`, but `default` where the table is missing."""
+        """Return the result of `probe`, or `default` if the table is missing."""
         try:
             return self.probe(position)
         except MissingTableError:
             return default
 
     def probe_wdl(self, position: Position | str) -> Outcome:
-        """The outcome for the side to move, of a legal position; raises like `probe`.
+        """Return the outcome of a legal position for the side to move; raises like `probe`.
 
-        From a win-draw-loss file where there is one, else from the table of distances.
+        Reads the win-draw-loss file of the material if present, else its table of distances.
         """
         position = as_position(position)
         material = position.material
@@ -341,16 +340,16 @@ class Tablebase(BoardProber):
     def get_wdl(
         self, position: Position | str, default: Default | None = None
     ) -> Outcome | Default | None:
-        """Like `probe_wdl`, but `default` where the table is missing."""
+        """Return the result of `probe_wdl`, or `default` if the table is missing."""
         try:
             return self.probe_wdl(position)
         except MissingTableError:
             return default
 
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
-        """The values of many legal positions, in their order; raises like `probe`.
+        """Return the values of many legal positions, in their order; raises like `probe`.
 
-        Every block is unpacked once at most, and positions need not be sorted.
+        Every block is unpacked at most once; positions need not be sorted.
         """
         asked = list(map(as_position, positions))
         boards = np.frombuffer(b"".join(position.board for position in asked), np.uint8)
@@ -367,7 +366,7 @@ class Tablebase(BoardProber):
         ]
 
     def _armless(self, material: Material) -> ProbeResult:
-        """A draw: neither side has a piece that could win."""
+        """Return a draw: neither side has a piece that could win."""
         try:
             rule_set = self.rule_set
         except RulesMismatchError:
@@ -377,11 +376,10 @@ class Tablebase(BoardProber):
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep win-draw-loss files unpacked in memory, those of some materials or all of them.
+        """Keep win-draw-loss files unpacked in memory: those of some materials, or by default all.
 
-        They take a fifth of a byte for each slot, `max_bytes` together at most: files that no
-        longer fit are left as they are. Returns the materials that are held. Raises like
-        `wdl_file`, and what reading does.
+        They take a fifth of a byte per slot, together at most `max_bytes`; files that do not fit
+        are skipped. Returns the materials held. Raises like `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []
@@ -398,7 +396,7 @@ class Tablebase(BoardProber):
         return tuple(held)
 
     def stats(self, material: Material | str) -> TableStatistics:
-        """The statistics stored with a material's table; raises like `probe`."""
+        """Return the statistics stored with a material's table; raises like `probe`."""
         return self.table(material).statistics
 
     # -- closing -----------------------------------------------------------------------------
@@ -413,7 +411,7 @@ class Tablebase(BoardProber):
             self._held.clear()
 
     def __enter__(self) -> Self:
-        """The tablebase itself."""
+        """Return the tablebase."""
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -1,9 +1,9 @@
-"""Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and where it came from.
+"""Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and its source.
 
     `WdlFile`     the file
     `WdlFacts`    its metadata: counts, and the table that it was derived from
 
-How blocks are found, checked and unpacked is in `blockfile.py`; docs/format.md has the bytes.
+`blockfile.py` finds, checks and unpacks blocks; docs/format.md describes the bytes.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from tbgen.tables.statistics import SIDE_COUNTS, SideCounts, TableStatistics
 from tbgen.tables.writer import Packing
 
 BLOCK_SLOTS = 81_000
-"""Slots of a block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
+"""Slots per block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
 
 PACKED = Packing(block_slots=BLOCK_SLOTS, tile_slots=256 * BLOCK_SLOTS, compression=SMALLEST)
-"""How outcomes are packed: in large tiles, where more of the leads can be neighbours."""
+"""Packing of outcomes: large tiles, in which more similar leads can be neighbours."""
 
 PLAIN = replace(PACKED, plain=True)
-"""The same, stored as it is."""
+"""Packing of outcomes without compression."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The table that a win-draw-loss file was derived from: its file name, and its digest."""
+    """The table that a win-draw-loss file was derived from: its file name and digest."""
 
     file: str
     digest: str
@@ -48,7 +48,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class WdlFacts:
-    """Facts in a win-draw-loss file; counts are legal positions, mirror images once."""
+    """Metadata of a win-draw-loss file; counts are of legal positions, mirror images once."""
 
     material: str
     rules: str
@@ -61,7 +61,7 @@ class WdlFacts:
 
     @classmethod
     def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlFacts:
-        """The facts of the file that is derived from a table."""
+        """Return the metadata of the file that is derived from a table."""
         return cls(
             statistics.material, statistics.rules, "wdl", statistics.orders_limit,
             statistics.index_size, statistics.red_to_move, statistics.black_to_move,
@@ -69,15 +69,15 @@ class WdlFacts:
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """The object that a file stores."""
+        """Return the object stored in a file."""
         return asdict(self)
 
     @classmethod
     def from_text(cls, text: str) -> WdlFacts:
-        """The facts whose `to_json` is a JSON text.
+        """Parse a `to_json` text.
 
         Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
-        counts that do not add up. Whether they are true is for `tbgen.verify` to say.
+        inconsistent counts. `tbgen.verify` checks whether they are true.
         """
         found = schema.members(text, {})
         facts: WdlFacts = _FACTS({name: found[name] for name in found.keys() & set(cls.__slots__)})
@@ -92,7 +92,7 @@ class WdlFacts:
 class WdlFile(BlockFile[WdlSpec]):
     """An open win-draw-loss file; safe to use from several threads (`BlockFile`).
 
-    Its codes are those of `outcomes.py`: 1 loss, 2 draw, 3 win, for the side to move.
+    Codes are those of `outcomes.py`: 1 loss, 2 draw, 3 win, for the side to move.
     """
 
     _kind = WdlSpec
@@ -101,12 +101,12 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that `hold` takes: a fifth of a byte a slot of a side of several outcomes."""
+        """Bytes that `hold` allocates: a fifth of a byte per slot; none for a constant side."""
         return sum(self.header.blocks) * self._block_bytes
 
     @property
     def is_held(self) -> bool:
-        """Return whether all its blocks are in memory, unpacked."""
+        """Whether all blocks are unpacked in memory."""
         return self._held is not None
 
     @property
@@ -114,12 +114,12 @@ class WdlFile(BlockFile[WdlSpec]):
         return self._coding.max_content(self.header.block_slots)
 
     def hold(self) -> None:
-        """Unpack all blocks, and keep them until the file is closed; then no probe is cold."""
+        """Unpack all blocks and keep them until the file is closed: probes then read no file."""
         red, black = self.header.blocks
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """The bytes of some blocks, each beginning `_block_bytes` after the one before."""
+        """Return the bytes of consecutive blocks, each at a multiple of `_block_bytes`."""
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)
@@ -130,7 +130,7 @@ class WdlFile(BlockFile[WdlSpec]):
         return data.ravel()
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """The codes of many slots (n,), in any order."""
+        """Return the codes of many slots (n,), in any order."""
         held = None if self._held is None else self._held[side]
         slots = np.asarray(slots, np.int64)
         if held is None or slots.size == 0:
@@ -141,17 +141,17 @@ class WdlFile(BlockFile[WdlSpec]):
         return digits_at(held, blocks * (self._block_bytes * SLOTS_PER_BYTE) + indices)
 
     def close(self) -> None:
-        """Close the file, and forget its blocks."""
+        """Close the file, and drop its blocks."""
         super().close()
         self._held = None
 
     def outcome(self, side: int, slot: int) -> Outcome:
-        """The outcome of one slot, Red (side 0) or Black (1) to move; arbitrary if illegal."""
+        """Return the outcome of a slot, side 0 (Red) or 1 (Black) to move; arbitrary if illegal."""
         return Outcome(self.code(side, slot) - DRAW)
 
     @property
     def is_plain(self) -> bool | None:
-        """Return whether its blocks are stored as they are; None where it has no bytes of any."""
+        """Whether blocks are stored uncompressed; None if no block has bytes."""
         numbers = np.arange(len(self._entries))
         slots = np.array([self._slots_in(int(number)) for number in numbers], np.int64)
         lengths = self._entries[:, 0]
@@ -162,7 +162,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @cached_property
     def facts(self) -> WdlFacts:
-        """Its counts, and the table that it was derived from."""
+        """Counts, and the table that the file was derived from."""
         try:
             facts = WdlFacts.from_text(self.metadata().decode("ascii"))
         except ValueError:
@@ -176,12 +176,12 @@ class WdlFile(BlockFile[WdlSpec]):
         return facts
 
     def check(self, *, threads: int = 1) -> None:
-        """Read the whole file, and verify every checksum, every block, digest and facts."""
+        """Read the whole file, and verify every checksum, block, digest and the metadata."""
         super().check(threads=threads)
         _ = self.facts
 
 
-# -- what a file may say -----------------------------------------------------------------------
+# -- types and ranges in files -----------------------------------------------------------------
 
 
 def _file(value: object) -> str:
@@ -203,4 +203,4 @@ _FACTS = schema.record(
         "source": schema.record(Source, {"file": _file, "digest": schema.DIGEST}),
     },
 )
-"""The types and ranges of everything that is stored."""
+"""Types and ranges of the stored members."""

@@ -1,12 +1,11 @@
-"""Writing a table: planes of codes in, one file out, or none.
+"""Writing a table: planes of codes in, one complete file out.
 
     source(side, first, count)  ->  tile, arranged  ->  fill  ->  block  ->  zstd  ->  file
     calling thread                                      worker threads             calling thread
 
-Of all arrangements of the slots, each side gets the best (`choosing.py`). The file gets its name
-when it has been written and synced (`files.py`), so that a table file is always whole. One tile
-and a few blocks per thread are in memory at any time, and the bytes do not depend on the number of
-threads.
+Each side gets the best arrangement of its slots (`choosing.py`). The file is renamed to its final
+name after it has been written and synced (`files.py`), so a table file is always complete. Memory
+holds one tile and a few blocks per thread. The bytes do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -45,24 +44,25 @@ from tbgen.tables.outcomes import Coding
 from tbgen.tables.palettes import Palette
 
 Source = Callable[[int, int, int], Codes]
-"""`source(side, first, count)`: the codes of slots first to first + count - 1, Red to move (side
-0) or Black to move (1); uint8, uint16 or uint32 as the table's codes, or their numbers in a
-palette; 0 where a slot holds no position. Called from the thread that writes, for runs of whole
-leads, one side after the other: those of the sample first, then all in the order of the
-arrangement. Black may come first."""
+"""`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
+(Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
+slots without a position. Called from the writing thread for runs of whole leads, one side after the
+other: first for the sample, then for all slots in the order of the arrangement. Black may come
+first.
+"""
 
 _BLOCKS_AT_ONCE = 4
-"""Blocks that a thread takes together, so that handing them over costs little."""
+"""Blocks per task of a thread, to reduce the cost of handing over."""
 
 _PER_THREAD = 2
-"""How many of these are on their way for each thread."""
+"""Most pending tasks per thread."""
 
 
 class Metadata(Protocol):
     """Metadata stored with a file."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return an object of JSON."""
+        """Return a JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +70,16 @@ class Packing:
     """Block size and compression of a kind of file."""
 
     block_slots: int = BLOCK_SLOTS
-    """Slots of a block; blocks of so many different codes that one exceeds 64 KiB get fewer."""
+    """Slots per block. Fewer are used if a block with many different codes exceeds 64 KiB."""
     tile_slots: int = TILE_SLOTS
-    """Slots of a tile, unless one lead is more."""
+    """Slots per tile, unless one lead has more."""
     compression: Parameters = FAST
     plain: bool = False
-    """Whether blocks are stored as they are, where the coding can say so."""
+    """Whether blocks are stored uncompressed, if the coding allows it."""
 
 
 class PackedBlock(NamedTuple):
-    """A block ready for the file; no data where it has one value only."""
+    """A block ready to be written; `data` is empty for a block of one value."""
 
     data: bytes
     digest: bytes
@@ -87,25 +87,25 @@ class PackedBlock(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes, coding: Coding, store: Callable[[bytes], bytes]) -> PackedBlock:
-        """Pack the bytes of a block; `store` gives what the file has in their place."""
+        """Pack the bytes of a block; `store` compresses them."""
         constant = coding.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)
 
     @property
     def entry(self) -> tuple[int, int]:
-        """Its entry in the block table."""
+        """Entry in the block table: length and checksum, or 0 and the constant code."""
         if self.constant is not None:
             return 0, self.constant
         return len(self.data), zlib.crc32(self.data)
 
 
 class _BlockTooLargeError(Exception):
-    """So many different codes that the blocks must have fewer slots."""
+    """A block with too many different codes for its number of slots."""
 
 
 TABLES = Packing()
-"""How tables of distances are packed."""
+"""Packing of tables of distances."""
 
 
 def write_table(
@@ -122,13 +122,13 @@ def write_table(
 ) -> Header[Spec]:
     """Write a table or a win-draw-loss file, and return its header.
 
-    `path` is as a rule `directory / spec.name.filename`. `statistics` is asked for when all codes
-    have been read. Other `packing` than that of the kind, and `arrangements` (None: the best), are
-    for experiments. `palettes` (Red's and Black's) have the codes of the numbers that `source`
-    gives in their place; the file is the same. `encode` may be a faster `encode_filled`. Raises
-    `ValueError` for codes or numbers of another width, and passes on whatever `source` raises, and
-    `OSError` (no space, no permission); in all these cases nothing is left behind, and a file that
-    was there before stays as it was.
+    `path` is usually `directory / spec.name.filename`. `statistics` is called after all codes have
+    been read. Other `packing` than that of the kind, and `arrangements` (None: the best), are for
+    experiments. With `palettes` (Red's and Black's), `source` returns numbers in place of codes;
+    the file is the same. `encode` may be a faster equivalent of `encode_filled`. Raises
+    `ValueError` for codes or numbers of another width, and `OSError` (no space, no permission);
+    errors of `source` pass through. On any error nothing is left behind, and an existing file stays
+    unchanged.
     """
     if not 1 <= packing.block_slots <= spec.coding.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.coding.max_slots}")
@@ -147,7 +147,7 @@ def write_table(
             file.seek(0)
             file.truncate()
             smaller = replace(packing, block_slots=safe_slots(spec.coding.dtype.itemsize))
-            # No block of so few slots is too large: nothing has to wait.
+            # No block of so few slots is too large.
             header = _write(file, replace(job, packing=smaller, waiting_room=None))
     sync_directory(path.parent)
     return header
@@ -155,7 +155,7 @@ def write_table(
 
 @dataclass(frozen=True)
 class _Job(Generic[Spec]):
-    """File to be written, and its settings; `dtypes` and `encoders` by side."""
+    """Settings for writing a file; `dtypes` and `encoders` are by side."""
 
     spec: Spec
     arrangements: tuple[Arrangement, Arrangement] | None
@@ -166,16 +166,18 @@ class _Job(Generic[Spec]):
     statistics: Callable[[], Metadata]
     threads: int
     waiting_room: Path | None
-    """The folder where Black's blocks wait, packed before Red's: they are as a rule the first to be
-    too large, and what was packed before one is packed again. None where none can be."""
+    """Folder for a temporary file of Black's blocks, which are then packed before Red's: usually
+    they are the first to be too large, and all blocks before that are packed again. None if none
+    can be too large.
+    """
 
     @property
     def layout(self) -> Layout:
-        """The index of the material."""
+        """Index of the material."""
         return Layout.of(self.spec.name.material)
 
     def tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
-        """The codes of a tile in the order of its leads, until the source is asked again.
+        """Return a tile's codes, in file order of leads; valid until the next `source` call.
 
         Raises `ValueError` for codes of another width or number.
         """
@@ -220,7 +222,7 @@ class _Job(Generic[Spec]):
 
 @dataclass(frozen=True)
 class _Side:
-    """One side, whose blocks have been written; the fields are those of `Header`."""
+    """Written blocks of one side; fields are those of `Header`."""
 
     arrangement: Arrangement
     entries: list[tuple[int, int]]
@@ -229,7 +231,7 @@ class _Side:
 
 
 def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
-    """Blocks, block table and metadata; then the header, which tells where they are."""
+    """Write blocks, block table and metadata, then the header, which has their offsets."""
     file.write(bytes(HEADER_BYTES))
     if job.waiting_room is not None:
         with tempfile.TemporaryFile(dir=job.waiting_room) as blocks:
@@ -264,7 +266,7 @@ def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
 
 
 def _write_side(out: BinaryIO, job: _Job[Spec], side: int) -> _Side:
-    """The blocks of one side, which is read for its sample first."""
+    """Write the blocks of one side, after choosing its arrangement by a sample."""
     block_map = BlockMap(job.layout, _arrangement(job, side), job.packing.block_slots)
     entries, digests, values = [], [], set()
     for block in _packed(job, block_map, side):
@@ -281,7 +283,7 @@ def _write_side(out: BinaryIO, job: _Job[Spec], side: int) -> _Side:
 def complete_file(
     file: BinaryIO, header: Header[Spec], block_table: bytes, metadata: bytes
 ) -> None:
-    """Write what follows the blocks, and then the header at the beginning."""
+    """Write block table and metadata, and then the header at the beginning."""
     file.write(block_table)
     file.write(metadata)
     file.seek(0)
@@ -289,7 +291,7 @@ def complete_file(
 
 
 def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
-    """The blocks of one side, in order, with a bounded number of them on their way."""
+    """Yield the blocks of one side, in order; the number of pending blocks is bounded."""
     compressor = Compressor(job.packing.compression)
     pending: deque[Future[list[PackedBlock]]] = deque()
     step = _BLOCKS_AT_ONCE * block_map.block_slots
@@ -305,7 +307,7 @@ def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedB
 
 
 def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
-    """The arrangement of one side: as asked for, or the best."""
+    """Return the arrangement of one side: the given one, or the best."""
     if job.arrangements is not None:
         return job.arrangements[side]
     return choose_arrangement(
