@@ -60,7 +60,7 @@ class Arrangement:
     """Whether leads are ordered by Black's defenders first, not in index order."""
 
     @classmethod
-    def of_slots(cls, layout: Layout) -> Arrangement:
+    def in_index_order(cls, layout: Layout) -> Arrangement:
         """Return the arrangement that keeps the index order, in one tile."""
         return cls(layout.leads, tuple(range(axis_count(layout))))
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 
 @cache
-def import_for_good(name: str) -> ModuleType:
+def import_permanently(name: str) -> ModuleType:
     """Import a module, and exempt all objects that exist then from garbage collection.
 
     Garbage collection during these imports would take a tenth of the CPU time of a start.

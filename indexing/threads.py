@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from tbgen.indexing.systems import room_left, stack_bytes
 
-_FIRST_MOMENTS = 16 << 20
+_START_BYTES = 16 << 20
 """Bytes that must be free to start a pool, beside the stacks of its threads."""
 
 
@@ -19,6 +19,6 @@ def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
 
     Raises `MemoryError` if the process's limits leave too little memory.
     """
-    if min(room_left()) < threads * stack_bytes() + _FIRST_MOMENTS:
+    if min(room_left()) < threads * stack_bytes() + _START_BYTES:
         raise MemoryError(f"no room for {threads} threads")
     return ThreadPoolExecutor(threads, name)

@@ -46,7 +46,7 @@ class BoardProber:
         sides : (n,), the side to move: 0 Red, 1 Black
         """
         found = np.zeros(len(boards), np.int8)
-        for numbers, file, codes in looked_up(self, boards, sides, outcomes_alone=True):
+        for numbers, file, codes in look_up(self, boards, sides, outcomes_alone=True):
             if isinstance(file, TableFile):
                 codes = outcomes_of(codes, file.code_space)
             found[numbers] = codes.astype(np.int8) - np.int8(DRAW)
@@ -58,14 +58,14 @@ class BoardProber:
         """Outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
         outcomes = np.zeros(len(boards), np.int8)
         orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
-        for numbers, file, codes in looked_up(self, boards, sides, outcomes_alone=False):
+        for numbers, file, codes in look_up(self, boards, sides, outcomes_alone=False):
             assert isinstance(file, TableFile)
             values = value_columns(codes, file.code_space)
             outcomes[numbers], orders[numbers], plies[numbers] = values
         return outcomes, orders, plies
 
 
-def looked_up(
+def look_up(
     library: Library, boards: Boards, sides: NDArray[Any], *, outcomes_alone: bool
 ) -> Iterator[tuple[NDArray[np.intp], TableFile | WdlFile, Codes]]:
     """Yield groups of boards: their indices, the file with their values, and their codes.

@@ -92,7 +92,7 @@ def encode_filled(codes: Codes, otherwise: int) -> bytes:
     return encode_block(fill(codes, otherwise))
 
 
-def with_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes]) -> bytes | None:
+def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Codes]) -> bytes | None:
     """Replace every code in the palette of a palette block; return None for a block of planes.
 
     width : bytes of each code in `content`

@@ -94,7 +94,7 @@ class Certificate:
         certificate: Certificate = _CERTIFICATE(
             {name: value for name, value in found.items() if name in cls.__slots__}
         )
-        if not _leans_on(certificate.table, certificate.supporting):
+        if not _are_premises(certificate.table, certificate.supporting):
             raise schema.SchemaError("other supporting tables than captures lead to")
         return certificate
 
@@ -152,17 +152,17 @@ def renew_certificate(table: Path, modified: int) -> None:
     os.utime(certificate_path(table), ns=(modified, modified))
 
 
-def leans_on_metric(above: Metric, below: Metric) -> bool:
+def metric_suffices(above: Metric, below: Metric) -> bool:
     """Return whether a table may use a supporting table of metric `below`: DTM needs DTM."""
     return above == Metric.DTC or below == Metric.DTM
 
 
-def _leans_on(name: TableName, premises: tuple[Premise, ...]) -> bool:
+def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
     """Return whether premises are the tables that `name` needs, one of each material."""
     needed = {child.name for child in name.material.supporting()}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set
-        and leans_on_metric(name.metric, premise.table.metric)
+        and metric_suffices(name.metric, premise.table.metric)
         for premise in premises
     ) and len(premises) == len(needed)  # fmt: skip
 

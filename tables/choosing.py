@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 from tbgen.indexing.arrangement import Arrangement, BlockMap, possible_arrangements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.threads import thread_pool
@@ -36,7 +38,7 @@ _GOLDEN = (5**0.5 - 1) / 2
 ReadTile = Callable[[BlockMap, int], Codes]
 """Codes of a tile of the side, in file order of its leads."""
 
-Weigh = Callable[[list[Callable[[], Codes]]], list[int]]
+CompressedSizes = Callable[[list[Callable[[], Codes]]], list[int]]
 """Compressed size of each block; worker threads call the functions that give the blocks."""
 
 
@@ -54,13 +56,13 @@ def choose_arrangement(
     """
     compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
 
-    def weigh_in_turn(blocks: list[Callable[[], Codes]]) -> list[int]:
+    def sizes_of(blocks: list[Callable[[], Codes]]) -> list[int]:
         return [len(compressor.compress(encode(codes()))) for codes in blocks]
 
-    def weigh(blocks: list[Callable[[], Codes]]) -> list[int]:
+    def compressed_sizes(blocks: list[Callable[[], Codes]]) -> list[int]:
         sizes = [0] * len(blocks)
         parts = [blocks[first::lists] for first in range(lists)]
-        for first, some in enumerate(pool.map(weigh_in_turn, parts)):
+        for first, some in enumerate(pool.map(sizes_of, parts)):
             sizes[first::lists] = some
         return sizes
 
@@ -69,13 +71,13 @@ def choose_arrangement(
         for blocks, best in _ROUNDS:
             if len(chosen) > best:
                 maps = [BlockMap(layout, each, block_slots) for each in chosen]
-                sizes = _compare(maps, read, weigh, blocks)
+                sizes = _compare(maps, read, compressed_sizes, blocks)
                 chosen = sorted(chosen, key=sizes.__getitem__)[:best]
     return chosen[0]
 
 
 def _compare(
-    maps: list[BlockMap], read: ReadTile, weigh: Weigh, blocks: int
+    maps: list[BlockMap], read: ReadTile, compressed_sizes: CompressedSizes, blocks: int
 ) -> dict[Arrangement, float]:
     """Return the size of each arrangement in a sample of `blocks` blocks, in comparable units."""
     sizes: dict[Arrangement, float] = {}
@@ -84,20 +86,24 @@ def _compare(
     leads_differ = len(orders) > 1 and maps[0].blocks > blocks
     for by_black in orders:
         group = [each for each in maps if each.arrangement.by_black == by_black]
-        totals, alone = [0] * len(group), 0
+        totals, lead_bytes = np.zeros(len(group), np.int64), 0
         for tile, places in _sample(group[0], blocks).items():
             codes = read(group[0], tile)
             if leads_differ:
                 leads = codes.reshape(-1, group[0].lead_slots)[:, : group[0].block_slots]
-                alone += sum(weigh([partial(leads.__getitem__, n) for n in range(len(leads))]))
-            looks = [(number, place) for number in range(len(group)) for place in places]
-            weights = weigh(
-                [partial(group[n].arrange_block, tile, codes, place) for n, place in looks]
+                lead_bytes += sum(
+                    compressed_sizes([partial(leads.__getitem__, n) for n in range(len(leads))])
+                )
+            sizes_by_place = compressed_sizes(
+                [
+                    partial(each.arrange_block, tile, codes, place)
+                    for each in group
+                    for place in places
+                ]
             )
-            for (number, _), weight in zip(looks, weights, strict=True):
-                totals[number] += weight
+            totals += np.reshape(sizes_by_place, (len(group), -1)).sum(axis=1)
         for block_map, total in zip(group, totals, strict=True):
-            sizes[block_map.arrangement] = total / (alone or 1)
+            sizes[block_map.arrangement] = total / (lead_bytes or 1)
     return sizes
 
 

@@ -81,14 +81,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     killed processes for the same `path` are removed. Raises `OSError`, which names `path` if the
     disk is full or the folder is missing; errors in the `with` block pass through.
     """
-    with _begun(path) as (file, temporary):
+    with _temporary_file(path) as (file, temporary):
         yield file
         _sync(file, path)
         temporary.replace(path)
 
 
 @contextlib.contextmanager
-def _begun(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+def _temporary_file(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
     """Create a temporary file in the folder of `path`; it is removed if an error occurs."""
     remove_leftovers(path.parent, (path.name,))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

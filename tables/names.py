@@ -32,7 +32,7 @@ SUFFIX = ".xqt"
 MAX_ORDERS = 2**32 - 1
 """Largest limit on orders that a file can store."""
 
-RECORDED = ("build_seconds", "cpu_seconds")
+RECORD_FIELDS = ("build_seconds", "cpu_seconds")
 """Fields of a build record: wall and processor time of the table, in seconds."""
 
 MAX_RECORD = 1 << 14
@@ -259,13 +259,13 @@ def build_record_path(table: Path) -> Path:
 
 
 def write_build_record(table: Path, record: dict[str, float]) -> None:
-    """Write the build record of a table as a JSON object; `RECORDED` lists the fields."""
+    """Write the build record of a table as a JSON object; `RECORD_FIELDS` lists the fields."""
     with replacing(build_record_path(table)) as file:
         file.write((json.dumps(record, sort_keys=True) + "\n").encode())
 
 
 def read_build_record(table: Path) -> dict[str, float]:
-    """Read the fields `RECORDED` of a table's build record, each a number of at least 0.
+    """Read the fields `RECORD_FIELDS` of a table's build record, each a number of at least 0.
 
     Missing and invalid fields are omitted. The result is empty if the record cannot be read.
     """
@@ -276,7 +276,7 @@ def read_build_record(table: Path) -> dict[str, float]:
     except (OSError, ValueError):
         return {}
     record = {}
-    for name in RECORDED:
+    for name in RECORD_FIELDS:
         with contextlib.suppress(KeyError, schema.SchemaError):
             record[name] = schema.measure(found[name])
     return record

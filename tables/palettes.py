@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.tables.blocks import Codes, Encode, encode_filled, with_palette
+from tbgen.tables.blocks import Codes, Encode, encode_filled, replace_palette
 from tbgen.tables.codes import CodeSpace
 
 
@@ -64,7 +64,7 @@ class Palette:
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))
-            block = with_palette(content, self.dtype.itemsize, self.codes_of)
+            block = replace_palette(content, self.dtype.itemsize, self.codes_of)
             return encode_filled(self.codes_of(numbers), otherwise) if block is None else block
 
         return encode_numbers

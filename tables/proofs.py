@@ -101,7 +101,7 @@ class ProofStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class _Own:
+class _OwnStatus:
     """Digest of a table, and its certificate if valid; else the reason."""
 
     digest: str
@@ -114,7 +114,7 @@ class Proofs:
 
     def __init__(self, find: Find) -> None:
         self._find = find
-        self._own: dict[TableName, _Own | TablebaseError | OSError] = {}
+        self._own_statuses: dict[TableName, _OwnStatus | TablebaseError | OSError] = {}
         self._gaps: dict[TableName, frozenset[Gap]] = {}
 
     def status(self, name: TableName) -> ProofStatus:
@@ -123,23 +123,23 @@ class Proofs:
         Raises `CorruptTableError`, `FormatVersionError` and `OSError` if the file of the table
         itself cannot be read, `FileNotFoundError` if there is none.
         """
-        own = self._look(name)
+        own = self._own_status(name)
         if isinstance(own, Exception):
             raise own
         if own.certificate is None:
             return ProofStatus(None, reason=own.reason)
-        gaps = sorted(self._below(name), key=lambda gap: (gap.table.material.men, str(gap.table)))
+        gaps = sorted(self._gaps_of(name), key=lambda gap: (gap.table.material.men, str(gap.table)))
         return ProofStatus(own.certificate, tuple(gaps))
 
-    def _below(self, name: TableName) -> frozenset[Gap]:
+    def _gaps_of(self, name: TableName) -> frozenset[Gap]:
         """Return the gaps below a table with a valid certificate; captures form no cycles."""
         if name not in self._gaps:
-            own = self._look(name)
-            assert isinstance(own, _Own)
+            own = self._own_status(name)
+            assert isinstance(own, _OwnStatus)
             assert own.certificate is not None
             gaps: set[Gap] = set()
             for premise in own.certificate.supporting:
-                below = self._look(premise.table)
+                below = self._own_status(premise.table)
                 if isinstance(below, FileNotFoundError):
                     gaps.add(Gap(premise.table, Fault.MISSING))
                 elif isinstance(below, Exception):
@@ -149,20 +149,20 @@ class Proofs:
                 elif below.certificate is None:
                     gaps.add(Gap(premise.table, Fault.UNPROVEN))
                 else:
-                    gaps |= self._below(premise.table)
+                    gaps |= self._gaps_of(premise.table)
             self._gaps[name] = frozenset(gaps)
         return self._gaps[name]
 
-    def _look(self, name: TableName) -> _Own | TablebaseError | OSError:
+    def _own_status(self, name: TableName) -> _OwnStatus | TablebaseError | OSError:
         """Return a table's own status, or the error of reading it, without tables below it."""
-        if name not in self._own:
+        if name not in self._own_statuses:
             try:
-                self._own[name] = self._open(name)
+                self._own_statuses[name] = self._open(name)
             except (TablebaseError, OSError) as error:
-                self._own[name] = error
-        return self._own[name]
+                self._own_statuses[name] = error
+        return self._own_statuses[name]
 
-    def _open(self, name: TableName) -> _Own:
+    def _open(self, name: TableName) -> _OwnStatus:
         path = self._find(name)
         if path is None:
             raise FileNotFoundError(f"there is no {name.filename}")
@@ -171,16 +171,16 @@ class Proofs:
             try:
                 certificate = read_certificate(path)
             except CertificateError as error:
-                return _Own(digest, None, str(error))
+                return _OwnStatus(digest, None, str(error))
             if certificate is None:
-                return _Own(digest, None)
+                return _OwnStatus(digest, None)
             if certificate.table != name:
-                return _Own(digest, None, f"its certificate is one of {certificate.table}")
+                return _OwnStatus(digest, None, f"its certificate is one of {certificate.table}")
             if certificate.digest != digest:
-                return _Own(digest, None, "it has changed since it was proven")
+                return _OwnStatus(digest, None, "it has changed since it was proven")
             if not is_untouched(path):
                 file.check()
-            return _Own(digest, certificate)
+            return _OwnStatus(digest, certificate)
 
 
 def in_directory(directory: Path) -> Find:

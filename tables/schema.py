@@ -121,14 +121,14 @@ def members(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for _ in reader.elements("{", "}"):
         name = reader.value()
-        if not isinstance(name, str) or reader.sign() != ":" or len(found) == MAX_MEMBERS:
+        if not isinstance(name, str) or reader.character() != ":" or len(found) == MAX_MEMBERS:
             raise SchemaError("no object")
         check = lists.get(name)
         if check is None:
             found[name] = reader.value()
         else:
             found[name] = tuple(check(reader.value()) for _ in reader.elements("[", "]"))
-    if reader.sign():
+    if reader.character():
         raise SchemaError("something follows the object")
     return found
 
@@ -140,7 +140,7 @@ class _Reader:
         self._text = text
         self._at = 0
 
-    def sign(self) -> str:
+    def character(self) -> str:
         """Return the next character that is not blank; empty at the end."""
         self._skip_blanks()
         self._at += 1
@@ -158,17 +158,17 @@ class _Reader:
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
         """Yield once before each element between two brackets; the caller reads the element."""
-        if self.sign() != begin:
+        if self.character() != begin:
             raise SchemaError(f"no {begin}")
-        if self.sign() == end:
+        if self.character() == end:
             return
         self._at -= 1
         while True:
             yield
-            sign = self.sign()
-            if sign == end:
+            character = self.character()
+            if character == end:
                 return
-            if sign != ",":
+            if character != ",":
                 raise SchemaError(f"neither a comma nor {end}")
 
     def _skip_blanks(self) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from tbgen.indexing import Material, Position, as_position
 from tbgen.indexing.errors import member
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.batches import BoardProber, looked_up
+from tbgen.tables.batches import BoardProber, look_up
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
 from tbgen.tables.codes import DRAW, Outcome
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
@@ -355,7 +355,7 @@ class Tablebase(BoardProber):
         boards = np.frombuffer(b"".join(position.board for position in asked), np.uint8)
         sides = np.array([position.side for position in asked], np.int64)
         results: dict[int, ProbeResult] = {}
-        for numbers, file, codes in looked_up(self, boards, sides, outcomes_alone=False):
+        for numbers, file, codes in look_up(self, boards, sides, outcomes_alone=False):
             assert isinstance(file, TableFile)
             known = {code: result_of(file, code) for code in np.unique(codes).tolist()}
             for number, code in zip(numbers.tolist(), codes.tolist(), strict=True):

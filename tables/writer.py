@@ -148,7 +148,7 @@ def write_table(
             file.truncate()
             smaller = replace(packing, block_slots=safe_slots(spec.coding.dtype.itemsize))
             # No block of so few slots is too large.
-            header = _write(file, replace(job, packing=smaller, waiting_room=None))
+            header = _write(file, replace(job, packing=smaller, spool_directory=None))
     sync_directory(path.parent)
     return header
 
@@ -165,7 +165,7 @@ class _Job(Generic[Spec]):
     encoders: tuple[Encode, ...]
     statistics: Callable[[], Metadata]
     threads: int
-    waiting_room: Path | None
+    spool_directory: Path | None
     """Folder for a temporary file of Black's blocks, which are then packed before Red's: usually
     they are the first to be too large, and all blocks before that are packed again. None if none
     can be too large.
@@ -233,8 +233,8 @@ class _Side:
 def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
     """Write blocks, block table and metadata, then the header, which has their offsets."""
     file.write(bytes(HEADER_BYTES))
-    if job.waiting_room is not None:
-        with tempfile.TemporaryFile(dir=job.waiting_room) as blocks:
+    if job.spool_directory is not None:
+        with tempfile.TemporaryFile(dir=job.spool_directory) as blocks:
             black = _write_side(blocks, job, 1)
             red = _write_side(file, job, 0)
             blocks.seek(0)

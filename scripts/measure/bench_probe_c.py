@@ -46,7 +46,7 @@ def make_file(directory: Path, material: Material) -> None:
     layout = Layout.of(material)
     lead_slots = layout.slots // layout.leads
     tile_leads = max(1, min(layout.leads, PACKED.tile_slots // lead_slots))
-    as_indexed = Arrangement.of_slots(layout)
+    as_indexed = Arrangement.in_index_order(layout)
     each = Arrangement(tile_leads, as_indexed.axes, False)
     name = WdlName(material, RuleSet(Rules.WXF))
     header = Header(

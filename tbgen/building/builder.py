@@ -29,7 +29,7 @@ from tbgen.building.work import (
     attempts,
     finished_table,
 )
-from tbgen.indexing.importing import import_for_good
+from tbgen.indexing.importing import import_permanently
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
@@ -102,7 +102,7 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     # Do not load the compiler for a table that does not fit anyway.
     loads = least <= available or usable_memory().memory >= ONE_COMPILER
     if least < ONE_COMPILER and available < ONE_COMPILER and loads:
-        import_for_good("tbgen.retrograde.warm_up")
+        import_permanently("tbgen.retrograde.warm_up")
         from tbgen.retrograde.warm_up import is_compiled
 
         if not is_compiled(rules, ordered=ordered):
@@ -265,7 +265,7 @@ class Builder:
 
     def _load_kernels(self, material: Material) -> None:
         """Compile or load the kernels of the solver."""
-        import_for_good("tbgen.retrograde.warm_up")
+        import_permanently("tbgen.retrograde.warm_up")
         from tbgen.retrograde.warm_up import warm_up
 
         self.progress.phase("compile", 0, 0, 0)

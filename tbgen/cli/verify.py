@@ -141,11 +141,11 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
     """Prove tables one by one; return the exit status and the entries of `--json`."""
     # Compiled kernels are loaded only when a table is verified.
     from tbgen.building.allowance import require_kernels_memory, usable_memory
-    from tbgen.indexing.importing import import_for_good
+    from tbgen.indexing.importing import import_permanently
     from tbgen.tables.proofs import Proofs, in_directory
 
     require_kernels_memory(how.memory)
-    import_for_good("tbgen.verify")
+    import_permanently("tbgen.verify")
     from tbgen.compiling.jit import announcing
     from tbgen.verify import certify, verify_file
 
@@ -180,13 +180,13 @@ def _prove_closure(
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and all below them; return the exit status and the entries of `--json`."""
     from tbgen.building.allowance import require_kernels_memory, usable_memory
-    from tbgen.indexing.importing import import_for_good
+    from tbgen.indexing.importing import import_permanently
     from tbgen.scheduling.processes import Processes
     from tbgen.scheduling.run import InProcess, run
     from tbgen.tables.proofs import Proofs, in_directory
 
     require_kernels_memory(how.memory)
-    import_for_good("tbgen.verify.files")
+    import_permanently("tbgen.verify.files")
     from tbgen.verify.files import Settling, plan
 
     find = in_directory(how.directory)

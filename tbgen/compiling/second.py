@@ -26,10 +26,10 @@ _COMPILE = """
 import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
 from tbgen.compiling.jit import borrow_lock
-from tbgen.indexing.importing import import_for_good
+from tbgen.indexing.importing import import_permanently
 module, function = sys.argv[1:]
 with borrow_lock():
-    getattr(import_for_good(module), function)()
+    getattr(import_permanently(module), function)()
 """
 """What the second process runs. Its standard input is a pipe that nobody writes to: it is at its
 end when the first process is, however that ended, and then the second one ends, too."""

@@ -45,7 +45,7 @@ from tbgen.tables.certificates import (
     CertificateError,
     Premise,
     certificate_path,
-    leans_on_metric,
+    metric_suffices,
     read_certificate,
     renew_certificate,
     write_certificate,
@@ -169,7 +169,7 @@ def supporting_names(find: Find, name: TableName) -> list[TableName]:
         present = [candidate for candidate in candidates if find(candidate) is not None]
         if not present:
             raise MissingTableError(child.name, name.rule_set)
-        if not leans_on_metric(name.metric, present[0].metric):
+        if not metric_suffices(name.metric, present[0].metric):
             raise InputError(
                 f"{name} counts to mate, but its supporting table {present[0]} does not",
                 f"build {child} with --metric dtm",

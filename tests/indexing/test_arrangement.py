@@ -76,7 +76,7 @@ def test_the_orders_to_choose_from() -> None:
         Arrangement(1, (0, 1, 2)),
         Arrangement(1, (0, 2, 1)),
     ]
-    assert possible_arrangements(layout, 1 << 40)[0] == Arrangement.of_slots(layout)
+    assert possible_arrangements(layout, 1 << 40)[0] == Arrangement.in_index_order(layout)
 
 
 def test_what_does_not_fit() -> None:

@@ -9,17 +9,17 @@ import pytest
 
 SCRIPT = """
 import gc, sys
-from tbgen.indexing.importing import import_for_good
+from tbgen.indexing.importing import import_permanently
 
 if sys.argv[1] == "off":
     gc.disable()
 before = gc.isenabled(), gc.get_freeze_count()
-module = import_for_good("tbgen.tables")
-assert module is sys.modules["tbgen.tables"] is import_for_good("tbgen.tables")
+module = import_permanently("tbgen.tables")
+assert module is sys.modules["tbgen.tables"] is import_permanently("tbgen.tables")
 assert gc.isenabled() == before[0]
 assert gc.get_freeze_count() > before[1]
 frozen = gc.get_freeze_count()
-import_for_good("tbgen.tables")
+import_permanently("tbgen.tables")
 assert gc.get_freeze_count() == frozen
 """
 

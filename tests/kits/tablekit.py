@@ -100,7 +100,7 @@ def write(
     """
     path = directory / spec.name.filename
     if arrangements is None and block_slots is not None:
-        as_indexed = Arrangement.of_slots(Layout.of(spec.name.material))
+        as_indexed = Arrangement.in_index_order(Layout.of(spec.name.material))
         arrangements = as_indexed, as_indexed
     header = write_table(
         path,

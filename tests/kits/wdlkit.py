@@ -60,7 +60,7 @@ def write_outcomes(
     """Write outcomes under the name of their file; without arrangements in the index's order."""
     source = TableName(Material.parse(material), RuleSet(rules), Metric.DTM)
     name = WdlName.of(source)
-    as_indexed = Arrangement.of_slots(Layout.of(source.material))
+    as_indexed = Arrangement.in_index_order(Layout.of(source.material))
     path = directory / name.filename
     write_table(
         path,

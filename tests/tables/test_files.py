@@ -115,7 +115,7 @@ def test_the_arrangement_follows_the_codes(tmp_path: Path) -> None:
         chosen = file.header.file_size
     assert of_red.axes[0] == 2
     assert of_black.by_black
-    as_indexed = Arrangement.of_slots(layout)
+    as_indexed = Arrangement.in_index_order(layout)
     path = write(tmp_path, spec, (red, black), arrangements=(as_indexed, as_indexed))
     assert chosen < path.stat().st_size
 
