@@ -334,10 +334,10 @@ class BlockFile(Generic[Spec]):
         if plain is None:
             return self._unpack(data, coding.max_content(slots), number)
         if length > plain:
-            raise CorruptTableError(self.path, "a block of another size", number)
+            raise CorruptTableError(self.path, "the block has the wrong size", number)
         content = data if length == plain else self._unpack(data, plain, number)
         if coding.constant_code(content) is not None:  # must be stored without bytes
-            raise CorruptTableError(self.path, "a byte that stands for no outcomes", number)
+            raise CorruptTableError(self.path, "a byte is not five outcomes", number)
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:

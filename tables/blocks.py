@@ -128,21 +128,21 @@ class Block:
         self.nbytes = len(content) + 256
         if count == 0:
             if len(content) != _COUNT_BYTES + slots * width:
-                raise BlockError("a block of another size")
+                raise BlockError("the block has the wrong size")
             planes = np.frombuffer(content, np.uint8, offset=_COUNT_BYTES).reshape(width, slots)
             self._codes = np.ascontiguousarray(planes.T).view(dtype).ravel()
             if not self._codes.all():
-                raise BlockError("a block with a code that stands for no value")
+                raise BlockError("the block contains code 0")
             self._content = b""
             return
         expected = self._first + (slots if count > 1 else 0)
         if count > MAX_PALETTE or len(content) != expected:
-            raise BlockError("a block of another size")
+            raise BlockError("the block has the wrong size")
         self._values = np.frombuffer(content, dtype, count, _COUNT_BYTES)
         if self._values[0] == 0 or (self._values[1:] <= self._values[:-1]).any():
-            raise BlockError("a block whose codes are out of order")
+            raise BlockError("the codes of the palette do not ascend")
         if count > 1 and int(self._places.max()) >= count:
-            raise BlockError("a block that names a code it does not have")
+            raise BlockError("the block has an index beyond its palette")
         self._palette = self._values.tolist()
         self.nbytes += 40 * count
 

@@ -94,12 +94,12 @@ class OutcomeBlock:
             return
         bytes_ = self.packed
         if bytes_.size != -(-slots // SLOTS_PER_BYTE):
-            raise BlockError("a block of another size")
+            raise BlockError("the block has the wrong size")
         if int(bytes_.max()) >= BYTES:
-            raise BlockError("a block with a byte that stands for no outcomes")
+            raise BlockError("a byte is not five outcomes")
         rest = slots % SLOTS_PER_BYTE
         if rest and int(bytes_[-1]) >= _POWERS[rest]:
-            raise BlockError("a block with outcomes beyond its last slot")
+            raise BlockError("the block has outcomes beyond its last slot")
 
     @property
     def constant(self) -> int | None:

@@ -46,7 +46,7 @@ def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
 def measure(value: object) -> float:
     """Check a finite number of at least 0, such as seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:
-        raise SchemaError("no number from 0 on")
+        raise SchemaError("not a number of at least 0")
     return value
 
 
@@ -107,7 +107,7 @@ def record(kind: type, checks: Mapping[str, Check]) -> Check:
         try:
             return kind(**fields)
         except TypeError:
-            raise SchemaError(f"no whole {kind.__name__}") from None
+            raise SchemaError(f"incomplete {kind.__name__}") from None
 
     return check
 
@@ -129,7 +129,7 @@ def members(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
         else:
             found[name] = tuple(check(reader.value()) for _ in reader.elements("[", "]"))
     if reader.character():
-        raise SchemaError("something follows the object")
+        raise SchemaError("text after the object")
     return found
 
 

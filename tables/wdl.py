@@ -172,7 +172,7 @@ class WdlFile(BlockFile[WdlSpec]):
         name = TableName.parse(facts.source.file)
         own = self.header.spec.name
         if name is None or WdlName.of(name) != own or facts.material != own.material.name:
-            raise CorruptTableError(self.path, "it was derived from a table of something else")
+            raise CorruptTableError(self.path, "it was derived from another table")
         return facts
 
     def check(self, *, threads: int = 1) -> None:

@@ -334,7 +334,7 @@ def test_digits_beyond_the_last_slot_are_damage(tmp_path: Path) -> None:
 def test_a_byte_that_stands_for_one_outcome_is_none_of_a_block(tmp_path: Path) -> None:
     path = write_outcomes(tmp_path, "KPK", random_outcomes("KPK", 5, empty=0), block_slots=5)
     path.write_bytes(forged_block(path.read_bytes(), bytes([243 + DRAW])))
-    with WdlFile(path) as file, pytest.raises(CorruptTableError, match="stands for no outcomes"):
+    with WdlFile(path) as file, pytest.raises(CorruptTableError, match="not five outcomes"):
         file.code(0, 0)
 
 
