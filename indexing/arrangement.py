@@ -93,14 +93,17 @@ def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
 
 
 @scalar
-def block_of_slot(slot: int, d: Integers) -> tuple[int, int]:
-    """Return the block of a slot within its side, and the slot's place in the block."""
+def block_of_slot(slot: Any, d: Integers) -> tuple[Any, Any]:
+    """Return the block of a slot within its side, and the slot's place in the block.
+
+    slot : int, or int64 (n,) in plain Python; the results have the same type
+    """
     lead = slot // d[LEAD_SLOTS]
     within = slot - lead * d[LEAD_SLOTS]
     if d[LEAD_NUMBERS] != 0:
         lead = d[d[LEAD_NUMBERS] + lead]
     tile = lead // d[TILE_LEADS]
-    last = 1 if tile == d[LAST_TILE] else 0
+    last = (tile == d[LAST_TILE]) * 1
     place = (lead - tile * d[TILE_LEADS]) * d[LEAD_STRIDE + last]
     for axis in range(d[AXES]):
         word = FIRST_AXIS + AXIS_WORDS * axis
@@ -186,19 +189,7 @@ class BlockMap:
 
     def locate_all(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Two int64 (n,): the blocks of slots (n,), and the slots' places in the blocks."""
-        d = self.descriptor
-        lead, within = np.divmod(slots, self.lead_slots)
-        if d[LEAD_NUMBERS]:
-            lead = d[d[LEAD_NUMBERS] + lead]
-        tile, in_tile = np.divmod(lead, self.arrangement.tile_leads)
-        last = (tile == self.tiles - 1).astype(np.int64)
-        place = in_tile * d[LEAD_STRIDE + last]
-        for axis in range(d[AXES]):
-            word = FIRST_AXIS + AXIS_WORDS * axis
-            along = within // d[word + AXIS_DIVISOR] % d[word + AXIS_SIZE]
-            place += along * d[word + AXIS_STRIDE + last]
-        block, index = np.divmod(place, self.block_slots)
-        return tile * self.blocks_per_tile + block, index
+        return block_of_slot(slots, self.descriptor)
 
     # -- tiles -------------------------------------------------------------------------------
 
