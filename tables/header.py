@@ -127,24 +127,16 @@ class WdlSpec(_Spec):
     name: WdlName
 
     version: ClassVar[int] = 3
-    _FIELDS: ClassVar[tuple[int, int, int]] = (0, 2, 0)
-
-    @property
-    def coding(self) -> OutcomeCoding:
-        """Encoding of blocks."""
-        return OUTCOMES
-
-    @property
-    def fields(self) -> tuple[int, int, int]:
-        """Header fields, constant: no code width, 2 in place of a metric, no span."""
-        return self._FIELDS
+    coding: ClassVar[OutcomeCoding] = OUTCOMES
+    fields: ClassVar[tuple[int, int, int]] = (0, 2, 0)
+    """Header fields: no code width, 2 in place of a metric, no span."""
 
     @classmethod
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
         """Return the spec of header fields; raises `ValueError` for invalid ones."""
-        if (width, metric, span) != cls._FIELDS:
+        if (width, metric, span) != cls.fields:
             raise ValueError("distances in a file of outcomes")
         return cls(WdlName(material, rule_set))
 
@@ -179,7 +171,7 @@ class Header(Generic[Spec]):
 
     @cached_property
     def block_maps(self) -> tuple[BlockMap, BlockMap]:
-        """Slots of each block, by side."""
+        """Block map of each side."""
         layout = Layout.of(self.spec.name.material)
         red, black = (BlockMap(layout, each, self.block_slots) for each in self.arrangements)
         return red, black
@@ -190,28 +182,13 @@ class Header(Generic[Spec]):
         rule_set = name.rule_set
         assert rule_set.rules is not None, "names know their rules"
         packed = _HEADER.pack(
-            MAGIC,
-            self.spec.version,
-            width,
-            rule_set.rules.number,
-            metric,
-            rule_set.options,
-            span,
-            rule_set.orders or 0,
-            self.block_slots,
-            self.metadata_checksum,
-            self.slots,
-            *self.blocks,
-            *self.constants,
-            self.table_offset,
-            self.metadata_offset,
-            self.metadata_length,
-            self.digest,
-            name.material.name.encode("ascii"),
-            self.arrangements[0].tile_leads,
-            *(field for each in self.arrangements for field in _arrangement_fields(each)),
-            0,
-        )[:_CHECKSUM_AT]
+            MAGIC, self.spec.version, width, rule_set.rules.number, metric, rule_set.options, span,
+            rule_set.orders or 0, self.block_slots, self.metadata_checksum, self.slots,
+            *self.blocks, *self.constants,
+            self.table_offset, self.metadata_offset, self.metadata_length, self.digest,
+            name.material.name.encode("ascii"), self.arrangements[0].tile_leads,
+            *(field for each in self.arrangements for field in _arrangement_fields(each)), 0,
+        )[:_CHECKSUM_AT]  # fmt: skip
         return packed + checksum(packed, block_table).to_bytes(4, "little")
 
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
@@ -245,31 +222,13 @@ class Header(Generic[Spec]):
             raise CorruptTableError(path, "shorter than a header")
         if data[: len(MAGIC)] != MAGIC:
             raise CorruptTableError(path, "does not begin as a table file")
+        fields = _HEADER.unpack(data[:HEADER_BYTES])
         (
-            _,
-            version,
-            width,
-            rules,
-            metric,
-            options,
-            span,
-            orders,
-            block_slots,
-            metadata_checksum,
-            slots,
-            *per_side,
-            table_offset,
-            metadata_offset,
-            metadata_length,
-            digest,
-            material,
-            tile_leads,
-            red_by_black,
-            red_axes,
-            black_by_black,
-            black_axes,
-            _,
-        ) = _HEADER.unpack(data[:HEADER_BYTES])
+            _, version, width, rules, metric, options, span, orders, block_slots,
+            metadata_checksum, slots, red_blocks, black_blocks, red_constant, black_constant,
+            table_offset, _, metadata_length, digest, material, tile_leads,
+            red_by_black, red_axes, black_by_black, black_axes, _,
+        ) = fields  # fmt: skip
         if version > LAST_VERSION:
             raise FormatVersionError(path, version, LAST_VERSION)
         try:
@@ -278,11 +237,8 @@ class Header(Generic[Spec]):
             minor_chases = not open_choice or options != Option.NONE
             spec = kind.of_fields(
                 Material.parse(material.rstrip(b"\0").decode("ascii")),
-                RuleSet(list(Rules)[rules], orders or None, minor_chases),
-                width,
-                metric,
-                span,
-            )
+                RuleSet(list(Rules)[rules], orders or None, minor_chases), width, metric, span,
+            )  # fmt: skip
             header = cls(
                 spec=spec,
                 slots=slots,
@@ -291,21 +247,16 @@ class Header(Generic[Spec]):
                     Arrangement(tile_leads, tuple(red_axes.rstrip(NO_AXIS)), red_by_black == 1),
                     Arrangement(tile_leads, tuple(black_axes.rstrip(NO_AXIS)), black_by_black == 1),
                 ),
-                blocks=(per_side[0], per_side[1]),
-                constants=(per_side[2], per_side[3]),
+                blocks=(red_blocks, black_blocks),
+                constants=(red_constant, black_constant),
                 table_offset=table_offset,
                 metadata_length=metadata_length,
                 metadata_checksum=metadata_checksum,
                 digest=digest,
             )
-            sound = (
-                version == kind.version
-                and options == spec.name.rule_set.options
-                and max(red_by_black, black_by_black) <= 1
-                and material == spec.name.material.name.encode("ascii").ljust(32, b"\0")
-                and header._is_sound(file_size)
-                and header.metadata_offset == metadata_offset
-            )
+            # Packing the header again must give the same fields (the last is the checksum).
+            packed = _HEADER.unpack(header.pack(b"")) if header._is_sound(file_size) else ()
+            sound = packed[:-1] == fields[:-1]
         except (IndexError, ValueError):  # MaterialError is a ValueError
             sound = False
         if not sound:
