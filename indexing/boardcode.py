@@ -192,7 +192,7 @@ def _check_pieces(codes: Sequence[int]) -> None:
 
 
 def _coordinate(square: int) -> int:
-    """The coordinate number of a square: 1 for a9, 99 for i0."""
+    """Coordinate number of a square: 1 for a9, 99 for i0."""
     return 10 * (RANKS - 1 - square // FILES) + square % FILES + 1
 
 
@@ -210,5 +210,5 @@ def _join(numbers: Sequence[int]) -> int:
 
 
 def _split(value: int, count: int) -> list[int]:
-    """The inverse of `_join`."""
+    """Split an integer into `count` two-digit numbers; inverse of `_join`."""
     return [value // 100**index % 100 for index in range(count - 1, -1, -1)]

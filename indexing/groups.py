@@ -25,6 +25,9 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.squares import SQUARES, PieceType, area, mirror_square
 
+MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
+"""int64 (90,): mirror image of each square."""
+
 
 def _ranked_combinations(slots: int, count: int) -> list[tuple[int, ...]]:
     """List all placements of `count` identical pieces on `slots` slots, by rank."""
@@ -90,7 +93,7 @@ class Group:
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
         """int32 (size,): rank of each placement's mirror image."""
-        mirrored = _MIRROR[self.squares.astype(np.int64)].astype(np.int8)
+        mirrored = MIRROR[self.squares.astype(np.int64)].astype(np.int8)
         return self.rank(mirrored).astype(np.int32)
 
 
@@ -156,13 +159,10 @@ class Defenders:
     @cached_property
     def mirror(self) -> NDArray[np.int32]:
         """int32 (size,): rank of each placement's mirror image."""
-        return self.rank(_MIRROR[self.squares.astype(np.int64)].astype(np.int8)).astype(np.int32)
+        return self.rank(MIRROR[self.squares.astype(np.int64)].astype(np.int8)).astype(np.int32)
 
 
 @cache
 def defenders_of(side: int, advisors: int, elephants: int) -> Defenders:
     """Return the cached `Defenders` of an army: there are eighteen for thousands of armies."""
     return Defenders(side, advisors, elephants)
-
-
-_MIRROR = np.array([mirror_square(s) for s in range(SQUARES)], np.int64)

@@ -26,19 +26,12 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.errors import MaterialError
 from tbgen.indexing.geometry import Geometry, Inner, choose_inner
+from tbgen.indexing.groups import MIRROR
 from tbgen.indexing.material import Material
 from tbgen.indexing.position import Position
 from tbgen.indexing.slots import build_descriptor, slot_of_squares, squares_of_slot
-from tbgen.indexing.squares import (
-    EMPTY,
-    SQUARES,
-    PieceType,
-    Side,
-    flip_square,
-    mirror_square,
-)
+from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, flip_square
 
-_MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
 _FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 MAX_SLOTS = 1 << 62
@@ -125,11 +118,11 @@ class Layout(Geometry):
             red.rank(squares[:, : red.pieces]), black.rank(squares[:, red.pieces : first])
         )
         attackers = squares[:, first:]
-        attackers = np.where(mirrored[:, None], _MIRROR[attackers], attackers)
+        attackers = np.where(mirrored[:, None], MIRROR[attackers], attackers)
         within = self._within_lead(attackers)
         if self.reduced:
             symmetric = self.self_mirrored[lead]
-            image = self._within_lead(_MIRROR[attackers[symmetric]])
+            image = self._within_lead(MIRROR[attackers[symmetric]])
             within[symmetric] = np.minimum(within[symmetric], image)
         return lead * (self.mids * self.inner_size) + within
 

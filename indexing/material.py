@@ -19,14 +19,9 @@ from tbgen.indexing.squares import LETTERS, PieceType
 MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
 """Number of pieces of each `PieceType` per side in the opening array."""
 
-_NAME_ORDER = (
-    PieceType.ROOK,
-    PieceType.KNIGHT,
-    PieceType.CANNON,
-    PieceType.PAWN,
-    PieceType.ADVISOR,
-    PieceType.ELEPHANT,
-)
+_NAME_ORDER = (*tuple(PieceType)[3:], PieceType.ADVISOR, PieceType.ELEPHANT)
+"""Order of piece types in a name: rooks, knights, cannons, pawns, advisors, elephants."""
+
 ALIASES = str.maketrans("GMEH", "ABBN")
 """Other letters for pieces: guards, ministers, elephants, horses."""
 
@@ -45,18 +40,12 @@ class Army:
     def count(self, kind: int) -> int:
         """Return the side's number of pieces of a `PieceType`."""
         return (
-            1,
-            self.advisors,
-            self.elephants,
-            self.rooks,
-            self.knights,
-            self.cannons,
-            self.pawns,
-        )[kind]
+            1, self.advisors, self.elephants, self.rooks, self.knights, self.cannons, self.pawns
+        )[kind]  # fmt: skip
 
     @property
     def name(self) -> str:
-        """`KRNAA`."""
+        """Name such as `KRNAA`."""
         return "K" + "".join(LETTERS[kind] * self.count(kind) for kind in _NAME_ORDER)
 
     @property
@@ -131,11 +120,11 @@ class Material:
         return self.first.name + self.second.name
 
     def __repr__(self) -> str:
-        """The name of the class, and the canonical name."""
+        """Return the class and the canonical name."""
         return f"{type(self).__name__}({self.name!r})"
 
     def __str__(self) -> str:
-        """The canonical name."""
+        """Return the canonical name."""
         return self.name
 
     @property

@@ -6,6 +6,7 @@ no more pieces than a set, and each piece in its area. Legality is checked by th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,8 @@ LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
 """Other letters for elephants (e), knights (h) and pawns (s)."""
 
 _PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
+_LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
+"""Letter of each piece code in a FEN; 1 for `EMPTY`, and a blank for 8, which is no code."""
 _SIDE_LETTERS = {"w": Side.RED, "r": Side.RED, "b": Side.BLACK}
 
 
@@ -113,20 +116,10 @@ class Position:
     @property
     def fen(self) -> str:
         """FEN with six fields, side to move written w or b."""
-        rows = []
-        for rank in range(RANKS - 1, -1, -1):
-            row, blanks = "", 0
-            for code in self.board[rank * FILES : (rank + 1) * FILES]:
-                if code == EMPTY:
-                    blanks += 1
-                    continue
-                letter = LETTERS[piece_kind(code)]
-                row += (str(blanks) if blanks else "") + (
-                    letter if piece_side(code) == Side.RED else letter.lower()
-                )
-                blanks = 0
-            rows.append(row + (str(blanks) if blanks else ""))
-        return "/".join(rows) + (" w" if self.side == Side.RED else " b") + " - - 0 1"
+        squares = "".join(_LETTERS_BY_CODE[code] for code in self.board)
+        ranks = [squares[first : first + FILES] for first in range(SQUARES - FILES, -1, -FILES)]
+        board = re.sub("1+", lambda run: str(len(run[0])), "/".join(ranks))
+        return f"{board} {'w' if self.side == Side.RED else 'b'} - - 0 1"
 
     def __str__(self) -> str:
         """Return the FEN."""
@@ -208,10 +201,9 @@ def _parse_board(text: str) -> list[int]:
         for letter in row:
             if letter in "123456789":
                 file += int(letter)
-            elif letter.upper() in LETTERS:
+            elif letter in _LETTERS_BY_CODE:
                 if file < FILES:
-                    side = Side.RED if letter.isupper() else Side.BLACK
-                    board[rank * FILES + file] = piece_code(side, LETTERS.index(letter.upper()))
+                    board[rank * FILES + file] = _LETTERS_BY_CODE.index(letter)
                 file += 1
             else:
                 raise PositionError(

@@ -30,7 +30,7 @@ class Side(IntEnum):
 
     @property
     def other(self) -> Side:
-        """The opponent."""
+        """The opposite side."""
         return Side(1 - self)
 
 

@@ -1,16 +1,5 @@
 """Differences between operating systems: flags for opening files, locks, positional reads.
 
-    open_flags   flags of `os.open` that this system has
-    open_own     open a file of this program for writing, not through a link
-    lock         lock an open file until it is closed
-    read_at      read at an offset, safe from several threads
-    room_left    bytes left under the process's limits of address space and of memory
-    stack_bytes  stack size of a new thread
-    usable_cores number of processors of this process
-    trim_process return idle memory to the system
-    own_python   command that starts this Python again, without the current directory
-    safe_path    keep started processes from importing from the current directory
-
 Probing, judging and playing need nothing that only POSIX has. Building needs locks, which keep
 two processes from building the same table.
 """

@@ -190,11 +190,9 @@ class BlockFile(Generic[Spec]):
             if digests is not None:
                 self._note_digest(block, hashlib.sha256(content).digest(), digests)
             at = end
-        codes, at, parts = block_map.disarrange(number, codes), 0, []
-        for first, count in runs:
-            parts.append((first, codes[at : at + count]))
-            at += count
-        return parts
+        ends = np.cumsum([count for _, count in runs])
+        parts = np.split(block_map.disarrange(number, codes), ends[:-1])
+        return [(first, part) for (first, _), part in zip(runs, parts, strict=True)]
 
     def _note_digest(self, block: int, digest: bytes, digests: list[bytes]) -> None:
         """Record the digest of a block; it must be the same on every read."""

@@ -23,7 +23,7 @@ Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
 
 Encode = Callable[[Codes, int], bytes]
-"""`encode(codes, draw)`: the bytes of a block before compression; called from any thread."""
+"""`encode(codes, otherwise)`: bytes of a block before compression; called from any thread."""
 
 NumbersOf = Callable[[Codes], Codes]
 """`numbers_of(codes)`: replacements of distinct codes (n,), in the same order."""
@@ -114,7 +114,7 @@ def safe_slots(width: int) -> int:
 class Block:
     """A decoded block, kept in the form that was compressed."""
 
-    __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "nbytes")
+    __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "constant", "nbytes")
 
     def __init__(self, content: bytes, slots: int, width: int) -> None:
         """Check and wrap the bytes of a block; raises `BlockError`."""
@@ -125,6 +125,8 @@ class Block:
         self._codes: Codes | None = None
         self._palette: Sequence[int] = ()
         self._values: Codes = np.empty(0, dtype)
+        self.constant: int | None = None
+        """Code of all slots, or None if they differ."""
         self.nbytes = len(content) + 256
         if count == 0:
             if len(content) != _COUNT_BYTES + slots * width:
@@ -144,17 +146,14 @@ class Block:
         if count > 1 and int(self._places.max()) >= count:
             raise BlockError("the block has an index beyond its palette")
         self._palette = self._values.tolist()
+        if count == 1:
+            self.constant = self._palette[0]
         self.nbytes += 40 * count
 
     @property
     def _places(self) -> NDArray[np.uint8]:
         """uint8 (slots,): index in the palette of every slot's code."""
         return np.frombuffer(self._content, np.uint8, offset=self._first)
-
-    @property
-    def constant(self) -> int | None:
-        """Code of all slots, or None if they differ."""
-        return self._palette[0] if len(self._palette) == 1 else None
 
     @property
     def packed(self) -> NDArray[np.uint8]:
@@ -167,16 +166,16 @@ class Block:
         """Return the code of slot `index` of the block."""
         if self._codes is not None:
             return int(self._codes[index])
-        if len(self._palette) == 1:
-            return self._palette[0]
+        if self.constant is not None:
+            return self.constant
         return self._palette[self._content[self._first + index]]
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
         """Return the codes of slots (n,) of the block."""
         if self._codes is not None:
             return self._codes[indices]
-        if len(self._palette) == 1:
-            return np.full(len(indices), self._palette[0], self._values.dtype)
+        if self.constant is not None:
+            return np.full(len(indices), self.constant, self._values.dtype)
         return self._values[self._places[indices]]
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:

@@ -201,10 +201,7 @@ class _Name:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TableName(_Name):
-    """Name of a table: material, rule set and metric.
-
-    Raises `ValueError` for a rule set whose rules are unknown.
-    """
+    """Name of a table: material, rule set and metric; raises like `_Name`."""
 
     metric: Metric
 

@@ -83,14 +83,15 @@ def encode_outcomes(codes: Codes, otherwise: int) -> bytes:
 class OutcomeBlock:
     """A decoded block of outcomes."""
 
-    __slots__ = ("_constant", "_content", "nbytes")
+    __slots__ = ("_content", "constant", "nbytes")
 
     def __init__(self, content: bytes, slots: int) -> None:
         """Check and wrap the bytes of a block; raises `BlockError`."""
         self._content = content
-        self._constant = OUTCOMES.constant_code(content)
+        self.constant = OUTCOMES.constant_code(content)
+        """Outcome of all slots if the block was stored as one outcome, else None."""
         self.nbytes = len(content) + 128
-        if self._constant is not None:
+        if self.constant is not None:
             return
         bytes_ = self.packed
         if bytes_.size != -(-slots // SLOTS_PER_BYTE):
@@ -102,39 +103,34 @@ class OutcomeBlock:
             raise BlockError("the block has outcomes beyond its last slot")
 
     @property
-    def constant(self) -> int | None:
-        """Outcome of all slots if the block was stored as one outcome, else None."""
-        return self._constant
-
-    @property
     def packed(self) -> NDArray[np.uint8]:
         """Bytes of the block, five slots each; undefined if it was stored as one outcome."""
         return np.frombuffer(self._content, np.uint8)
 
     def code(self, index: int) -> int:
         """Return the outcome of slot `index` of the block."""
-        if self._constant is not None:
-            return self._constant
+        if self.constant is not None:
+            return self.constant
         byte, digit = divmod(index, SLOTS_PER_BYTE)
         return self._content[byte] // _POWERS[digit] % 3 + 1
 
     def codes(self, indices: NDArray[np.int64]) -> Codes:
         """Return the outcomes of slots (n,) of the block."""
-        if self._constant is not None:
-            return np.full(len(indices), self._constant, np.uint8)
+        if self.constant is not None:
+            return np.full(len(indices), self.constant, np.uint8)
         return digits_at(self.packed, indices)
 
     def write_packed(self, out: NDArray[np.uint8]) -> None:
         """Write the bytes of the block, five slots each, into `out`."""
-        if self._constant is not None:
-            out[:] = (self._constant - LOSS) * _ALL_DIGITS
+        if self.constant is not None:
+            out[:] = (self.constant - LOSS) * _ALL_DIGITS
         else:
             out[:] = self.packed
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
         """Write all outcomes, or their replacements by `numbers_of`, into `out`, shape (slots,)."""
-        if self._constant is not None:
-            constant = np.array([self._constant], np.uint8)
+        if self.constant is not None:
+            constant = np.array([self.constant], np.uint8)
             out[:] = constant if numbers_of is None else numbers_of(constant)
             return
         outcomes = _DIGITS.take(self.packed, axis=0).ravel()[: len(out)]

@@ -143,10 +143,12 @@ class TableStatistics:
         direct wins by perpetual chase at each order, 0 for orders left out; None if unknown.
         """
         lines = [
-            _line(side, codes.decode(code), positions)
+            HistogramLine(side, value.outcome, value.order, plies, value.number, positions)
             for side in Side
             for code, positions in sorted(histograms[side].items())
             if code and positions
+            for value in [codes.decode(code)]
+            for plies in [None if value.outcome == Outcome.DRAW else value.plies]
         ]
         decided = [(line.order, line.plies, line) for line in lines if line.plies is not None]
         orders = []
@@ -184,9 +186,7 @@ class TableStatistics:
     def to_json(self) -> dict[str, Any]:
         """Return the object that `tbgen stats --json` prints, without file size and build time."""
         return {
-            **asdict(self),
-            "longest": [_named(asdict(entry)) for entry in self.longest],
-            "histogram": [_named(asdict(line)) for line in self.histogram],
+            **asdict(self, dict_factory=_named),
             "legal": self.legal,
             "draws": self.draws,
             "rule_decided": self.rule_decided,
@@ -229,23 +229,12 @@ def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
     return {order: code for order, (_, code) in sorted(longest.items())}
 
 
-def _named(fields: dict[str, Any]) -> dict[str, Any]:
+def _named(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the fields of an entry, with sides and outcomes as words."""
     return {
         name: each.name.lower() if isinstance(each, Side | Outcome) else each
-        for name, each in fields.items()
+        for name, each in fields
     }
-
-
-def _line(side: Side, value: Value, positions: int) -> HistogramLine:
-    return HistogramLine(
-        side=side,
-        outcome=value.outcome,
-        order=value.order,
-        plies=None if value.outcome == Outcome.DRAW else value.plies,
-        value=value.number,
-        positions=positions,
-    )
 
 
 def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:
