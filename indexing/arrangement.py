@@ -57,7 +57,7 @@ class Arrangement:
     axes: tuple[int, ...]
     """Axes of a tile, slowest first: 0 the lead, then the groups, last the inner piece."""
     by_black: bool = False
-    """Whether leads are ordered by Black's defenders first, not in index order."""
+    """True if leads are ordered by Black's defenders first, not in index order."""
 
     @classmethod
     def in_index_order(cls, layout: Layout) -> Arrangement:

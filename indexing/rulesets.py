@@ -158,17 +158,17 @@ class Rules(StrEnum):
 
     @property
     def judges_checks(self) -> bool:
-        """Whether perpetual check loses."""
+        """True if perpetual check loses."""
         return self.terms.checks_lose
 
     @property
     def judges_chases(self) -> bool:
-        """Whether perpetual chase loses."""
+        """True if perpetual chase loses."""
         return self.terms.chases is not None
 
     @property
     def leaves_minor_chases_open(self) -> bool:
-        """Whether these rules leave open chases of protected pieces by advisors and elephants."""
+        """True if these rules leave open chases of protected pieces by advisors and elephants."""
         return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:

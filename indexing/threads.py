@@ -1,7 +1,7 @@
 """Thread pools, started only if memory suffices.
 
-A thread that runs out of memory while it starts ends without a signal, and the thread that started
-it waits forever (`ulimit -v`, CPython 3.11). So free memory is checked first.
+If a starting thread runs out of memory, it ends without a signal and its creator waits forever
+(`ulimit -v`, CPython 3.11). So free memory is checked first.
 """
 
 from __future__ import annotations

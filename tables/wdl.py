@@ -106,7 +106,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_held(self) -> bool:
-        """Whether all blocks are unpacked in memory."""
+        """True if all blocks are unpacked in memory."""
         return self._held is not None
 
     @property
@@ -151,7 +151,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_plain(self) -> bool | None:
-        """Whether blocks are stored uncompressed; None if no block has bytes."""
+        """True if blocks are stored uncompressed; None if no block has bytes."""
         numbers = np.arange(len(self._entries))
         slots = np.array([self._slots_in(int(number)) for number in numbers], np.int64)
         lengths = self._entries[:, 0]

@@ -75,7 +75,7 @@ class Packing:
     """Slots per tile, unless one lead has more."""
     compression: Parameters = FAST
     plain: bool = False
-    """Whether blocks are stored uncompressed, if the coding allows it."""
+    """True if blocks are stored uncompressed, if the coding allows it."""
 
 
 class PackedBlock(NamedTuple):
