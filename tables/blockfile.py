@@ -179,8 +179,8 @@ class BlockFile(Generic[Spec]):
         dtype = (none if numbers_of is None else numbers_of(none)).dtype
         if not header.blocks[side]:
             constant = np.array([header.constants[side]], self._dtype)
-            said = constant if numbers_of is None else numbers_of(constant)
-            return [(first, np.full(count, said, dtype)) for first, count in runs]
+            value = constant if numbers_of is None else numbers_of(constant)
+            return [(first, np.full(count, value, dtype)) for first, count in runs]
         numbers, base = block_map.blocks_of(number), side * header.blocks[0]
         codes = np.empty(sum(count for _, count in runs), dtype)
         at = 0
@@ -188,17 +188,14 @@ class BlockFile(Generic[Spec]):
             end = at + self._slots_in(block)
             self._decode(block, content).write_to(codes[at:end], numbers_of)
             if digests is not None:
-                self._note_digest(block, hashlib.sha256(content).digest(), digests)
+                digest = hashlib.sha256(content).digest()
+                if digests[block] not in (b"", digest):
+                    raise CorruptTableError(self.path, "it has changed since its first read", block)
+                digests[block] = digest
             at = end
         ends = np.cumsum([count for _, count in runs])
         parts = np.split(block_map.disarrange(number, codes), ends[:-1])
         return [(first, part) for (first, _), part in zip(runs, parts, strict=True)]
-
-    def _note_digest(self, block: int, digest: bytes, digests: list[bytes]) -> None:
-        """Record the digest of a block; it must be the same on every read."""
-        if digests[block] not in (b"", digest):
-            raise CorruptTableError(self.path, "it has changed since it was first read", block)
-        digests[block] = digest
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
         """Return all codes of one side (slots,): `header.slots` times the code width in bytes.
@@ -206,10 +203,7 @@ class BlockFile(Generic[Spec]):
         Slots without a position contain the code of a neighbouring slot. The cache is neither used
         nor filled.
         """
-        header = self.header
-        if not header.blocks[side]:
-            return np.full(header.slots, header.constants[side], self._dtype)
-        plane = np.empty(header.slots, self._dtype)
+        plane = np.empty(self.header.slots, self._dtype)
 
         def fill_tile(number: int) -> None:
             for first, codes in self.tile(side, number):

@@ -58,8 +58,8 @@ class ProbeResult:
 def as_html(fields: Mapping[str, object]) -> str:
     """Return an HTML table with a row for each name and value."""
     rows = (
-        f"<tr><th>{escape(name)}</th><td>{escape(str(said))}</td></tr>"
-        for name, said in fields.items()
+        f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>"
+        for name, value in fields.items()
     )
     return f"<table>{''.join(rows)}</table>"
 
