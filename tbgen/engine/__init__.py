@@ -1,18 +1,18 @@
-"""The engine: a search that consumes the tables and knows the rules.
+"""Engine for UCI and UCCI: alpha-beta search with the repetition rules and the tables.
 
-    conversation   stdin and stdout: the first line decides the protocol, each line is a command
+    conversation   reads stdin and writes stdout; the first line selects the protocol
     uci, ucci      the two protocols: commands in, text out
-    dialogue       what they share: the game, the options, what is being thought about
-    options        what a user can set
-    game           the game so far
-    clock          how long to think
-    thinking       a thread that thinks: tables at the root, else the search, else a shallow pick
-    known          moves and lines out of tables, without any search
-    search         the search itself, compiled; see there
+    dialogue       code shared by both protocols: game, options, running search
+    options        options that a user can set
+    game           positions and moves of the current game
+    clock          time limits of a search
+    thinking       search thread: tables at the root, else the search, else a shallow choice
+    known          moves and lines from tables, without search
+    search         the compiled search; see there
 
     line  ->  Uci | Ucci  ->  Thinker  ->  known | search  ->  Report, ...  ->  Answer  ->  line
 
-A GUI waits for the answer to its first line, so nothing above `search` imports numba, and numpy
-only where tables are opened: kernels are loaded in the background (`thinking`). What the engine
-does, and what it does not do yet, is in docs/engine.md.
+A GUI waits for the answer to its first line. So no module above `search` imports numba, and numpy
+is imported only where tables are opened. Kernels load in the background (`thinking`). Features and
+limits of the engine are in docs/engine.md.
 """

@@ -1,7 +1,7 @@
-"""Times to think: from the words of a `go` command to two times.
+"""Time limits of a search, computed from the arguments of a `go` command.
 
-soft   no new depth is begun after it
-hard   the search is stopped
+soft   no new iteration is started after this time
+hard   the search is stopped at this time
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from typing import NamedTuple
 from tbgen.indexing import Move
 
 OVERHEAD = 0.03
-"""Seconds of every move that a GUI and this program may lose to each other."""
+"""Seconds of each move reserved for communication between GUI and engine."""
 
 LONGEST = 1e6
-"""Seconds, more than eleven days, that no move thinks longer than: timers have limits, too."""
+"""Maximum seconds for one move, more than eleven days: timers have a limit."""
 
 UNLIMITED_MOVE_TIME = 1.0
-"""Seconds for a `go` that sets no limit of any kind."""
+"""Seconds for a `go` command without any limit."""
 
 _MOVES_LEFT = 30
-"""How many moves the rest of a game is taken to have, where the clock does not say."""
+"""Assumed number of moves left in the game, where the clock gives none."""
 
 
 class Budget(NamedTuple):
-    """Seconds from the start of the clock."""
+    """Soft and hard time limits in seconds from the start of the clock."""
 
     soft: float
     hard: float
@@ -33,11 +33,11 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The words of a `go` command; None where it does not say.
+    """Arguments of a `go` command; None for an argument that is not given.
 
     Times are seconds: `remaining` on the clock of the side to move, `increment` per move,
-    `move_time` for this move alone. `ponder`: think on the opponent's time until told otherwise;
-    `infinite`: until stopped. `only` are the moves to choose from, `draw_offered` whether the
+    `move_time` for this move alone. `ponder`: search on the opponent's time until `ponderhit`.
+    `infinite`: search until `stop`. `only`: the moves that may be played. `draw_offered`: the
     opponent offers a draw.
     """
 
@@ -55,11 +55,11 @@ class Limits:
 
     @property
     def waits(self) -> bool:
-        """Return whether the answer waits for `stop` or `ponderhit`, even once it is found."""
+        """Return whether a finished answer is held back until `stop` or `ponderhit`."""
         return self.infinite or self.ponder
 
     def budget(self) -> Budget | None:
-        """The times to think; None for no limit."""
+        """Return the time limits, or None if time is not limited."""
         if self.infinite:
             return None
         if self.move_time is not None:
@@ -70,6 +70,6 @@ class Limits:
         left = max(self.remaining - OVERHEAD, 0.005)
         share = left / max(1, min(self.moves_to_go or _MOVES_LEFT, _MOVES_LEFT))
         soft = min(0.6 * share + 0.7 * self.increment, 0.6 * left)
-        # A depth that is under way may take longer, but never most of what is left.
+        # An iteration may exceed the soft limit, but not half of the time left.
         hard = max(soft, min(4 * soft, 0.5 * left))
         return Budget(min(soft, LONGEST), min(hard, LONGEST))

@@ -1,11 +1,11 @@
-"""The conversation with a GUI: lines from stdin, lines to stdout.
+"""Main loop of the engine: commands from stdin, answers to stdout.
 
-The first line decides the protocol: `ucci`, else UCI. GUIs start a program without arguments, so
-tables are found in $TBGEN_TABLES, else in ./egtb, until the GUI names others. Lines may end with
-CR LF. The end of input ends the program.
+The first line selects the protocol: `ucci`, else UCI. GUIs start an engine without arguments. So
+tables are read from $TBGEN_TABLES, else from ./egtb, until the GUI sets another directory. Lines
+may end with CR LF. The end of input ends the program.
 
-Text may be anything: lines are UTF-8, else what the locale says, and bytes that are neither stay
-what they are in the names of files. What stdout cannot write has escapes.
+Lines are decoded as UTF-8, else in the encoding of the locale, with invalid bytes as surrogate
+escapes: file names keep their bytes. Characters that stdout cannot encode are written as escapes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from tbgen.engine.uci import Uci
 DEFAULT_TABLES = "egtb"
 
 MAX_LINE = 1 << 20
-"""Bytes of a line that are read at once: no command is longer."""
+"""Maximum bytes read as one line."""
 
 
 def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()) -> None:
-    """Answer lines until `quit` or their end; `directories` have tables."""
+    """Execute command lines until `quit` or the end of input; `directories` hold tables."""
     lock = threading.Lock()
 
     def write(text: str) -> None:
@@ -59,7 +59,7 @@ def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()
 
 
 def default_directories() -> tuple[Path, ...]:
-    """Directories of tables unless others are named; none if there are none."""
+    """Return the table directories used until a GUI sets others; empty if there are none."""
     named = os.environ.get("TBGEN_TABLES")
     if named:
         return (Path(named),)
@@ -67,7 +67,7 @@ def default_directories() -> tuple[Path, ...]:
 
 
 def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str]:
-    """The lines of a stream; `encoding` is that of the locale."""
+    """Yield the decoded lines of a stream; `encoding` is that of the locale."""
     while line := stream.readline(MAX_LINE):
         try:
             yield line.decode()
@@ -76,18 +76,18 @@ def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str]:
 
 
 def run(directories: Iterable[Path]) -> None:
-    """Converse with whoever started the program, and end it; raises `OSError`."""
+    """Run the engine on stdin and stdout, then end the process; raises `OSError`."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         converse(lines_of(sys.stdin.buffer, sys.stdin.encoding), sys.stdout, directories)
         sys.stdout.flush()
-    # Kernels may still be compiling in the background; nobody waits for them.
+    # End without waiting for kernels that still compile in the background.
     os._exit(0)
 
 
 def main() -> None:
-    """The program `tbgen-engine`."""
+    """Entry point of the program `tbgen-engine`."""
     if sys.stdin is None or sys.stdout is None:
         sys.exit("error: standard input or output is closed")
     ignore_environment()

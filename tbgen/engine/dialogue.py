@@ -1,9 +1,9 @@
-"""The state that both protocols share: the game, the options, the search under way.
+"""State and commands shared by both protocols: game, options, running search.
 
     Dialogue.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
 
-An invalid command is answered in one line, and the last position stays. Two threads write whole
-lines: the reader and the search.
+An invalid command is answered by one line and leaves the position unchanged. Two threads write
+whole lines: the reader and the search.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
 
 MAX_NUMBER = 10**18
-"""Largest number that an argument of `go` stands for; the search counts in 62 bits."""
+"""Largest number accepted as an argument of `go`; the search counts in 62 bits."""
 
 
 class Dialogue:
-    """A conversation in one protocol; `Uci` and `Ucci` say how things are put."""
+    """Engine side of one protocol; `Uci` and `Ucci` define its commands and formats."""
 
     NOTE = ""
-    """What stands before a line of text for the user."""
+    """Prefix of a line of text for the user."""
 
     def __init__(self, write: Callable[[str], None], directories: Sequence[Path] = ()) -> None:
         self.write = write
@@ -35,14 +35,14 @@ class Dialogue:
         self.game = Game.from_start()
         self.thinker = Thinker(self.report, self.answer, self.note)
 
-    # -- to be said by each protocol -----------------------------------------------------------
+    # -- defined by each protocol --------------------------------------------------------------
 
     def greet(self) -> None:
-        """Answer the line that chose this protocol."""
+        """Answer the line that selected this protocol."""
         raise NotImplementedError
 
     def report(self, found: Report) -> None:
-        """Write a line that has been found."""
+        """Write one line of a search report."""
         raise NotImplementedError
 
     def answer(self, answer: Answer) -> None:
@@ -50,18 +50,18 @@ class Dialogue:
         raise NotImplementedError
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Read the words after `go`; raises `ValueError` or `InputError`."""
+        """Parse the words after `go`; raises `ValueError` or `InputError`."""
         raise NotImplementedError
 
     @property
     def notation(self) -> str:
-        """The notation in which moves are written."""
+        """Notation of moves in this protocol (`tbgen.notation`)."""
         return "iccs"
 
     # -- commands ------------------------------------------------------------------------------
 
     def handle(self, line: str) -> bool:
-        """Carry out a command; False if the conversation is over."""
+        """Execute a command line; returns False after `quit`."""
         words = line.split()
         if not words:
             return True
@@ -79,11 +79,11 @@ class Dialogue:
         return True
 
     def do_isready(self, words: Sequence[str]) -> None:
-        """Commands are read at any time, so the answer is always yes."""
+        """Answer `readyok`, even during a search."""
         self.write("readyok")
 
     def do_setoption(self, words: Sequence[str]) -> None:
-        """`name N value V`, or UCCI's `N V`; options that do not exist are ignored."""
+        """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown options."""
         words = list(words)
         if words[:1] == ["name"]:
             at = words.index("value") if "value" in words else len(words)
@@ -93,36 +93,39 @@ class Dialogue:
         self.set_option(name, value)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option; raises `ValueError` for a value that makes no sense."""
+        """Set an option; raises `ValueError` for an invalid value."""
         if name.lower().replace(" ", "") in ("clearhash", "newgame"):
             self.thinker.forget()
         elif self.options.set(name, value):
             self.thinker.finish()
 
     def do_position(self, words: Sequence[str]) -> None:
-        """Set the game up; it stays as it is if the words make no sense."""
+        """Set the game; invalid words leave it unchanged."""
         self.game = Game.read(words, self.notation, self.game)
 
     def do_go(self, words: Sequence[str]) -> None:
-        """Think."""
+        """Start a search."""
         self.thinker.begin(self.game, self.options, self.limits(words))
 
     def do_stop(self, words: Sequence[str]) -> None:
-        """Answer now."""
+        """Stop the search, so that its answer is written."""
         self.thinker.stop()
 
     def do_ponderhit(self, words: Sequence[str]) -> None:
-        """The opponent has played what was pondered on."""
+        """Start the clock: the opponent has played the expected move."""
         self.thinker.ponder_hit()
 
     def do_quit(self, words: Sequence[str]) -> None:
-        """End; what is being thought about is answered first."""
+        """Stop the search and wait until its answer is written."""
         self.thinker.finish()
 
     # -- arguments of `go` -----------------------------------------------------------------------
 
     def numbers(self, words: Sequence[str], names: Container[str]) -> dict[str, int]:
-        """The numbers, 0 to `MAX_NUMBER`, behind words of `go`; a note on what is none."""
+        """Return the numbers after the words `names` of `go`, clipped to 0 to `MAX_NUMBER`.
+
+        Writes a note for an argument that is not a number.
+        """
         found = {}
         for name, text in zip(words, [*words, ""][1:], strict=True):
             if name not in names or (name, text) == ("depth", "infinite"):
@@ -140,14 +143,14 @@ class Dialogue:
         self.write(f"{self.NOTE} {' '.join(text.split())}")
 
     def best_move(self, answer: Answer) -> str:
-        """`bestmove M [ponder M]`; empty for an answer without a move."""
+        """Return `bestmove M [ponder M]`; empty for an answer without a move."""
         if answer.move is None:
             return ""
         ponder = f" ponder {self.moves_text([answer.ponder])}" if answer.ponder else ""
         return f"bestmove {self.moves_text([answer.move])}{ponder}"
 
     def moves_text(self, moves: Sequence[Move]) -> str:
-        """Moves from the game's position on, in the protocol's notation."""
+        """Format moves played from the current position, in the protocol's notation."""
         position, words = self.game.position, []
         for move in moves:
             words.append(format_move(position, move, self.notation))
@@ -155,5 +158,5 @@ class Dialogue:
 
 
 def at_least_one(number: int | None) -> int | None:
-    """Return a number, raised to 1 if it is less; None stays None."""
+    """Return `max(1, number)`; None stays None."""
     return None if number is None else max(1, number)

@@ -1,9 +1,9 @@
-"""The game so far, as a protocol tells it: its first position, and the moves since.
+"""The current game as set by the `position` command: its first position and the moves.
 
     position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
 
-GUIs send the whole game again for every move; only the moves after those of the last game are
-read.
+GUIs send the whole game before every move. Where it continues the last game, only the new moves
+are parsed.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from tbgen.rules import check_legal
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """Positions, oldest first, and the moves between them."""
+    """Positions of a game, oldest first, and the moves between them."""
 
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
     words: tuple[str, ...]
-    """What it was read from: the notation, where it began, "moves", and a word for each move."""
+    """Words parsed so far: the notation, the start, "moves", and one word per move."""
 
     @property
     def position(self) -> Position:
-        """The position to move from."""
+        """The current position."""
         return self.positions[-1]
 
     @classmethod
     def from_start(cls) -> Game:
-        """The opening array."""
+        """Return a game at the starting position."""
         return cls.read(["startpos"])
 
     @classmethod
     def read(cls, words: Sequence[str], notation: str = "iccs", before: Game | None = None) -> Game:
-        """Read `startpos moves ...`, `fen F moves ...` or a bare FEN and moves.
+        """Parse `startpos moves ...`, `fen F moves ...` or a bare FEN and moves.
 
-        Of a FEN only board and side count; programs disagree about the other fields. `notation`
-        is how moves are written (`tbgen.notation`). Where the words go on with the game `before`,
-        only the moves since then are read. Raises `PositionError` for a position that is none, or
-        not legal, and `MoveTextError` for the first move that is not.
+        Only board and side of a FEN are used; programs disagree about the other fields. `notation`
+        is that of the moves (`tbgen.notation`). If the words continue the game `before`, only the
+        new moves are parsed. Raises `PositionError` for an invalid or illegal position, and
+        `MoveTextError` for the first illegal move.
         """
         words = list(words)
         text = words[words.index("moves") + 1 :] if "moves" in words else []
@@ -63,7 +63,7 @@ class Game:
         return cls((position,), (), told[: len(told) - len(text)])._played(told)
 
     def _played(self, words: tuple[str, ...]) -> Game:
-        """The game that these words tell, which begin with this game's; raises `MoveTextError`."""
+        """Return the game extended by the new words after `self.words`; raises `MoveTextError`."""
         positions, moves = list(self.positions), list(self.moves)
         for word in words[len(self.words) :]:
             move = parse_move(positions[-1], word, words[0])

@@ -1,10 +1,10 @@
 """Moves and lines from tables, for positions that need no search.
 
-    GameTablebase.best_move(position, history)   the move, with regard to repetitions
-    mainline, probe_root                         its line, and the alternatives with theirs
+    GameTablebase.best_move(position, history)   the move to play, given the repetitions so far
+    mainline, probe_root                         its line, and the alternatives with their lines
 
-The tables of the options are opened again when the options change. A table that cannot be read is
-left out, and the others stay.
+Tables are opened again when the options change. A table that cannot be read is left out; the other
+tables stay open.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from tbgen.tables import Outcome
 
 _LINE_PLIES = 12
-"""How much of a line is shown; a table's line can be a hundred plies long."""
+"""Maximum plies of a reported line; a table's line can be a hundred plies long."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownLine:
-    """A move, what it is worth by the tables (`scores`), and best play after it."""
+    """A move, its score from the tables (`scores`), and best play after it."""
 
     score: int
     moves: tuple[Move, ...]
@@ -38,23 +38,23 @@ class KnownLine:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The tables' answer about a position: its outcome, and lines, the one to play first."""
+    """Answer of the tables for a position: its outcome, and lines, the line to play first."""
 
     outcome: Outcome
     lines: tuple[KnownLine, ...]
 
 
 class Library:
-    """Tables that the options name, opened when they are first used."""
+    """The tables set by the options, opened on first use."""
 
     def __init__(self) -> None:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         self.tables: GameTablebase | None = None
         self.complaint = ""
-        """Reason why tables that were named cannot be used; empty if they can."""
+        """Reason why the tables cannot be used; empty if they can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open these tables, unless they are open; return whether anything has changed."""
+        """Open these tables unless they are open; return whether anything has changed."""
         if (directories, rules) == self._named:
             return False
         self._named = directories, rules
@@ -71,7 +71,7 @@ class Library:
                     self.complaint = f"no tables from {directory}: {error.strerror}"
             try:
                 rule_set = tables.rule_set
-            except RulesMismatchError as error:  # tables of several limits on orders
+            except RulesMismatchError as error:  # tables with different limits on orders
                 self.complaint = str(error)
                 tables.close()
                 return True
@@ -82,10 +82,10 @@ class Library:
         return True
 
     def leave_out(self, error: Exception) -> str:
-        """Go on without the table that caused an error, and return what is left out, as text.
+        """Close the table that caused an error; return a message that names it.
 
-        That is the table whose file or whose material the error names; all of them if it names
-        neither. Tables that have been removed are left out with it.
+        That is the table whose file or material the error names; all tables if it names neither.
+        Tables whose files were removed are closed as well.
         """
         described = describe(error)
         said = described.message if described is not None else f"{type(error).__name__}: {error}"
@@ -97,7 +97,7 @@ class Library:
                 self.tables.forget_removed(Path(file))
                 return f"{said}; the search goes on without {Path(file).name}"
             if material is not None:
-                # A table that was found missing is not among the paths any more.
+                # A table found missing is no longer in `paths`.
                 meant = [path for name, path in paths.items() if name.material.name == material]
                 self.tables.forget_removed(*meant)
                 return f"{said}; the search goes on without {material}"
@@ -105,17 +105,17 @@ class Library:
         return f"{said}; the search goes on without tables"
 
     def close(self) -> None:
-        """Close the files."""
+        """Close all tables."""
         if self.tables is not None:
             self.tables.close()
         self.tables, self.complaint = None, ""
 
 
 def ask(tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None) -> Known | None:
-    """Return the tables' lines for the position to move from; None if a table is missing.
+    """Return the tables' lines for the current position; None if a table is missing.
 
-    `lines` is how many moves are wanted with a line each, `only` what may be played. Raises what
-    probing raises, except for a material that has no table or can have none.
+    `lines` is the number of moves to return, `only` the moves that may be played. Raises the errors
+    of probing, except for a material without a table.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
@@ -136,7 +136,7 @@ def ask(tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | No
 
 
 def _line(tables: GameTablebase, choice: RootMove) -> KnownLine:
-    """A move and best play after it."""
+    """Return a move with its score and best play after it."""
     from tbgen.tables import Metric, MissingTableError
 
     value, result = choice.worth, choice.result

@@ -1,8 +1,7 @@
-"""Options of the engine, under the names that both protocols have for them.
+"""Options of the engine, under the names of both protocols.
 
-Names are compared without case and without blanks, so that `UCI_Variant`, `EGTBPaths` and
-`egtbpaths` are found however a GUI writes them. What is not listed is ignored: GUIs send other
-engines' options.
+Names are compared without case, blanks and underscores, so that `UCI_Variant`, `EGTBPaths` and
+`egtbpaths` match in any spelling. Unknown options are ignored: GUIs send other engines' options.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from tbgen.indexing.rulesets import SYNONYMS, Rules
 
 RULES = tuple(map(str, Rules))
 REPETITION_RULES = {rules.terms.option: str(rules) for rules in Rules}
-"""Rules by the values of the option `Repetition Rule`, as GUIs send it."""
+"""Rule sets by the values of the option `Repetition Rule` that GUIs send."""
 _PATH_NAMES = ("egtbpaths", "egtbpath")
-"""This engine's names for the directories of tables, in UCI and UCCI."""
+"""Names of the option for table directories, in UCI and UCCI."""
 _BORROWED_PATH_NAMES = ("syzygypath", "xiangqitablepath")
-"""Other engines' names for them. GUIs send these unasked, and empty where the user set none."""
+"""Other engines' names for it. GUIs send these always, and empty if the user set nothing."""
 _EMPTY = ("", "<empty>", "null")
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 
 
 @dataclass(slots=True)
 class Options:
-    """The settings; `hash` in MiB, `egtbpaths` separated as PATH is or by semicolons."""
+    """Values of all options; `hash` in MiB, `egtbpaths` separated as in PATH or by semicolons."""
 
     hash: int = 16
     threads: int = 1
@@ -41,16 +40,16 @@ class Options:
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """The directories with tables; none if they are not to be used."""
+        """The table directories; empty if tables are switched off."""
         if not self.useegtb:
             return ()
         text = self.egtbpaths.replace(os.pathsep, ";") if os.pathsep != ";" else self.egtbpaths
         return tuple(Path(part.strip()) for part in text.split(";") if part.strip())
 
     def set(self, name: str, value: str) -> bool:
-        """Set an option; False if there is none of that name.
+        """Set an option; returns False for an unknown name.
 
-        Raises `ValueError` for a value that makes no sense, and changes nothing then.
+        Raises `ValueError` for an invalid value, and changes nothing then.
         """
         key = "".join(name.lower().replace("_", " ").split())
         if key in ("hash", "hashsize"):
@@ -89,12 +88,12 @@ class Options:
 
 
 def _number(text: str, least: int, most: int) -> int:
-    """An integer within bounds; what lies outside is brought to the nearest."""
+    """Parse an integer and clip it to `least`..`most`."""
     return min(max(int(text), least), most)
 
 
 def _flag(text: str) -> bool:
-    """`true`, or nothing at all, as UCCI writes it, and `false`."""
+    """Parse a boolean; an empty value is true, as in UCCI."""
     if text.lower() in ("true", "on", "1", ""):
         return True
     if text.lower() in ("false", "off", "0"):

@@ -1,13 +1,13 @@
-"""A thread that searches one position, and may be stopped at any moment.
+"""Search thread of the engine: one position at a time, stopped at any moment.
 
-    tables at the root     the answer at once, without numba
-    the search             once its kernels are loaded, which begins with the program
-    a shallow pick         if time is up before the kernels are there, or without a compiler
+    tables at the root     an answer at once, without numba
+    the search             once its kernels are loaded; loading starts with the program
+    a shallow choice       if time is up before the kernels are loaded, or they cannot be compiled
 
-A table that cannot be read, or a hash table that is too large, does not end a search: it continues
-without that table, or with a smaller hash table, and a note says so.
+If a table cannot be read or the hash table is too large, the search continues without that table
+or with a smaller hash table, and writes a note.
 
-A `Thinker` calls two functions from its own thread: one with reports, one with the answer.
+A `Thinker` calls its callbacks for reports and the answer from its own thread.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from tbgen.probing import NumbaTables
 
 _HOPELESS_PLIES = 4
-"""So near to mate, playing on is no resistance."""
+"""Plies to mate from which the engine resigns."""
 
 _AT_ONCE = 50_000
-"""Nodes of the search that finds something to answer when it is stopped before it has begun."""
+"""Node limit of the search at depth 1 that replaces a search stopped before its first result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A line that was found; `number` is its rank from 1, `hits` the number of table probes."""
+    """A line to report: `number` is its rank from 1, `hits` the number of table probes."""
 
     depth: int
     deepest: int
@@ -56,9 +56,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The move to play (None: there is none), the reply expected, and what goes with it.
+    """The move to play (None: no legal move), the expected reply, and the decisions sent with it.
 
-    `accepts_draw`: an offer of the opponent's; `resigns`: two moves at most are left to mate.
+    `accepts_draw`: accepts the opponent's draw offer; `resigns`: at most two moves are left to
+    mate.
     """
 
     move: Move | None
@@ -68,7 +69,7 @@ class Answer:
 
     @classmethod
     def of_line(cls, moves: Sequence[Move], score: int, *, accepts_draw: bool) -> Answer:
-        """The answer that plays the first move of a line."""
+        """Return the answer that plays the first move of a line."""
         plies = scores.mate_plies(score)
         return cls(
             moves[0],
@@ -79,7 +80,7 @@ class Answer:
 
 
 class Thinker:
-    """Runs one search at a time, in a thread; `prepare` loads the kernels in the background."""
+    """Runner of one search at a time in a thread; `prepare` loads the kernels in the background."""
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class Thinker:
         self._searcher: Searcher | None = None
         self._numba_tables: NumbaTables | None = None
         self._tables_changed = False
-        """Whether the library has other tables than those compiled for the search."""
+        """Whether the open tables differ from those that the searcher uses."""
         self._hash = 0
         self._forget = False
         self._loaded = threading.Event()
@@ -107,20 +108,20 @@ class Thinker:
         self._pondering = False
         self._limits = Limits()
 
-    # -- what a protocol asks for --------------------------------------------------------------
+    # -- called by the protocols ---------------------------------------------------------------
 
     def prepare(self) -> None:
-        """Begin to load the kernels."""
+        """Start to load the kernels."""
         threading.Thread(target=self._load, daemon=True).start()
 
     @property
     def thinking(self) -> bool:
-        """Return whether an answer is still to come; one that is being written counts as come."""
+        """Return whether an answer is still to come; false while it is being written."""
         with self._answering:
             return not self._answered
 
     def begin(self, game: Game, options: Options, limits: Limits) -> None:
-        """Think about a position; what was being thought about is answered first."""
+        """Start a search of the game's last position; ends a running search first."""
         self.finish()
         self._stopped.clear()
         self._released.clear()
@@ -135,14 +136,14 @@ class Thinker:
         self._thread.start()
 
     def stop(self) -> None:
-        """Answer as soon as possible."""
+        """End the search as soon as possible; its answer is written."""
         self._stopped.set()
         self._released.set()
         if self._searcher is not None:
             self._searcher.stop()
 
     def ponder_hit(self) -> None:
-        """The opponent has played what was pondered on: from now on the clock runs."""
+        """Start the clock: the opponent has played the expected move."""
         if self._pondering:
             self._pondering = False
             self._start_clock()
@@ -150,20 +151,20 @@ class Thinker:
                 self._released.set()
 
     def finish(self) -> None:
-        """Stop, and wait for the answer."""
+        """Stop the search and wait for its answer."""
         if self._thread is not None:
             self.stop()
             self._thread.join()
             self._thread = None
 
     def forget(self) -> None:
-        """A new game begins: nothing of the old one is remembered."""
+        """Clear the hash table and histories before the next search: a new game begins."""
         self._forget = True
 
-    # -- thinking ------------------------------------------------------------------------------
+    # -- the search thread ---------------------------------------------------------------------
 
     def _start_clock(self) -> None:
-        """Time runs from now; while pondering there is no limit."""
+        """Start the clock now, and the timer of the hard limit unless pondering."""
         self._started = time.monotonic()
         if self._timer is not None:
             self._timer.cancel()
@@ -175,15 +176,15 @@ class Thinker:
             self._timer.start()
 
     def _time_up(self, thought: int) -> None:
-        """Stop, unless another position is being thought about by now."""
+        """Stop the search with the number `thought`, if it is still the current one."""
         if thought == self._thought:
             self.stop()
 
     def _run(self, game: Game, options: Options) -> None:
-        """Find an answer, wait until it may be given, and give it."""
+        """Find the answer, wait until it may be written, and write it."""
         try:
             answer = self._decide(game, options)
-        except Exception as error:  # a fault of this program: the game goes on
+        except Exception as error:  # a bug in the engine must not end the game
             self._on_note(f"internal error, a shallow pick: {type(error).__name__}: {error}")
             answer = Answer(_pick(game.position, self._limits.only))
         if self._timer is not None and not self._pondering:
@@ -194,7 +195,7 @@ class Thinker:
             self._on_answer(answer)
 
     def _decide(self, game: Game, options: Options) -> Answer:
-        """Return the answer, from tables, search or a pick."""
+        """Return the answer, after opening the tables; tables that cannot be read are left out."""
         if is_terminal(game.position):
             return Answer(None)
         if self._library.use(options.directories, options.rules):
@@ -215,7 +216,7 @@ class Thinker:
                 self._tables_changed = True
 
     def _answer(self, game: Game, options: Options) -> Answer:
-        """Return the answer of the tables that can be read, else of the search or a pick."""
+        """Return the answer of the tables, else of the search, else a shallow choice."""
         tables = self._library.tables
         if tables is not None:
             found = known.ask(tables, game, options.multipv, self._limits.only)
@@ -227,7 +228,7 @@ class Thinker:
         return self._search(game, options)
 
     def _from_tables(self, found: known.Known) -> Answer:
-        """The answer for a position in the tables."""
+        """Report the lines of the tables, and return the answer that plays the first."""
         seconds = time.monotonic() - self._began
         for number, line in enumerate(found.lines, 1):
             self._on_report(Report(1, 1, number, line.score, 0, 0, 1, seconds, line.moves))
@@ -236,7 +237,7 @@ class Thinker:
         return Answer.of_line(best.moves, best.score, accepts_draw=accepts)
 
     def _wait_for_kernels(self) -> bool:
-        """Wait for them until time is up, or the answer is wanted; whether they are there."""
+        """Wait for the kernels until the search is stopped; return whether they are loaded."""
         while not self._loaded.is_set() and not self._stopped.is_set():
             self._loaded.wait(0.02)
         return self._loaded.is_set() and self._searcher is not None
@@ -278,7 +279,7 @@ class Thinker:
         return Answer.of_line(line.moves, line.score, accepts_draw=accepts)
 
     def _set_up(self, searcher: Searcher, options: Options) -> None:
-        """Set hash table and compiled tables as the options and the library have them."""
+        """Apply the options and the open tables to the searcher."""
         if options.hash != self._hash:
             self._resize(searcher, options.hash)
         elif self._forget:
@@ -289,14 +290,14 @@ class Thinker:
         if self._tables_changed:
             from tbgen.probing import NumbaTables
 
-            # Entries of the hash table may rest on other tables or rules.
+            # Entries of the hash table may depend on the former tables or rules.
             searcher.clear()
             self._numba_tables = None if tables is None else NumbaTables(tables)
             searcher.use_tables(self._numba_tables)
             self._tables_changed = False
 
     def _resize(self, searcher: Searcher, mebibytes: int) -> None:
-        """Give the search a hash table of this size, or the largest half, quarter ... that fits."""
+        """Allocate the hash table; halve its size until it fits into memory."""
         fitting = mebibytes
         while True:
             try:
@@ -309,7 +310,7 @@ class Thinker:
         self._hash = mebibytes
 
     def _is_enough(self, found: Iteration) -> bool:
-        """Return whether another depth is not worth its time."""
+        """Return whether the search ends after this iteration."""
         limits = self._limits
         plies = scores.mate_plies(found.lines[0].score)
         if limits.mate is not None and plies is not None and 0 < plies <= 2 * limits.mate:
@@ -324,7 +325,7 @@ class Thinker:
         return time.monotonic() - self._started > budget.soft
 
     def _report(self, found: Iteration) -> None:
-        """Pass on every line of an iteration."""
+        """Report all lines of an iteration."""
         seconds = time.monotonic() - self._began
         for number, line in enumerate(found.lines, 1):
             self._on_report(
@@ -342,7 +343,7 @@ class Thinker:
             )
 
     def _load(self) -> None:
-        """Import numba and the kernels, and compile or load them."""
+        """Import numba, and compile or load the kernels."""
         try:
             from tbgen.engine.search.searcher import Searcher
 
@@ -351,16 +352,17 @@ class Thinker:
             searcher.tries_proofs = False
             self._searcher = searcher
             self._loaded.set()
-            # Later, as most games begin with many men; by another `Searcher`: that one may search.
+            # Last, because proofs need positions with few pieces; by another `Searcher`, because
+            # the first one may be searching.
             Searcher(hash_mebibytes=1).warm_up_proofs()
             searcher.tries_proofs = True
-        except Exception as error:  # the tables still answer
+        except Exception as error:  # tables can still be used
             self._on_note(f"no search: {type(error).__name__}: {error}")
         self._loaded.set()
 
 
 def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
-    """A legal move without any search: one that ends the game, else what wins most at once."""
+    """Return a legal move without search: one that ends the game, else the largest gain at once."""
     moves = [move for move in legal_moves(position) if only is None or move in only]
     if not moves:
         return None
@@ -378,4 +380,4 @@ def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
 
 
 _DEARNESS = (0, 50, 2, 2, 9, 4, 4, 1)
-"""What the kinds of pieces are worth to a pick, by piece code without its side; 0 for none."""
+"""Piece values of `_pick` by kind of piece (piece code & 7); 0 for an empty square."""

@@ -1,7 +1,7 @@
 """UCCI 3.0, the protocol of Chinese xiangqi programs.
 
-Squares are a0 to i9, times seconds unless `usemillisec` is set, scores plain numbers. The option
-`egtbpaths` of the standard names directories of tables, separated by semicolons.
+Squares are a0 to i9, times are seconds unless `usemillisec` is set, scores are plain numbers. The
+standard option `egtbpaths` lists table directories, separated by semicolons.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tbgen.rules import legal_moves
 
 _NUMBERS = ("depth", "nodes", "movestogo", "time", "increment")
 _MATE_SCORE = 30_000
-"""A mate in n plies is worth so much less n."""
+"""Score of a mate in n plies, plus n."""
 
 
 class Ucci(Dialogue):
-    """A conversation in UCCI."""
+    """Engine side of UCCI."""
 
     NOTE = "info message"
     _banned: tuple[Move, ...] = ()
 
     def greet(self) -> None:
-        """Name, options, `ucciok`."""
+        """Write name, options and `ucciok`."""
         options = self.options
         rules = " ".join(f"var {name}" for name in RULES)
         for line in (
@@ -48,38 +48,38 @@ class Ucci(Dialogue):
             self.write(line)
 
     def do_ucci(self, words: Sequence[str]) -> None:
-        """Name and options again."""
+        """Answer `ucci` again."""
         self.greet()
 
     def do_position(self, words: Sequence[str]) -> None:
-        """Set the game up; moves that were banned are allowed again."""
+        """Set the game, and clear the banned moves."""
         super().do_position(words)
         self._banned = ()
 
     def do_banmoves(self, words: Sequence[str]) -> None:
-        """Moves that are not to be played from the position."""
+        """Set the moves that must not be played from the current position."""
         self._banned = tuple(parse_move(self.game.position, word, "iccs") for word in words)
 
     def do_stop(self, words: Sequence[str]) -> None:
-        """Answer now; `nobestmove` where nothing is being thought about."""
+        """Stop the search; answer `nobestmove` if none is running."""
         if self.thinker.thinking:
             super().do_stop(words)
         else:
             self.write("nobestmove")
 
     def do_probe(self, words: Sequence[str]) -> None:
-        """A look into the hash table, for debugging: nothing is shown of it."""
+        """Answer the debugging command `probe`, without data from the hash table."""
         self.write("pophash")
 
     def do_quit(self, words: Sequence[str]) -> None:
-        """End with `bye`."""
+        """Stop the search and write `bye`."""
         super().do_quit(words)
         self.write("bye")
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Read `[ponder|draw] depth D | nodes N | infinite | time T [movestogo M|increment I]`.
+        """Parse `[ponder|draw] depth D | nodes N | infinite | time T [movestogo M|increment I]`.
 
-        What cannot be used is left out; without any limit the move takes `UNLIMITED_MOVE_TIME`.
+        Invalid arguments are left out. Without any limit the search takes `UNLIMITED_MOVE_TIME`.
         """
         unit = 0.001 if self.options.usemillisec else 1.0
         found = self.numbers(words, _NUMBERS)
@@ -100,7 +100,7 @@ class Ucci(Dialogue):
         )
 
     def report(self, found: Report) -> None:
-        """`info depth D score S ... pv ...`."""
+        """Write `info depth D score S ... pv ...`."""
         plies = scores.mate_plies(found.score)
         if plies is None:
             score = scores.centipawns(found.score)
@@ -112,7 +112,7 @@ class Ucci(Dialogue):
         )
 
     def answer(self, answer: Answer) -> None:
-        """`bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
+        """Write `bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
         text = self.best_move(answer) or "nobestmove"
         if answer.accepts_draw:
             text += " draw"

@@ -1,9 +1,9 @@
-"""UCI, as xiangqi programs speak it.
+"""UCI in the variants that xiangqi programs use.
 
-Squares are a0 to i9, as most xiangqi programs have it; once a GUI sets `UCI_Variant` they are a1
-to i10, as Fairy-Stockfish has it, unless it also speaks the Cyclone dialect, in which a position
-is a command of its own (`fen F moves ...`, `startpos moves ...`) and squares are a0 to i9 in any
-case. Every `info` line about a depth names `tbhits`, 0 included.
+Squares are a0 to i9, as in most xiangqi programs. Once a GUI sets `UCI_Variant` they are a1 to i10,
+as in Fairy-Stockfish. In the Cyclone dialect a position is a command of its own (`fen F moves ...`,
+`startpos moves ...`), and squares are always a0 to i9. Every `info` line about a depth has
+`tbhits`, even 0.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from tbgen.notation import parse_move
 
 
 class Uci(Dialogue):
-    """A conversation in UCI."""
+    """Engine side of UCI."""
 
     NOTE = "info string"
 
     _cyclone = False
-    """Whether the GUI has shown that it speaks Cyclone's dialect."""
+    """Whether the GUI has sent a command of the Cyclone dialect."""
 
     @property
     def notation(self) -> str:
@@ -40,7 +40,7 @@ class Uci(Dialogue):
         return "fairy" if self.options.variant and not self._cyclone else "iccs"
 
     def greet(self) -> None:
-        """Name, options, `uciok`."""
+        """Write name, options and `uciok`."""
         options = self.options
         rules = " ".join(f"var {name}" for name in RULES)
         repetitions = " ".join(f"var {name}" for name in REPETITION_RULES)
@@ -64,45 +64,45 @@ class Uci(Dialogue):
             self.write(line)
 
     def do_uci(self, words: Sequence[str]) -> None:
-        """Name and options again."""
+        """Answer `uci` again."""
         self.greet()
 
     def do_ucinewgame(self, words: Sequence[str]) -> None:
-        """Nothing of the last game is remembered."""
+        """Stop the search; the hash table and histories are cleared."""
         self.thinker.finish()
         self.thinker.forget()
 
     def do_newgame(self, words: Sequence[str]) -> None:
-        """Cyclone's `ucinewgame`."""
+        """Execute Cyclone's `newgame` as `ucinewgame`."""
         self._cyclone = True
         self.do_ucinewgame(words)
 
     def do_fen(self, words: Sequence[str]) -> None:
-        """Cyclone's `position fen`."""
+        """Execute Cyclone's `fen` as `position fen`."""
         self._cyclone = True
         self.do_position(words)
 
     def do_startpos(self, words: Sequence[str]) -> None:
-        """Cyclone's `position startpos`."""
+        """Execute Cyclone's `startpos` as `position startpos`."""
         self._cyclone = True
         self.do_position(["startpos", *words])
 
     def do_debug(self, words: Sequence[str]) -> None:
-        """Do nothing: there is no further output to switch on."""
+        """Ignore `debug`: there is no further output."""
 
     def do_register(self, words: Sequence[str]) -> None:
-        """Do nothing: no user need register."""
+        """Ignore `register`: no registration is needed."""
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option; another variant than xiangqi is refused."""
+        """Set an option; raises `ValueError` for a variant other than xiangqi."""
         if name.lower() == "uci_variant" and value.lower() != "xiangqi":
             raise ValueError(f"the only variant is xiangqi, not {value[:20]}")
         super().set_option(name, value)
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Read `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`.
+        """Parse `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`.
 
-        What cannot be used is left out; without any limit the move takes `UNLIMITED_MOVE_TIME`.
+        Invalid arguments are left out. Without any limit the search takes `UNLIMITED_MOVE_TIME`.
         """
         red = self.game.position.side == Side.RED
         found = self.numbers(words, _NUMBERS)
@@ -124,7 +124,7 @@ class Uci(Dialogue):
         )
 
     def _searchmoves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the moves after `searchmoves`; None, for all, if there are none that are legal."""
+        """Return the legal moves after `searchmoves`; None, for all moves, if there are none."""
         if "searchmoves" not in words:
             return None
         only = []
@@ -138,12 +138,12 @@ class Uci(Dialogue):
         return tuple(only) or None
 
     def report(self, found: Report) -> None:
-        """`info depth ... pv ...`."""
+        """Write `info depth ... pv ...`."""
         plies = scores.mate_plies(found.score)
         if plies is None:
             score = f"cp {scores.centipawns(found.score)}"
         else:
-            # Moves, not plies; a side that is mated in n plies has n // 2 moves left.
+            # UCI counts moves: a side mated in n plies has n // 2 moves left.
             score = f"mate {(plies + 1) // 2 if plies > 0 else -(-plies // 2)}"
         rate = int(found.nodes / max(found.seconds, 0.001))
         self.write(
@@ -154,7 +154,7 @@ class Uci(Dialogue):
         )
 
     def answer(self, answer: Answer) -> None:
-        """`bestmove M [ponder M]`."""
+        """Write `bestmove M [ponder M]`, or `bestmove (none)`."""
         self.write(self.best_move(answer) or "bestmove (none)")
 
 
@@ -165,5 +165,5 @@ _WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}
 
 
 def _seconds(milliseconds: int | None) -> float | None:
-    """Return milliseconds as seconds; None stays None."""
+    """Convert milliseconds to seconds; None stays None."""
     return None if milliseconds is None else milliseconds / 1000
