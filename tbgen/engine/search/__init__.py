@@ -1,46 +1,46 @@
-"""The search, compiled: alpha-beta over the record that the referee reads.
+"""Compiled alpha-beta search, on the same record of positions as the referee.
 
-    searcher       the driver: iterative deepening, several best lines, time and stop; plain Python
-    prover         when a proof is tried beside it, and follows it
-    proving        the proof: a graph of positions, grown until it shows that one side wins
-    estimates      where to go on with it: how much is left to show
-    graph          what follows in it, and which of its loops are perpetual checks
+    searcher       driver in plain Python: iterative deepening, MultiPV, threads, time and stop
+    prover         driver of proofs: start, continue and follow a proof beside the search
+    proving        proof-number search: a graph of positions, grown until it proves a win
+    estimates      proof numbers, corrected for loops
+    graph          the graph: propagation of outcomes, detection of perpetual checks
     tree           principal variation search, with check extensions
-    selectivity    what is searched less deep, or not at all
-    quiescence     captures until the position is quiet, and every evasion of a check
-    judging        what is known without searching: a repetition's verdict, a table's value
-    ordering       the moves of a position, the likeliest best first
-    exchange       what comes of a capture on its square
+    selectivity    reductions and pruning
+    quiescence     quiescence search: captures, and all evasions of a check
+    judging        exact values without search: verdicts on repetitions, table values
+    ordering       move ordering, in stages
+    exchange       static exchange evaluation of a capture
     generation     pseudo-legal captures and quiet moves
-    safety         which of them leave the king safe
-    evaluation     the network's guess, less where tables say that little is decided
-                   (`outcomes.csv`, written by a script)
-    network        pieces on squares, summed up from move to move, and what follows from the sums
-    weights        its numbers (`weights.json`, written by a script)
-    transposition  the hash table
-    perft          counts of legal lines: is the generation right, and how fast
-    kinds          pieces by name
-    geometry       lines, leaps and legs as tables
-    state          the memory of one search as one record, and playing a move in it
-    scores         what a number means: mates, tables, verdicts, evaluation
+    safety         legality of moves (king safety) and detection of checks
+    evaluation     output of the network, scaled down where tables show that most positions of the
+                   material are drawn (`outcomes.csv`, written by a script)
+    network        evaluation network: sums updated with every move, and the output
+    weights        weights of the network (`weights.json`, written by a script)
+    transposition  the hash table (transposition table)
+    perft          number of legal lines: a test of move generation and a measure of its speed
+    kinds          names of piece codes
+    geometry       look-up tables of lines, leaps and legs
+    state          memory of one search as one record, and making a move
+    scores         bands of scores: mates, tables, verdicts, evaluation
 
-The modules above `state` import downwards only. Everything here but `scores` and `weights` imports
-numba: it is loaded by `tbgen.engine.thinking`, in the background. All of the
-search is one kernel and its parts, so that everything is optimised and turned into machine code
-once. What calls itself passes on no literals (`tbgen.compiling.jit.recursive_part`).
+The modules above `state` import downwards only. All modules but `scores` and `weights` import
+numba; `tbgen.engine.thinking` loads them in the background. The search is one kernel with its
+parts, so that it is optimised and compiled as a whole. Recursive parts do not pass literals to
+themselves (`tbgen.compiling.jit.recursive_part`).
 
 Parameters of kernels, unless a kernel says otherwise:
     state : `State`, inout; the memory of this search, a record of `state.STATE`
     shared : `Shared`, inout; hash table and tables
-    row : int64; the position: its row in the record
+    row : int64; row of the position in the record
     ply : int64; plies from the root of the search, `row - state.root`
     side : int64; the side to move, 0 Red, 1 Black
-    depth : int64; plies still to search
+    depth : int64; plies left to search
     alpha, beta : int64; the window: scores for the side to move
     move : int64; `source << 7 | target`, 0 for none
     source, target : int64; squares of a move
     buffers : `Buffers`, in; the tables, empty where there are none
-    graph : `Graph`, inout; of a proof
-    number : int64; a node of it
-    winner : int64; the side that a proof is to show to win
+    graph : `Graph`, inout; graph of a proof
+    number : int64; number of a node of the graph
+    winner : int64; the attacker: the side whose win is to be proven
 """

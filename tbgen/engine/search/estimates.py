@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Proof numbers of a node that take account of loops  (L. V. Allis 1994).
+"""Proof and disproof numbers of a node, corrected for loops  (L. V. Allis 1994).
 
-    estimate   a node's numbers, by those of its children, and the child to go on with
+    estimate   a node's numbers from those of its children, and the edge to follow
 
-A move to a node of the current path closes a loop, whose outcome is known: won if it consists of
-checks alone, else no progress. Numbers that follow for nodes inside the loop hold only while the
-first node of the loop is on the path. On other paths they would mark unexplored nodes as settled.
-So a node with a settled estimate stores the node on which it rests, and counts as new if that node
-is not on the path.
+A move to a node of the current path closes a loop with a known outcome: a win if the defender only
+gave checks in it and the attacker gave none, else no progress. Numbers derived from a loop hold
+only while the first node of the loop is on the path. On other paths they would mark unexplored
+nodes as settled. So a node with a settled estimate stores the node that the estimate depends on,
+and counts as new if that node is not on the path.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from tbgen.engine.search.graph import (
 )
 
 _NOWHERE = 1 << 20
-"""In place of a place on the way, for numbers that rest on none, and so hold on any other way."""
+"""Place on the path for numbers that depend on no node of the path."""
 
 
 @part
 def _weigh(graph, number, place, loop):
-    """Return a child's proof and disproof numbers, and the place of the way that they rest on.
+    """Return a child's proof and disproof numbers, and the place on the path they depend on.
 
     number : int64; the child
-    place : int64; the parent's; 0 if no way is considered
-    loop : int64; from this place on the opponent has done nothing but check
+    place : int64; the parent's place on the path; 0 without a path
+    loop : int64; first place from which the defender has only checked and the attacker never has
     """
     node = graph.nodes[number]
     at = np.int64(node[PLACE])
@@ -55,7 +55,7 @@ def _weigh(graph, number, place, loop):
         if node[RESTS] == ITSELF:
             return proof, disproof, np.int64(_NOWHERE)
         at = np.int64(graph.nodes[node[RESTS], PLACE])
-        # A loop of checks has no other move in it, on the way to the child neither.
+        # A win by a loop needs checks only, also on the path from its first node to the child.
         if at >= loop or (at != 0 and proof != 0):
             return proof, disproof, at
     return np.int64(1), np.int64(1), np.int64(_NOWHERE)
@@ -63,12 +63,12 @@ def _weigh(graph, number, place, loop):
 
 @part
 def estimate(graph, way, number, place, loop):
-    """Fill in what is left to show of a node, by its children; returns the edge to follow, or -1.
+    """Compute a node's proof numbers from its children; return the edge to follow, or -1.
 
-    way : int64 (MAX_PLY,), in; the nodes of the way down
+    way : int64 (MAX_PLY,), in; the nodes of the current path
     number : int64; the node, open, with children
-    place : int64; 1 + its place on the way down; 0 if no way is considered
-    loop : int64; from this place on the opponent has done nothing but check
+    place : int64; 1 + the node's index on the path; 0 without a path
+    loop : int64; first place from which the defender has only checked and the attacker never has
     """
     node = graph.nodes[number]
     first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
@@ -77,7 +77,7 @@ def estimate(graph, way, number, place, loop):
     for edge in range(first, first + node[CHILDREN]):
         child, after = np.int64(graph.children[edge]), loop
         if (graph.nodes[child, IN_CHECK] != 0) != opponent:
-            # An idle move of the opponent, or a check of the winner-to-be.
+            # The defender's move is no check, or the attacker's move is one.
             after = place + 1
         proof, disproof, at = _weigh(graph, child, place, after)
         mine, other = proof, disproof
@@ -85,7 +85,7 @@ def estimate(graph, way, number, place, loop):
             mine, other = disproof, proof
         if mine < least:
             least, best, rests_best = mine, edge, at
-        # What two moves share is counted twice, so sums grow large: that does not settle anything.
+        # Shared nodes are counted more than once, so sums grow large without settling the node.
         total = min(total + other, NEVER - 1)
         settled |= other == NEVER
         rests = min(rests, at)

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Evaluation of a quiet position: the output of `network`, corrected by known outcomes.
+"""Static evaluation of a quiet position: network output, scaled by known outcomes.
 
-    sums kept from move to move  ->  evaluation of the network
-    share of decided positions of a material  ->  factor of the evaluation
+    sums updated with every move            ->  output of the network
+    share of decided positions of material  ->  factor of the evaluation
 
-A side without winning material is never ahead.
+The evaluation of a side without attacking pieces is never positive.
 
-`scripts/tune/train.py` finds the weights (`weights`) from games of the engine with itself. The unit
-is about a hundredth of a pawn; a rook is worth about 650.
+`scripts/tune/train.py` trains the weights (`weights`) on games of the engine against itself. The
+unit is about a hundredth of a pawn; a rook is worth about 650.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from tbgen.engine.search.scores import MAX_EVALUATION
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 
 EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
-"""int64 (16,): what a piece code is worth in an exchange, wherever it stands; a king most."""
+"""int64 (16,): value of a piece code in an exchange, on any square; the king's is the largest."""
 
 FEW_PHASE = 12
-"""No more than three rooks: so few men may be known by their outcomes."""
+"""Largest phase (three rooks) at which `OUTCOMES` may have the material."""
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
-"""Wins, draws and losses of each material of so many men, in thousandths, for the side named
-first."""
+"""Wins, draws and losses of each material of up to `KNOWN_MEN` pieces, in thousandths, for the side
+named first.
+"""
 
 
 def _decided_shares() -> NDArray[np.int64]:
-    """`DECIDED`, from the file that `scripts/tune/outcomes.py` writes."""
+    """Compute `DECIDED` from the file that `scripts/tune/outcomes.py` writes."""
     shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
     kinds = {letter: kind for kind, letter in zip(PieceType, LETTERS, strict=True)}
     for line in OUTCOMES.read_text("ascii").splitlines()[1:]:
@@ -53,13 +54,14 @@ def _decided_shares() -> NDArray[np.int64]:
 
 
 DECIDED = _decided_shares()
-"""int64 (4096,): of a thousand positions of a material so many are won or lost, by the codes of its
-men but for the kings, in order, four bits each; 1000 where no table has told."""
+"""int64 (4096,): won and lost positions of a material, in thousandths; 1000 for a material without
+table. Index: codes of the pieces without kings, sorted, four bits each.
+"""
 
 
 @part
 def _decided_share(state, row):
-    """Of a thousand positions of the material so many are won or lost."""
+    """Return the share of decided positions of the material, in thousandths."""
     if state.men_left[row] > KNOWN_MEN:
         return np.int64(1_000)
     number = np.int64(0)
@@ -73,7 +75,7 @@ def _decided_share(state, row):
 
 @part
 def evaluate(state, row, side):
-    """The guess for the side to move, at most `MAX_EVALUATION` either way."""
+    """Return the evaluation for the side to move, within +-`MAX_EVALUATION`."""
     score = np.int64(see(state, row, side))
     ahead = side
     if score < 0:

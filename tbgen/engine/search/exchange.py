@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Static exchange: material that a capture wins after the best recaptures on its square.
+"""Static exchange evaluation: result of a capture after the best recaptures on its square.
 
-The cheapest attacker takes first; a side stops when taking would lose. Lines that open behind a
-capturing piece count, and so do mounts and legs that it leaves. Pins, checks and threats elsewhere
-do not count. A king takes only unprotected pieces.
+The cheapest attacker captures first; a side stops where a capture would lose material. Captures
+through lines opened by earlier captures are included, and so are mounts and legs that pieces leave.
+Pins, checks and threats elsewhere are ignored. A king captures only unprotected pieces.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _short_range_attacker(board, code, target):
     """Return the square of a piece of this code that attacks the target, or -1.
 
     board : int8 (90,); piece codes
-    code : int64; of a short-range piece
+    code : int64; code of a short-range piece
     """
     i = 0
     while SOURCES[code, target, i] >= 0:
@@ -59,7 +59,7 @@ def _line_attacker(board, side, target):
 
 @part
 def _cheapest_attacker(board, side, target):
-    """Return the square of a side's cheapest piece that attacks the target; -1 if there is none.
+    """Return the square of a side's cheapest piece that attacks the target, or -1.
 
     board : int8 (90,); piece codes
     """
@@ -75,10 +75,10 @@ def _cheapest_attacker(board, side, target):
 
 @part
 def is_sound(state, row, side, source, target):
-    """Return whether a capture loses nothing in the exchange that it begins; nothing is changed.
+    """Return whether a capture loses no material by static exchange; restores the board.
 
-    `balance` is what the side that has just taken would be left with if its piece were lost at
-    once, less what it needs; it may rest as soon as that is not negative.
+    `balance` is the material of the last capturer if its piece is lost next, minus the material it
+    needs to stop. It stops as soon as `balance` is not negative.
     """
     board = state.boards[row]
     balance = EXCHANGE_VALUES[board[target]] - EXCHANGE_VALUES[board[source]]
@@ -86,7 +86,7 @@ def is_sound(state, row, side, source, target):
     state.lifted[0, 0], state.lifted[0, 1] = source, board[source]
     board[source] = EMPTY
     while balance < 0:
-        # The other side takes back, and now has to come out ahead itself.
+        # The other side recaptures, and must not lose material in its turn.
         taker = 1 - taker
         at = _cheapest_attacker(board, taker, target)
         if at < 0:

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Pseudo-legal moves, captures and quiet moves apart; the search tests the king's safety.
+"""Generation of pseudo-legal moves, captures and quiet moves separately.
 
-The same moves as `tbgen.rules.moves.generate_moves`, from lists of pieces and tables of targets
-instead of ninety squares and arithmetic; a test holds the two together.
+The search tests king safety later. The moves equal those of `tbgen.rules.moves.generate_moves`,
+but come from piece lists and look-up tables; a test compares both.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from tbgen.indexing.squares import EMPTY
 
 @part
 def _slide(state, row, ply, count, source, code, captures):
-    """Append the moves of a rook or cannon; returns the new count.
+    """Append the moves of a rook or cannon; return the new count.
 
     count : int64; moves of the ply so far
-    code : int64; what stands on `source`
-    captures : bool; captures are wanted, else quiet moves
+    code : int64; piece code on `source`
+    captures : bool; append captures, else quiet moves
     """
     shift = np.int64(FIRST_SHIFT)
     if code & 7 == CANNON:
-        # Over the mount to what is behind it.
+        # Captures the second piece, over the mount.
         shift = np.int64(SECOND_SHIFT)
     for axis in range(2):
         seen = sights(state, row, source, axis)
@@ -42,8 +42,8 @@ def _slide(state, row, ply, count, source, code, captures):
             step = STEPS[2 * axis + way]
             to = source
             if captures:
-                # Written first, and counted if it is a capture: processors would predict a branch
-                # badly. Where there is nothing to take, `to` is the piece's own square.
+                # Write first, then count if it is a capture: a branch would be mispredicted often.
+                # Without a piece in sight `to` is the piece's own square.
                 to += step * (seen >> shift & FREE)
                 state.moves[ply, count] = source << 7 | to
                 count += np.int64(state.boards[row, to] >> 3 != code >> 3)
@@ -61,7 +61,7 @@ def generate(state, row, side, ply, count, captures):
     """Append the pseudo-legal captures, or quiet moves, of a side to `moves[ply]`.
 
     count : int64; moves of the ply so far
-    captures : bool; captures are wanted, else quiet moves
+    captures : bool; append captures, else quiet moves
 
     Returns the new count.
     """
@@ -79,7 +79,7 @@ def generate(state, row, side, ply, count, captures):
         while TARGETS[code, source, i] >= 0:
             target, leg = TARGETS[code, source, i], LEGS[code, source, i]
             i += 1
-            # What stands there is asked before the leg, because it decides more often.
+            # Test the target before the leg, because it decides more often.
             taken = board[target]
             if captures:
                 if taken == EMPTY or taken >> 3 == side:

@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Tables of the squares that pieces reach from each square of an empty board, by the rules.
+"""Look-up tables of the squares that pieces reach and attack from each square.
 
-    LENGTHS, STEPS    how far a rook's or cannon's line goes in each direction
-    TOWARDS           the direction from one square to another on a line with it
-    SIGHTS            what stands on a line with a square, by which squares of the line are taken
-    TARGETS, LEGS     the squares a short-range piece attacks, and what must be empty for that
-    SOURCES           the same, seen from the square that is attacked
-    CONCERNS          whether what happens on one square can matter to a king on another
+    LENGTHS, STEPS    number of squares in each direction, and the step of a direction
+    TOWARDS           direction from one square to another on the same line
+    SIGHTS            first and second piece on a line, by the occupied squares of the line
+    TARGETS, LEGS     squares that a short-range piece attacks, and the squares that block it
+    SOURCES           squares from which a short-range piece attacks a square
+    CONCERNS          whether a change on one square can expose a king on another to attack
 
-`tbgen.rules.attacks` says what attacks what; generation and exchange look it up here.
+The tables are computed from the rules in `tbgen.rules.attacks`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tbgen.rules.board import LEAPS
 from tbgen.rules.board import STEPS as DIRECTIONS
 
 MAX_TARGETS = 8
-"""A knight has eight leaps; no other short-range piece has more than four moves."""
+"""Maximum moves of a short-range piece: a knight has eight, all others at most four."""
 
 SHORT_RANGE = (
     PieceType.KING,
@@ -37,11 +37,11 @@ RANK_OF, FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES
 """int8 (90,): the rank and the file of each square."""
 
 STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
-"""int64 (4,): what a step in each direction adds to a square."""
+"""int64 (4,): difference of square numbers for one step in each direction."""
 
 
 def _lengths() -> NDArray[np.int64]:
-    """int64 (90, 4): how many squares lie in each direction."""
+    """Compute `LENGTHS`, int64 (90, 4): number of squares in each direction."""
     table = np.zeros((SQUARES, len(DIRECTIONS)), np.int64)
     for square in range(SQUARES):
         rank, file = divmod(square, FILES)
@@ -53,7 +53,7 @@ def _lengths() -> NDArray[np.int64]:
 
 
 def _leg(kind: PieceType, source: int, target: int) -> int:
-    """The square that must be empty for a move, or -1: a knight's leg, an elephant's eye."""
+    """Return the square that blocks a move (a knight's leg, an elephant's eye), or -1."""
     if kind == PieceType.ELEPHANT:
         return (source + target) // 2
     if kind == PieceType.KNIGHT:
@@ -64,7 +64,7 @@ def _leg(kind: PieceType, source: int, target: int) -> int:
 
 
 def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """`TARGETS` and `LEGS`."""
+    """Compute `TARGETS` and `LEGS`."""
     targets = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     legs = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     for side in Side:
@@ -82,7 +82,7 @@ def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 
 def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """`SOURCES` and `SOURCE_LEGS`: the tables of targets, backwards."""
+    """Compute `SOURCES` and `SOURCE_LEGS`, the inverse of `TARGETS` and `LEGS`."""
     sources, legs = np.full_like(TARGETS, -1), np.full_like(LEGS, -1)
     for code, square in np.ndindex(sources.shape[:2]):
         for number, (at, i) in enumerate(np.argwhere(TARGETS[code] == square)):
@@ -92,16 +92,18 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 LENGTHS = _lengths()
 LINES = RANKS + FILES
-"""The ranks from 0 on, and behind them the files."""
+"""Number of lines: the ranks, followed by the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
-"""A sight is three numbers of four bits: how many squares are free up to the first piece, how far
-away that piece is, and how far the second; 0 where there is none. `FREE` is the mask of each."""
+"""Layout of a sight, three numbers of four bits: number of empty squares before the first piece,
+distance of the first piece, distance of the second; a distance is 0 without a piece. `FREE` is the
+mask of each.
+"""
 WAY_SHIFT = 12
-"""Sights in opposite directions share a number: the second begins at this bit."""
+"""First bit of the sight in the opposite direction; both share one integer."""
 
 
 def _towards() -> NDArray[np.int8]:
-    """`TOWARDS`."""
+    """Compute `TOWARDS`."""
     table = np.full((SQUARES, SQUARES), -1, np.int8)
     for square, direction in np.ndindex(LENGTHS.shape):
         for away in range(1, LENGTHS[square, direction] + 1):
@@ -110,11 +112,11 @@ def _towards() -> NDArray[np.int8]:
 
 
 TOWARDS = _towards()
-"""int8 (90, 90): the direction, of `STEPS`, that leads from one square to another; -1 for none."""
+"""int8 (90, 90): the direction (index of `STEPS`) from one square to another; -1 for none."""
 
 
 def _sights() -> NDArray[np.int32]:
-    """`SIGHTS`."""
+    """Compute `SIGHTS`."""
     table = np.zeros((2, RANKS, 1 << RANKS), np.int32)
     for direction, (rank_step, file_step) in enumerate(DIRECTIONS):
         axis, way = divmod(direction, 2)
@@ -131,13 +133,14 @@ def _sights() -> NDArray[np.int32]:
 
 
 SIGHTS = _sights()
-"""int32 (2, 10, 1024), by the axis (0 for a file, `direction >> 1`), the place on the line, and a
-bit for each place taken: what is seen both ways."""
+"""int32 (2, 10, 1024): sights in both directions, by axis (0 file, 1 rank: `direction >> 1`), index
+of the square on the line, and bit mask of occupied squares of the line.
+"""
 
 
 @part
 def sights(state, row, square, axis):
-    """Return the squares seen from a square both ways along its file or its rank (`SIGHTS`).
+    """Return the sights from a square in both directions of its file or rank (`SIGHTS`).
 
     square : int64
     axis : int64; 0 for the file, 1 for the rank
@@ -149,16 +152,18 @@ def sights(state, row, square, axis):
 
 
 TARGETS, LEGS = _short_range()
-"""int8 (16, 90, 9), by piece code and square: targets up to the first -1, and beside each the
-square that must be empty, or -1: a knight's leg, an elephant's eye."""
+"""int8 (16, 90, 9), by piece code and square: targets, ended by -1, and for each target the square
+that must be empty (a knight's leg, an elephant's eye), or -1.
+"""
 
 SOURCES, SOURCE_LEGS = _sources()
-"""int8 (16, 90, 9), by piece code and square: where such a piece stands that attacks the square,
-up to the first -1, and the square that must be empty for that, or -1."""
+"""int8 (16, 90, 9), by piece code and square: squares from which such a piece attacks the square,
+ended by -1, and for each the square that must be empty, or -1.
+"""
 
 
 def _distances() -> NDArray[np.int8]:
-    """`DISTANCES`."""
+    """Compute `DISTANCES`."""
     squares = np.arange(SQUARES)
     ranks, files = squares // FILES, squares % FILES
     away = np.abs(ranks[:, None] - ranks), np.abs(files[:, None] - files)
@@ -166,15 +171,16 @@ def _distances() -> NDArray[np.int8]:
 
 
 DISTANCES = _distances()
-"""int8 (90, 90): ranks or files between two squares, whichever are more."""
+"""int8 (90, 90): distance of two squares in ranks or files, whichever is larger."""
 
 
 def _concerns() -> NDArray[np.bool_]:
-    """`CONCERNS`: lines for rooks, cannons and kings, leaps and legs for knights."""
+    """Compute `CONCERNS`: lines for rooks, cannons and kings, leaps and legs for knights."""
     same_rank, same_file = (of[:, None] == of for of in (RANK_OF, FILE_OF))
     return same_rank | same_file | (DISTANCES <= 2)
 
 
 CONCERNS = _concerns()
-"""bool (90, 90): whether a piece that comes to a square, or leaves it, may attack or uncover a
-king on another. All else leaves the king as safe as it was."""
+"""bool (90, 90): whether a piece that comes to or leaves the first square may attack, or uncover an
+attack on, a king on the second. Other moves do not change the king's safety.
+"""

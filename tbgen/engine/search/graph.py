@@ -1,12 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Graph of positions of a proof: propagation of outcomes, and perpetual checks.
 
-    settle    won: a move into a won position, or nothing but moves into such
-    find      perpetual checks: the greatest set of positions in which the opponent has nothing
-              but checks that stay inside, or moves into won positions, and the winner-to-be a
-              quiet answer that stays inside         (docs/values.md, "Patterns, exactly")
+    settle          a node is won by a move to a won node, or if all of the defender's moves
+                    lead to won nodes
+    find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
+                    move of the defender is a check that stays in the set or leads to a won node,
+                    and the attacker has a quiet answer that stays in the set or a move to a won
+                    node         (docs/values.md, "Patterns, exactly")
 
-This module has no boards: `proving` makes the positions.
+This module uses no boards: `proving` generates the positions.
 """
 
 from __future__ import annotations
@@ -19,47 +21,48 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import part
 
 OPEN, WON, LOST = 0, 1, 2
-"""What is known of a node: nothing; the winner-to-be wins; he does not, as far as this can tell."""
+"""Status of a node: unknown; the attacker wins; no win of the attacker can be proven."""
 
 STATUS, CHILDREN, FIRST_CHILD, PROOF, DISPROOF, IN_CHECK, OPPONENT, RANK, PLACE, RESTS = range(10)
-"""Columns of `Graph.nodes`: the status; how many children, -1 before they are made, and where they
-begin; how much is left to show that it is won, or is not; whether the side to move is in check, and
-is the opponent; when it was found to be won; 1 + its place on the way down, 0 elsewhere; where
-nothing is left to show, the node higher up that this rests on, or `ITSELF`."""
+"""Columns of `Graph.nodes`: the status; number of children, -1 before expansion; first edge to
+them; proof and disproof numbers; whether the side to move is in check; whether it is the defender;
+time of settling; 1 + index on the current path, 0 elsewhere; node that a settled estimate depends
+on, or `ITSELF`.
+"""
 _COLUMNS = 10
 ITSELF = -1
 
 NODES, EDGES, EXPANDED, CLOCK = range(4)
-"""Counts in `Graph.counts`."""
+"""Indices of `Graph.counts`: nodes, edges, expanded nodes, and the clock of `RANK`."""
 
 _EDGES = 8
-"""Room for so many moves a position: 1.5 to 7 were counted."""
+"""Edges allocated per node; 1.5 to 7 moves per position were measured."""
 
 NEVER = 1 << 24
-"""A number that stands for infinity; sums stop here."""
+"""Infinite proof number; sums saturate below it."""
 
 
 class Graph(NamedTuple):
-    """Positions and moves of a proof. Shapes: N positions, E moves, H places."""
+    """Positions and moves of a proof. Shapes: N nodes, E edges, H hash slots."""
 
     keys: NDArray[np.int64]
-    """int64 (N,): of the positions, as the search has them."""
+    """int64 (N,): hash keys of the positions."""
     nodes: NDArray[np.int32]
-    """int32 (N, 10): `STATUS` and what follows."""
+    """int32 (N, 10): columns `STATUS` to `RESTS`."""
     expanded: NDArray[np.int32]
-    """int32 (N,): the nodes that have their children, in the order in which they got them."""
+    """int32 (N,): the expanded nodes, in order of expansion."""
     children: NDArray[np.int32]
-    """int32 (E,): nodes, those of one parent behind each other."""
+    """int32 (E,): child of each edge; the edges of a parent are consecutive."""
     moves: NDArray[np.int16]
-    """int16 (E,): the moves that lead to them."""
+    """int16 (E,): move of each edge."""
     places: NDArray[np.int32]
-    """int32 (H,): nodes + 1 by key, H a power of two above N; 0 where there is none."""
+    """int32 (H,): 1 + node by hash of its key, H a power of two above N; 0 in a free slot."""
     counts: NDArray[np.int64]
-    """int64 (4,): `NODES` and what follows."""
+    """int64 (4,): `NODES` to `CLOCK`."""
 
 
 def new_graph(nodes: int) -> Graph:
-    """An empty graph with room for so many positions; the system gives memory where it is used."""
+    """Return an empty graph for `nodes` positions; the system allocates memory on first use."""
     return Graph(
         np.zeros(nodes, np.int64),
         np.zeros((nodes, _COLUMNS), np.int32),
@@ -73,9 +76,9 @@ def new_graph(nodes: int) -> Graph:
 
 @part
 def find(graph, key):
-    """The place of a position in `places`: of its node, or free.
+    """Return the slot of a position in `places`: that of its node, or a free slot.
 
-    key : int64; the position's
+    key : int64; hash key of the position
     """
     mask = len(graph.places) - 1
     at = (key ^ key >> 29) & mask
@@ -86,20 +89,20 @@ def find(graph, key):
 
 @part
 def number_of(graph, key):
-    """The node of a position, -1 where there is none.
+    """Return the node of a position, or -1.
 
-    key : int64; the position's
+    key : int64; hash key of the position
     """
     return np.int64(graph.places[find(graph, key)]) - 1
 
 
 @part
 def add(graph, key, in_check, opponent):
-    """The node of a position, made if need be.
+    """Return the node of a position; creates it if there is none.
 
-    key : int64; the position's
-    in_check : int64; whether the side to move is in check
-    opponent : int64; whether that is the opponent
+    key : int64; hash key of the position
+    in_check : int64; 1 if the side to move is in check
+    opponent : int64; 1 if the side to move is the defender
     """
     at = find(graph, key)
     if graph.places[at] != 0:
@@ -117,7 +120,7 @@ def add(graph, key, in_check, opponent):
 
 @part
 def declare(graph, number, status):
-    """Say what is known of a node from now on.
+    """Set the status and proof numbers of a node.
 
     status : int64; `WON` or `LOST`
     """
@@ -131,13 +134,13 @@ def declare(graph, number, status):
 
 @part
 def settle_node(graph, number):
-    """Return whether a node's children say that it is won or not; declares it.
+    """Settle a node if its children decide it; return whether they do.
 
     number : int64; the node, with children
     """
     node = graph.nodes[number]
     first, children, opponent = node[FIRST_CHILD], node[CHILDREN], node[OPPONENT]
-    # One move is enough for whoever moves; without any he has lost.
+    # One good move is enough for the side to move; without any move it has lost.
     enough, all_else = WON, LOST
     if opponent != 0:
         enough, all_else = LOST, WON
@@ -156,7 +159,7 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Propagate declared outcomes through the graph; ends early when the search is stopped."""
+    """Propagate settled outcomes through the graph; ends early when the search is stopped."""
     changed = True
     while changed and state.stop == 0:
         changed = False
@@ -168,7 +171,7 @@ def settle(state, graph):
 
 @part
 def _stays(graph, number, inside):
-    """Return whether a node still belongs to the pattern, as far as its children tell.
+    """Return whether a node still satisfies the conditions of the pattern.
 
     inside : int8 (N,), in; 1 for nodes of the pattern
     """
@@ -184,9 +187,9 @@ def _stays(graph, number, inside):
 
 @part
 def find_patterns(state, graph, inside):
-    """Declare the positions of perpetual checks won; returns how many there are.
+    """Settle the positions of perpetual checks as won; return their number.
 
-    None when the search is stopped.
+    0 when the search is stopped.
 
     inside : int8 (N,), scratch
     """

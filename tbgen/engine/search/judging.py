@@ -1,23 +1,22 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Values of a position without search: a verdict of the referee, a table's value.
+"""Exact values of a position without search: verdicts of the referee, table values.
 
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
-    just captured?   probe_board  ->  the value in a table, exact: nothing can have been repeated
+    just captured?   probe_board  ->  table value, exact: no position can have been repeated
 
-The verdict is exact (it is the referee's own), and comes before anything else, as in Tan &
-Watkinson Medina, section 5.1. What it decides follows from where the repetition began:
+The verdict is the referee's own and comes first, as in Tan & Watkinson Medina, section 5.1. Its use
+depends on where the repetition began:
 
 * After the root: final at the second occurrence. The offender's other moves are searched at the
   earlier occurrence, in the same tree.
-* In the game before the root, with only one earlier occurrence: the opponent of the side that
-  thinks may still deviate, so a verdict in favour of that side is not counted yet; one against it
-  is, and a draw, because a referee may give either at once.
+* In the game before the root, with one earlier occurrence: a verdict for the root's side to move is
+  ignored, because the opponent may still deviate. A verdict against it and a draw count, because a
+  referee may give them at once.
 
-A value that rests on a repetition holds for this way to the position only. `state.depends` has,
-for the value that a node has just returned, the first row that it depends on: where the loop
-begins, or `CLEAN`. A node's value may be stored if that is not above the node itself (the graph
-history problem). What remains is the other half of it: a clean value may be used on a way whose
-own positions its line would repeat.
+The value of a repetition holds for the current path only (graph history interaction).
+`state.depends` is the first row that the value just returned depends on: the start of the loop, or
+`CLEAN`. A node's value is stored in the hash table only if that row is not before the node.
+One error remains: a stored value may be used on a path whose positions its line would repeat.
 """
 
 from __future__ import annotations
@@ -35,14 +34,14 @@ from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_boar
 from tbgen.referee import record
 
 CLEAN = 1 << 40
-"""In place of the first row that a value rests on, for values that rest on no earlier position."""
+"""Row in `state.depends` for values that depend on no earlier position."""
 
 
 @part
 def verdict_score(state, row, side, beta):
-    """The score of a repetition, or `UNKNOWN`; `state.depends` says on what it rests.
+    """Return the score of a repetition, or `UNKNOWN`; sets `state.depends`.
 
-    beta : int64; where a draw is enough for a cutoff, the opponent's chases are not worked out
+    beta : int64; the opponent's chases are not computed where a draw causes a cutoff
         (Tan & Watkinson Medina, section 5.2)
     """
     start = record.find_span(state.boards, state.log, row, 2)
@@ -64,7 +63,7 @@ def verdict_score(state, row, side, beta):
     ply = row - state.root
     state.depends[ply] = start
     if verdict == record.DRAW:
-        # Equal offences are counted too, though both sides were looked at: nobody tells them apart.
+        # Also counts draws by equal offences, where both sides were judged.
         state.spared += beta <= DRAW
         return np.int64(DRAW)
     winner = np.int64(0)
@@ -84,9 +83,9 @@ def verdict_score(state, row, side, beta):
 
 @part
 def table_score(state, shared, row, side):
-    """The score of a position that nothing can have repeated, or `UNKNOWN`.
+    """Return the table score right after a capture or a pawn's advance, or `UNKNOWN`.
 
-    That is one right after a capture or a pawn's advance, where history does not matter.
+    There no position can have been repeated, so the value does not depend on the path.
     """
     if state.log[row, record.FIRST] != row or row == state.root:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""Kinds of pieces by name, as the search and its evaluation tell them apart: plain numbers."""
+"""Names of piece codes as plain numbers, and the game phase."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ROOK, KNIGHT, CANNON = (
     piece_code(0, kind) for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
 )
 PAWN = piece_code(0, PieceType.PAWN)
-"""Red's piece codes. From `ROOK` on they are attackers, which cross the river."""
+"""Red's piece codes. Codes from `ROOK` on are attackers, which may cross the river."""
 
 FULL_PHASE = 32
-"""The phase of the opening; 0 is the ending."""
+"""Phase of the starting position; 0 is the endgame."""
 
 PHASES = np.zeros(16, np.int64)
-"""int64 (16,): what a piece code adds to the phase, nothing but for rook, knight and cannon."""
+"""int64 (16,): phase of each piece code; 0 for all but rook, knight and cannon."""
 for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
     PHASES[[_code, _code + 8]] = _weight

@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The network of the evaluation: a layer of sums over the board, and two outputs.
+"""Evaluation network: one hidden layer of sums over the pieces, and two outputs.
 
-    pieces on squares  ->  `hidden`: for each view and wing, `SHAPES` sums of weights
+    pieces on squares  ->  `hidden`: `SHAPES` sums of weights for each view, plain and mirrored
     sums               ->  clipped to 0..`FULL`, squared
-    squares            ->  what the opening says and what the ending says, mixed by the phase
+    squares            ->  outputs for opening and endgame, mixed by the phase
 
-Each side has a view: its own pieces against the other's, from its own side of the board; the side
-to move comes first in the outputs. Each view is looked at twice, as it is and in a mirror, by the
-same weights, so that both wings are alike by construction. The first layer is a sum over pieces:
-a move adds a row of `SHAPE_ROWS` and takes another away (`move_hidden`), in a vector or two.
+There is a view for each side: own pieces and the opponent's pieces, from the own side of the board.
+The view of the side to move comes first in the outputs. Each view is computed plain and mirrored
+left to right with the same weights, so that evaluation is symmetric. A move updates the sums: one
+row of `SHAPE_ROWS` is added and another subtracted (`move_hidden`), in a few vector instructions.
 
-The weights are in `weights`, found by `scripts/tune/train.py`; all here is integers, so that the
-same position has the same value on every machine.
+`scripts/tune/train.py` trains the weights (`weights`). All numbers are integers, so that a position
+has the same value on every machine.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ from tbgen.indexing.squares import (
 )
 
 SHAPES = len(weights.BIASES)
-"""Sums of one side's view of the board as it is; a mirrored board has as many."""
+"""Number of sums of one view, plain; a mirrored view has the same number."""
 OWN = 2 * SHAPES
-"""Sums of one side's view, of the board as it is and mirrored."""
+"""Number of sums of one view, plain and mirrored."""
 HIDDEN = 2 * OWN
-"""All sums of a position: Red's view, then Black's, each as it is and then in a mirror."""
+"""Number of sums of a position: Red's view, then Black's, each plain and mirrored."""
 INPUTS = 2 * len(PieceType) * SQUARES
 
 FULL = 181
-"""A sum of 1.0: the largest whose square fits into 15 bits."""
+"""Sum that stands for 1.0: the largest whose square fits into 15 bits."""
 FINE = 4
-"""Outputs are kept in quarters of a unit of the score."""
+"""Units of the outputs per unit of the score."""
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
-    """The number of the input that a piece on a square is, seen by a side.
+    """Return the input number of a piece on a square, in the view of a side.
 
-    The side's own kinds come first, then the other's, with ninety squares each.
+    Inputs of the view's own kinds come first, then the opponent's, ninety squares each.
     """
     seen = flip_square(square) if view == 1 else square
     if mirrored:
@@ -60,7 +60,7 @@ def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
 
 
 def _shape_rows() -> NDArray[np.int16]:
-    """`SHAPE_ROWS`."""
+    """Compute `SHAPE_ROWS`."""
     shapes = np.frombuffer(base64.b85decode(weights.SHAPES), np.int8)
     shapes = shapes.reshape(INPUTS, SHAPES)
     rows = np.zeros((16, SQUARES, HIDDEN), np.int16)
@@ -75,18 +75,18 @@ def _shape_rows() -> NDArray[np.int16]:
 
 
 SHAPE_ROWS = _shape_rows()
-"""int16 (16, 90, HIDDEN): what a piece code on a square adds to the sums."""
+"""int16 (16, 90, HIDDEN): weights that a piece code on a square adds to the sums."""
 EMPTY_HIDDEN = np.tile(np.array(weights.BIASES, np.int16), 4)
-"""int16 (HIDDEN,): the sums of a board without pieces."""
+"""int16 (HIDDEN,): sums of an empty board."""
 
 OPENING, ENDING = np.tile(np.array(weights.OUTPUTS, np.int32), (1, 1, 2)).reshape(2, HIDDEN)
-"""int32 (HIDDEN,): what each sum, squared, counts for: the mover's view first."""
+"""int32 (HIDDEN,): output weight of each squared sum; the view of the side to move comes first."""
 OPENING_BASE, ENDING_BASE = weights.OUTPUT_BASES
 
 
 @part
 def add_hidden(state, row, code, square):
-    """Count a piece in.
+    """Add a piece to the sums of a row.
 
     code, square : int64
     """
@@ -96,9 +96,9 @@ def add_hidden(state, row, code, square):
 
 @part
 def move_hidden(state, row, code, source, target, taken):
-    """Give the next row its sums: a piece has moved, and may have taken another.
+    """Compute the sums of the next row after a move.
 
-    code, taken : int64; piece codes; 0 where nothing was taken
+    code, taken : int64; piece codes of the moved and the captured piece; `taken` 0 for none
     """
     before, after = state.hidden[row], state.hidden[row + 1]
     come, gone = SHAPE_ROWS[code, target], SHAPE_ROWS[code, source]
@@ -113,14 +113,14 @@ def move_hidden(state, row, code, source, target, taken):
 
 @part
 def keep_hidden(state, row):
-    """Give the next row the same sums."""
+    """Copy the sums to the next row."""
     for i in range(HIDDEN):
         state.hidden[row + 1, i] = state.hidden[row, i]
 
 
 @part
 def _squared(value):
-    """A sum, clipped and squared.
+    """Return a sum, clipped and squared.
 
     value : int16
     """
@@ -133,7 +133,7 @@ def see(state, row, side):
     """Return the network's evaluation for the side to move, in units of the score."""
     sums = state.hidden[row]
     own, other = side * OWN, (1 - side) * OWN
-    # Numbers of 32 bits, for vectors of twice as many: `train.py` keeps the totals within them.
+    # 32 bits, for more numbers per vector: `train.py` keeps the totals within them.
     opening, ending = np.int32(0), np.int32(0)
     for i in range(OWN):
         seen = _squared(sums[own + i])

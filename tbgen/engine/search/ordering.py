@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The moves of a position one by one, the likeliest best first.
+"""Move ordering: the moves of a position one by one, the most promising first.
 
-    the hash table's move  ->  captures that lose nothing, dearest victim by cheapest attacker
-    ->  quiet moves: killers of the ply, the refutation of the move before, then by history
-    ->  captures that lose
+    hash move  ->  captures that lose nothing, most valuable victim by least valuable attacker
+    ->  quiet moves: killers of the ply, countermove, then by history
+    ->  losing captures
 
-History is what cutoffs have taught of quiet moves, of a piece to a square: by itself, as a reply
-to the opponent's last move, and as a follow-up to one's own. It is kept from move to move.
+History counts cutoffs of quiet moves by piece and target: of the move itself, as a reply to the
+opponent's last move, and as a follow-up to the own last move. It is kept from search to search.
 
-Each stage generates and ranks its moves only when it is reached: most positions that are cut off
-never see their quiet moves. Quiescence asks for captures alone.
+Moves are generated and ranked when their stage is reached: most nodes with a cutoff never generate
+quiet moves. Quiescence search uses the captures only.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
-"""Stages: the first two and `CAPTURES_ONLY` are where an order of moves begins."""
+"""Stages; iteration starts with `HASH_MOVE`, or with `CAPTURES_ONLY` in quiescence search."""
 
 _KILLER_RANK = 1 << 24
 _REFUTATION_RANK = 1 << 23
 _LOSING_RANK = -(1 << 23)
-"""About it lie captures that lose something: behind all quiet moves, whatever their history."""
+"""Base of the ranks of losing captures: below all quiet moves."""
 _PLACE_BITS = MAX_MOVES.bit_length()
 _PLACES = (1 << _PLACE_BITS) - 1
-"""Of a rank and a place in one number: the bits of the place among the moves of a ply."""
+"""Mask of the move index, where rank and index are packed into one number."""
 _NO_LOSS = 0
-"""Captures of this rank or more lose nothing at first sight."""
+"""Least rank of captures that lose nothing."""
 HISTORY_LIMIT = 1 << 14
-"""No single history goes beyond it, either way."""
+"""Maximum absolute value of a history."""
 _LESSON_LIMIT = 1 << 11
 
 
 @part
 def start_moves(state, ply, move, captures_only):
-    """Begin with the moves of a position.
+    """Start iterating over the moves of a position.
 
-    move : int64; the hash table's move, 0 for none; it need not be one of this position
-    captures_only : bool; for quiescence
+    move : int64; the hash move, 0 for none; may be invalid in this position
+    captures_only : bool; set in quiescence search
     """
     state.hash_move[ply] = move
     state.count[ply] = state.next[ply] = 0
@@ -60,7 +60,7 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Rank the captures of the ply: victim's value, then the cheaper attacker.
 
-    A dear piece that takes a cheaper one is asked what comes of it (`exchange`).
+    Captures of a cheaper piece are tested by static exchange evaluation (`exchange`).
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -75,10 +75,10 @@ def _rank_captures(state, row, side, ply):
 
 @part
 def _known(state, code, target, before, earlier):
-    """Return the sum of three histories of cutoffs by a piece that comes to a square.
+    """Return the sum of the three histories of a piece that moves to a square.
 
     code : int64; the piece
-    before, earlier : int64; what was played before, and before that (`played`); -1 for nothing
+    before, earlier : int64; the last move and the move before it (`played`); -1 for none
     """
     place = (code & 7) * SQUARES + target
     known = np.int64(state.history[code, target]) + state.followups[0, before, place]
@@ -89,7 +89,7 @@ def _known(state, code, target, before, earlier):
 
 @part
 def _earlier(state, ply):
-    """Return the move before the last one; -1 for none."""
+    """Return the move before the last move (`played`); -1 for none."""
     if ply > 0:
         return np.int64(state.played[ply - 1])
     return np.int64(-1)
@@ -97,7 +97,7 @@ def _earlier(state, ply):
 
 @part
 def history_of(state, row, ply, move):
-    """Return the sum of a quiet move's three histories of at most `HISTORY_LIMIT`."""
+    """Return the sum of a quiet move's three histories, each within +-`HISTORY_LIMIT`."""
     code = np.int64(state.boards[row, move >> 7])
     return _known(state, code, move & 127, np.int64(state.played[ply]), _earlier(state, ply))
 
@@ -106,7 +106,7 @@ def history_of(state, row, ply, move):
 def _rank_quiets(state, row, ply, first):
     """Rank the quiet moves of the ply.
 
-    first : int64; where the quiet moves begin
+    first : int64; index of the first quiet move
     """
     before, earlier = np.int64(state.played[ply]), _earlier(state, ply)
     refutation = state.refutations[before]
@@ -127,15 +127,14 @@ def _rank_quiets(state, row, ply, first):
 
 @part
 def _pick(state, ply, least):
-    """The move of the highest rank that is left, if that is `least` or more; else 0.
+    """Return the remaining move of the highest rank, if that is at least `least`; else 0.
 
     least : int64; a rank
     """
     begin, count = np.int64(state.next[ply]), np.int64(state.count[ply])
     ranks, moves = state.ranks[ply], state.moves[ply]
     while begin < count:
-        # Rank and place in one number, the first of equals highest: a loop without a choice inside,
-        # which processors like.
+        # Rank and index in one number, the first of equals highest: a loop without branches.
         highest = (np.int64(ranks[begin]) << _PLACE_BITS) - begin
         for i in range(begin + 1, count):
             highest = max(highest, (np.int64(ranks[i]) << _PLACE_BITS) - i)
@@ -155,7 +154,7 @@ def _pick(state, ply, least):
 
 @part
 def next_move(state, row, side, ply):
-    """The next move to try, pseudo-legal; 0 when there is none left."""
+    """Return the next pseudo-legal move, or 0 when none is left."""
     while True:
         stage = state.stage[ply]
         if stage == HASH_MOVE:
@@ -190,7 +189,7 @@ def next_move(state, row, side, ply):
 
 @part
 def _moved_by(known, lesson):
-    """A history after a lesson: the nearer to its limit, the less it learns.
+    """Return an updated history; the change shrinks towards `HISTORY_LIMIT`.
 
     known : int64; the history
     lesson : int64; positive for a cutoff, negative for none
@@ -200,7 +199,7 @@ def _moved_by(known, lesson):
 
 @part
 def _teach(state, row, ply, move, lesson):
-    """Let the histories of a quiet move learn.
+    """Update the three histories of a quiet move.
 
     lesson : int64; positive for a cutoff, negative for none
     """
@@ -217,7 +216,10 @@ def _teach(state, row, ply, move, lesson):
 
 @part
 def reward(state, row, ply, move, depth):
-    """Remember a quiet move that cut the search off, and that those tried before it did not."""
+    """Update killers, countermove and histories after a cutoff by a quiet move.
+
+    The quiet moves tried before it are penalised.
+    """
     if state.killers[ply, 0] != move:
         state.killers[ply, 1] = state.killers[ply, 0]
         state.killers[ply, 0] = move

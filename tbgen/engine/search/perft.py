@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Perft: how many lines of legal moves a position has, to a depth.
+"""Perft: number of lines of legal moves to a depth.
 
-The search's own generation, legality and moving, and nothing else: wrong counts show a mistake in
-those, and its speed is what the speed of the search is measured against.
+Uses only the generation, legality and making of moves of the search. Wrong counts show a mistake in
+these; the speed is a reference for the speed of the search.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tbgen.engine.search.state import push
 
 @recursive_part
 def _count(state, row, side, depth):
-    """Return how many lines of `depth` legal moves begin at a row."""
+    """Return the number of lines of `depth` legal moves from a row."""
     ply = row - state.root
     yes, no = ply >= 0, ply < 0
     first = generate(state, row, side, ply, ply - ply, yes)
@@ -36,7 +36,7 @@ def _count(state, row, side, depth):
 
 @borrowing_kernel
 def perft(states, depth):
-    """Return how many lines of `depth` legal moves the root has.
+    """Return the number of lines of `depth` legal moves from the root.
 
     states : `State` (1,), inout; set up by `state.begin`
     depth : int64; 1 or more

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-calls
-"""The driver of proofs: it starts and continues them, and follows a proof that was found.
+"""Driver of proofs: start and continue a proof, and follow a proof that was found.
 
-    begin  ->  continue_proof, between the depths of the search  ->  the winning move
-    least_to_prove  ->  the move that leaves least to prove
-    known           ->  the move of the last proof, while the game stays in it
+    begin  ->  continue_proof, between iterations of the search  ->  the winning move
+    least_to_prove  ->  the move with the smallest proof number
+    known           ->  the move of the last proof, while the game stays in its graph
 
-Proofs are tried with few men on the board, where wins by the rules of repetition are frequent and
-proofs small. The next move uses the same graph: so a win makes progress, and a winning loop is
-continued although all its positions have occurred.
+Proofs are tried with few pieces on the board: there wins by the repetition rules are frequent and
+proofs are small. Later moves of the game use the same graph. So a win makes progress, and a winning
+loop is continued although all its positions have occurred.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ from tbgen.probing import Buffers
 from tbgen.referee.record import FIRST
 
 FEW_MEN = 6
-"""With more on the board nothing is tried."""
+"""Maximum pieces on the board for a proof."""
 _SHARE, _LATER_SHARE = 2, 8
-"""Positions that a proof may look at for each one of the search: first, and once the search has
-looked at `_LATER`. What the search has not found by then it will hardly find."""
+"""Nodes of the proof per node of the search: at first, and after `_LATER` nodes of the search. Wins
+that the search has not found by then are rarely found by it later.
+"""
 _LATER = 65_000
 _SEARCH_FIRST = 4_000
-"""What the search finds within so many nodes needs no proof; and it says in how many plies."""
+"""Nodes of the search before a proof starts: a win found by then has a line and a distance."""
 _POSITIONS = 1 << 21
-"""Room for a proof: 260 MiB when it is full; what is not used takes no memory."""
+"""Maximum nodes of a proof: 260 MiB when full; unused memory is not allocated."""
 
 
 class Prover:
-    """The proof that is being looked for, and the last one found."""
+    """The current proof, and the last proof that was found."""
 
     def __init__(self) -> None:
         self._graph: Graph | None = None
@@ -57,11 +58,11 @@ class Prover:
         self._nodes = 0
 
     def forget(self) -> None:
-        """Forget the last proof: it may rest on other tables, or on other rules."""
+        """Discard the last proof: it may depend on other tables or rules."""
         self._found = None
 
     def warm_up(self, state: NDArray[np.void], buffers: Buffers) -> None:
-        """Compile the kernel, or load it; the record has been set up for some position."""
+        """Compile or load the kernel; the record must be set up for any position."""
         prove(state, buffers, new_graph(_POSITIONS), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
@@ -71,9 +72,9 @@ class Prover:
         self._nodes = 0
 
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers, limit: int) -> Move | None:
-        """Continue the proof after a depth of the search; return the winning move once proven.
+        """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        `limit` is how many nodes search and proof may count together.
+        `limit` is the maximum number of nodes of search and proof together.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _SEARCH_FIRST:
@@ -91,7 +92,7 @@ class Prover:
         return None
 
     def least_to_prove(self) -> Move | None:
-        """Return the one move that leaves least to prove; None if there are several."""
+        """Return the move with the smallest proof number; None if several moves share it."""
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None
@@ -103,7 +104,10 @@ class Prover:
         return _move(int(graph.moves[left[0][1]]))
 
     def known(self, state: NDArray[np.void]) -> Move | None:
-        """Return the winning move if all positions since the root of the last proof are in it."""
+        """Return the winning move of the last proof; None if the game has left its won nodes.
+
+        All positions since the root of the proof must be in its graph.
+        """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
             return None
@@ -126,10 +130,10 @@ class Prover:
 
 
 def _rank(graph: Graph, edge: int) -> int:
-    """Return the time at which a child was found to be won."""
+    """Return the time at which a child was settled."""
     return int(graph.nodes[graph.children[edge], RANK])
 
 
 def _move(number: int) -> Move:
-    """A move of the search."""
+    """Convert a move of the search to a `Move`."""
     return Move(number >> 7, number & 127)

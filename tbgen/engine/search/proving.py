@@ -1,20 +1,19 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Proof of a win: a graph of positions, grown until it shows the win or nodes are used up.
+"""Proof-number search on a graph of positions, until a win is proven or the nodes are used up.
 
-    descend   from the root to a leaf: the winner-to-be where least is left to show, his opponent
-              where he is likeliest to escape        (proof numbers: `estimates`)
-    expand    all moves of the leaf; positions met before are met again, not searched again
-    settle    what follows, and which positions are perpetual checks      (`graph`)
+    descend   from the root to a leaf: for the attacker, the child with the smallest proof
+              number; for the defender, with the smallest disproof number   (`estimates`)
+    expand    add all moves of the leaf; known positions become shared nodes
+    settle    propagate outcomes, and find perpetual checks                  (`graph`)
 
-A line of the tree search ends where a loop is closed, and all that rests on it is searched again
-on every other way; in a graph a loop is there once. Wins by the rules have small proofs there: a
-thousand positions for one of order 4, of which each stands on many thousands of lines.
+A tree search ends a line where a loop closes, and repeats on every other path all work that depends
+on the loop. The graph stores a loop once. So wins by the repetition rules have small proofs: a
+thousand positions for a win of order 4, each of which is on many thousands of lines of the tree.
 
-What is proven holds whatever the opponent does, and is exact: patterns are those of the tables,
-but for perpetual chases, and for checks that the winner-to-be would have to answer by checks,
-which are not searched. Proof numbers only choose the next node. Positions that the game has
-seen since its last capture or pawn's advance count as not won, so that no repetition of the proof
-reaches back into the game.
+A proven win holds against any defence. Patterns equal those of the tables, but perpetual chases are
+not searched, nor checks that the attacker must answer by checks. Proof numbers only select the next
+node. Positions of the game since its last capture or pawn's advance count as not won, so that no
+repetition of the proof reaches back into the game.
 """
 
 from __future__ import annotations
@@ -57,20 +56,21 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _PATIENCE = 64
-"""So many ways down may end without a leaf before patterns are looked for again, and more in
-a larger graph: a 64th of its nodes."""
+"""Descents without a new leaf before patterns are searched again, plus a 64th of the expanded
+nodes.
+"""
 _ROUNDS = 8
-"""So often patterns may be looked for without a leaf between, before this is given up."""
+"""Pattern searches without a new leaf before the proof is given up."""
 
 _LEAST_ROOM = 32 * MAX_MOVES
-"""What a leaf may take: its moves, and captures after each of them, of at most 15 pieces."""
+"""Nodes and edges reserved for one leaf: its moves and their captures of at most 15 pieces."""
 _PASSES = 2
-"""Estimates are made anew so many times, the last nodes first."""
+"""Number of passes that recompute all estimates, the last expanded nodes first."""
 
 
 @part
 def _mover(graph, number, winner):
-    """The side to move in a node."""
+    """Return the side to move in a node."""
     if graph.nodes[number, OPPONENT] != 0:
         return 1 - winner
     return winner
@@ -78,7 +78,7 @@ def _mover(graph, number, winner):
 
 @part
 def _ask_table(state, buffers, graph, row, number, winner):
-    """Declare what a table says of a position, or that the winner-to-be has nothing to win with."""
+    """Settle a node by its table, or if the attacker has no attacking pieces left."""
     if state.attackers_left[row, winner] == 0:
         declare(graph, number, LOST)
     elif state.men_left[row] <= state.table_pieces:
@@ -93,7 +93,7 @@ def _ask_table(state, buffers, graph, row, number, winner):
 
 @part
 def _try_captures(state, buffers, graph, row, number, winner):
-    """Declare a new node if a capture settles it at once."""
+    """Settle a new node if a capture decides it."""
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON
     if side != winner:
@@ -115,7 +115,7 @@ def _try_captures(state, buffers, graph, row, number, winner):
 
 @part
 def _look(state, buffers, graph, row, number, winner):
-    """Say what can be said of a new node at a glance."""
+    """Settle a new node by tables, captures or mate; else set its proof number."""
     _ask_table(state, buffers, graph, row, number, winner)
     if graph.nodes[number, STATUS] == OPEN:
         _try_captures(state, buffers, graph, row, number, winner)
@@ -134,7 +134,7 @@ def _look(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Give a node its children."""
+    """Create the children of a node."""
     node, ply = graph.nodes[number], row - state.root
     opponent, side = np.int64(node[OPPONENT]), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
@@ -162,13 +162,12 @@ def _expand(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_all(state, graph, way, inside, anew):
-    """Declare all that the graph shows.
+    """Settle all nodes whose outcome the graph implies.
 
     way : int64 (MAX_PLY,), scratch
     inside : int8 (N,), scratch
-    anew : bool; estimate the rest anew, apart from any way down: once estimates have led nowhere,
-        or round loops only. Before that they are better left alone: that a move closes a loop
-        holds on most ways
+    anew : bool; recompute the estimates of all open nodes without a path. Only set once estimates
+        have led to no leaf: that a move closes a loop holds on most paths
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
@@ -182,9 +181,10 @@ def _settle_all(state, graph, way, inside, anew):
 
 @part
 def _grow(state, buffers, graph, way, loops):
-    """Go down to a leaf, give it children, and estimate the way anew; whether that led on.
+    """Descend to a leaf, expand it, and update the estimates of the path; return the progress.
 
-    A way that is too long does, too: its end counts as no progress, and the next ends elsewhere.
+    True if a leaf was expanded, or the path has the maximum length: its end becomes a failure, so
+    that the next path differs.
 
     way : int64 (MAX_PLY,), scratch
     loops : int64 (MAX_PLY,), scratch
@@ -204,7 +204,7 @@ def _grow(state, buffers, graph, way, loops):
         if edge < 0:
             break
         if depth + 2 >= MAX_PLY:
-            # It rests on the root, which lies on every way: so it holds until estimates are anew.
+            # Depends on the root, which is on every path: holds until estimates are recomputed.
             node[PROOF], node[DISPROOF], node[RESTS], node[PLACE] = NEVER, 0, 0, 0
             leads_on, depth = True, depth - 1
             break
@@ -228,7 +228,7 @@ def _grow(state, buffers, graph, way, loops):
 
 @part
 def _begin(state, buffers, graph):
-    """Begin with the root, and with what the game has seen."""
+    """Add the root, and the positions of the game as not won."""
     root = np.int64(state.root)
     add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
     for row in range(state.log[root, FIRST], root):
@@ -238,16 +238,16 @@ def _begin(state, buffers, graph):
 
 @borrowing_kernel
 def prove(states, buffers, graph, inside, scratch, node_limit):
-    """Grow a graph from the root until it shows that the side to move wins.
+    """Grow the graph until it proves that the side to move at the root wins.
 
     states : `State` (1,), inout; set up for a search; its nodes are counted
     graph : `Graph`, inout; empty at first, later as the last call has left it
     inside : int8 (N,), scratch
     scratch : int64 (2, MAX_PLY), scratch
-    node_limit : int64; ends once so many nodes have been counted
+    node_limit : int64; returns once `nodes` of the record reaches this number
 
-    Returns the winning move, 0 if none has been found so far, and -1 if there is nothing left to
-    look at, or no room.
+    Returns the winning move, 0 if the win is not proven yet, and -1 if the proof has failed or
+    there is no room left.
     """
     state = states[0]
     if graph.counts[NODES] == 0:
@@ -262,7 +262,7 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0, PROOF]
         stuck = proof == 0 or proof == NEVER
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
-            # Ways may run in loops without a new leaf: then all estimates are made anew.
+            # Paths may end in loops without a new leaf: then recompute all estimates.
             anew = stuck or expanded == settled
             _settle_all(state, graph, scratch[0], inside, anew)
             rounds += 1

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Quiescence: search of captures until the position is quiet enough to be evaluated.
+"""Quiescence search: captures only, until a position is quiet enough for a static evaluation.
 
-The side to move may also stand pat, unless it is in check: then every evasion is tried, and none
-means mate. Captures that lose material in the exchange, or that cannot bring the score up to
-alpha, are left out. No repetition is possible here: a capture precedes every position but the
-first, and the search has judged that one. For the same reason tables and the hash table always
-apply.
+The side to move may stand pat (take the static evaluation) unless it is in check. In check all
+evasions are searched; without any it is mate. Left out are captures that lose material by static
+exchange evaluation, and captures that cannot raise the score to alpha (delta pruning). Every
+position but the first follows a capture, so that no repetition is possible; the search has judged
+the first. Therefore tables and the hash table always apply.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from tbgen.engine.search.state import MAX_PLY, key_after, push
 from tbgen.referee.record import CHECKED
 
 _MARGIN = 150
-"""What a capture may bring beyond the value of the piece it takes."""
+"""Margin of delta pruning: gain of a capture beyond the value of the captured piece."""
 
 
 @recursive_part
 def quiesce(state, shared, row, side, alpha, beta):
-    """The score of a position once the captures have been made; fail-soft."""
+    """Return the score of a position by quiescence search; fail-soft."""
     ply = row - state.root
     state.nodes += 1
     if ply > state.deepest:
@@ -42,7 +42,7 @@ def quiesce(state, shared, row, side, alpha, beta):
     checked = state.log[row, CHECKED] != 0
     guess = np.int64(-INFINITE)
     if not checked:
-        # Evaluate before the look-up, as few nodes do without: the bucket arrives meanwhile.
+        # Evaluate before the look-up, while the bucket is prefetched; most nodes need both.
         guess = np.int64(evaluate(state, row, side))
     data = entry.look_up(state, shared, row)
     if data != 0 and beta - alpha == 1:

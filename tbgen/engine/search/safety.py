@@ -1,15 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Safety of the mover's king after a move, and checks that a move gives.
+"""King safety after a move (legality), and detection of checks.
 
-The answers of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, looked up
-outward from a king whose square is known. Advisors and elephants never reach the other palace.
+Results equal those of `tbgen.rules.moves.is_safe_after` and `tbgen.rules.attacks.in_check`, but
+are looked up outward from the king's square. Advisors and elephants never attack a king.
 
-    a king that was safe      attacked from now on only along the lines on which a piece has left
-                              or come, by a knight whose leg has become free, or by what has moved
-    a king that moves, or     asked from all sides (`_is_king_attacked`)
-    was in check
+    king not in check before   only new attacks are tested: lines that the move changes, knights
+                               whose leg it frees, and the moved piece
+    king moves or in check     all attacks are tested (`_is_king_attacked`)
 
-The counts of `perft` hold the two together, and a test every check of random games.
+The counts of `perft` verify the legality of moves; a test verifies checks on random games.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from tbgen.indexing.squares import EMPTY, RANKS
 from tbgen.referee.record import CHECKED
 
 _NOWHERE = -1
-"""In place of a square or a direction: none."""
+"""No square, or no direction."""
 
 
 @part
@@ -46,7 +45,7 @@ def _is_attacked_by_pawn(state, row, king, side):
 
     king : int64; its square
     """
-    # A pawn takes forward, and sideways past the river, where this king's palace is.
+    # Pawns capture forward, and sideways in the opponent's half, where this palace is.
     board, pawn = state.boards[row], 8 - 8 * side + PAWN
     return board[king + 1] == pawn or board[king - 1] == pawn or board[king + 9 - 18 * side] == pawn
 
@@ -71,12 +70,12 @@ def _is_attacked_by_knight(state, row, king, side):
 
 @part
 def _is_attacked_from(state, row, king, side, direction, left, come):
-    """Return whether the king of a side is attacked from a direction, or faces the other.
+    """Return whether the king of a side is attacked along a direction, or faces the other king.
 
     king : int64; its square
-    direction : int64; of `STEPS`, or `_NOWHERE`, from where nothing attacks
-    left, come : int64; squares that a piece of this side leaves and comes to, though the row has
-        it where it was; `_NOWHERE` for a row as it is
+    direction : int64; index of `STEPS`, or `_NOWHERE`, which returns False
+    left, come : int64; source and target of a move of this side that the row's lines do not contain
+        yet; `_NOWHERE` to test the row unchanged
     """
     if direction < 0:
         return False
@@ -92,7 +91,7 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
             taken &= ~(np.int64(RANK_OF[left] == rank) << FILE_OF[left])
             taken |= np.int64(RANK_OF[come] == rank) << FILE_OF[come]
     seen = np.int64(SIGHTS[direction >> 1, place, taken]) >> (direction & 1) * WAY_SHIFT
-    # Where there is no piece, it is the king's own square.
+    # Without a piece it is the king's own square.
     first = king + STEPS[direction] * (seen >> FIRST_SHIFT & FREE)
     second = king + STEPS[direction] * (seen >> SECOND_SHIFT & FREE)
     enemy, board = 8 - 8 * side, state.boards[row]
@@ -103,10 +102,10 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
 
 @part
 def _is_king_attacked(state, row, king, side, source, target):
-    """Return whether the king of a side is attacked from anywhere, or faces the other.
+    """Return whether the king of a side is attacked by any piece, or faces the other king.
 
     king : int64; its square
-    source, target : int64; of a move that the board shows and the lines do not
+    source, target : int64; a move that the board contains and the lines do not
     """
     for direction in range(4):
         if _is_attacked_from(state, row, king, side, direction, source, target):
@@ -118,9 +117,9 @@ def _is_king_attacked(state, row, king, side, source, target):
 
 @part
 def gives_check(state, row, side, source, target):
-    """Return whether the move that led to a row gives check; the other king was safe before.
+    """Return whether the move that led to a row gives check; the checked king was safe before.
 
-    side : int64; who has moved
+    side : int64; the side that has moved
     """
     other = 1 - side
     king = np.int64(state.squares[row, state.kings[other]])
@@ -141,7 +140,7 @@ def gives_check(state, row, side, source, target):
 
 @part
 def _stays_safe(state, row, side, king, source, target):
-    """Return whether a safe king stays so after a pseudo-legal move of another of its pieces.
+    """Return whether a safe king stays safe after a pseudo-legal move of another piece of its side.
 
     king : int64; its square
     """
@@ -152,7 +151,7 @@ def _stays_safe(state, row, side, king, source, target):
         return False
     if left >= 0 or DISTANCES[king, source] != 1:
         return True
-    # A leg becomes free: of a knight that is not taken at the same time.
+    # The move may free the leg of a knight, unless it captures that knight.
     i, knight = 0, 8 - 8 * side + KNIGHT
     while SOURCES[KNIGHT, king, i] >= 0:
         at = SOURCES[KNIGHT, king, i]
@@ -165,7 +164,7 @@ def _stays_safe(state, row, side, king, source, target):
 
 @part
 def is_safe(state, row, side, source, target):
-    """Return whether the mover's king is safe after a pseudo-legal move; changes nothing."""
+    """Return whether the mover's king is safe after a pseudo-legal move; restores the row."""
     board = state.boards[row]
     king = np.int64(state.squares[row, state.kings[side]])
     if source == king:

@@ -1,14 +1,14 @@
 # mypy: allow-untyped-calls
-"""The driver of the search: deeper and deeper, until time, depth or nodes are used up.
+"""Driver of the search: iterative deepening until time, depth or nodes are used up.
 
-    Searcher.think(game, ...)  ->  Iteration after Iteration, each with its best lines
+    Searcher.think(game, ...)  ->  one Iteration after another, each with its best lines
 
-Plain Python around two kernels that run without the GIL, so that `stop` may be called from
-another thread at any moment. Blocks of tables that a search found cold are loaded before the next
-iteration, while nobody searches.
+Plain Python around two kernels that run without the GIL, so that `stop` may be called from another
+thread at any time. Table blocks that a search did not find in memory are loaded before the next
+iteration, when no search is running.
 
-Further threads search the same root, each in a record of its own and some a ply deeper, and say
-what they find through the hash table alone (lazy SMP). The first thread's result is the result.
+Further threads search the same root, each in its own record and some one ply deeper, and share
+only the hash table (lazy SMP). The result is that of the first thread.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from tbgen.tables.names import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""Half the window about the last depth's score, at first and at last."""
+"""First half-width of the aspiration window about the last score, and the width that opens it."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
-"""A score of no more, either way, tells neither who may win nor by which move."""
+"""Maximum absolute score at which the search is taken to have no advantage and no clear move."""
 _KEPT = ("generation", "stop", "history", "followups", "refutations")
-"""What of a record outlives a search."""
+"""Fields of a record that are kept between searches."""
 _WXF = RuleSet(Rules.WXF)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A best line: its score for the side to move (`scores`), and its moves."""
+    """A principal variation: its moves, and its score for the side to move (`scores`)."""
 
     score: int
     moves: tuple[Move, ...]
@@ -55,12 +55,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """Result of a search to some depth; `complete` unless it was stopped on the way.
+    """Result of a search to some depth; `complete` unless the search was stopped before its end.
 
-    `deepest` is the longest line looked at, in plies; `filled` the used share of the hash table
-    in thousandths; `nodes` and `table_hits` count from the beginning of the search, and so do
-    `judged`, repetitions that the referee was asked about, and `spared`, those of them where a draw
-    was enough for a cutoff and the opponent's conduct was not looked at.
+    `deepest` is the maximum ply reached; `filled` the used share of the hash table in thousandths.
+    `nodes`, `table_hits`, `judged` and `spared` count from the start of the search. `judged` is the
+    number of repetitions judged by the referee; `spared` of these needed only one side's conduct,
+    because a draw was enough for a cutoff.
     """
 
     depth: int
@@ -75,9 +75,9 @@ class Iteration:
 
 
 class Searcher:
-    """A search with its memory: the hash table outlives a search, all else begins anew.
+    """Search with its memory; the hash table is kept between searches.
 
-    One search at a time; `stop` may be called from any thread, and before a search begins.
+    Runs one search at a time. `stop` may be called from any thread, also before a search begins.
     """
 
     def __init__(self, hash_mebibytes: int = 16) -> None:
@@ -86,33 +86,33 @@ class Searcher:
         self._expected: dict[int, int] = {}
         self._prover = Prover()
         self.tries_proofs = True
-        """Whether proofs are looked for; their kernel is compiled, or loaded, for the first one."""
+        """Whether proofs are tried; the first proof compiles or loads their kernel."""
         self._preferred: Move | None = None
         self._table = transposition.new_table(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
         self._tables = self._no_tables
-        # Compiled on its own: the search counts no references, and what numba compiles on the
-        # way to it inherits that, but a probe needs arrays of its own.
+        # Compile the probe separately: kernels compiled within the search count no references,
+        # but the probe allocates arrays.
         probe_board(self._no_tables.buffers, self._states["boards"][0, 0], 0)
 
     def warm_up(self) -> None:
-        """Compile the kernels, or load them, while no other process does."""
+        """Compile or load the kernels, under a lock between processes."""
         with compile_lock():
             for _ in self.think([Position.from_fen(_EMPTY)], [], depth=1):
                 pass
 
     def warm_up_proofs(self) -> None:
-        """Compile the kernels of proofs, which only positions of few men need."""
+        """Compile or load the kernel of proofs, which only positions with few pieces need."""
         with compile_lock():
             state = self._begin([Position.from_fen(_EMPTY)], [], _WXF, NO_LIMIT)
             self._prover.warm_up(state[:1], self._tables.buffers)
 
     def resize(self, hash_mebibytes: int) -> None:
-        """Give the hash table another size; it is empty afterwards."""
+        """Replace the hash table by an empty one of another size."""
         self._table = transposition.new_table(hash_mebibytes)
 
     def use_threads(self, threads: int) -> None:
-        """Search in so many threads from now on."""
+        """Set the number of search threads."""
         if threads == len(self._states):
             return
         if self._others is not None:
@@ -123,29 +123,29 @@ class Searcher:
         self._states = states
 
     def clear(self) -> None:
-        """Forget what was found out: the hash table, and what was learnt of moves."""
+        """Clear the hash table, the histories and the last proof."""
         self._table[:] = 0
         self._prover.forget()
         for name in ("history", "followups", "refutations"):
             self._states[name] = 0
 
     def use_tables(self, tables: NumbaTables | None) -> None:
-        """Probe these tables in searches from now on."""
+        """Set the tables to probe in later searches."""
         self._tables = tables or self._no_tables
         self._prover.forget()
 
     def perft(self, position: Position, depth: int) -> int:
-        """Return how many lines of so many legal moves there are (`perft`)."""
+        """Return the number of lines of `depth` legal moves (`perft`)."""
         state = self._begin([position], [], _WXF, NO_LIMIT)
         return int(perft(state[:1], depth))
 
     @property
     def nodes(self) -> int:
-        """Return the number of positions of the last search, those after its last depth too."""
+        """Nodes of the last search in all threads, including an unfinished iteration."""
         return int(self._states["nodes"].sum())
 
     def stop(self) -> None:
-        """End the search as soon as it looks at the next position."""
+        """Stop the search at its next node."""
         self._states["stop"][0] = 1
 
     def think(
@@ -160,14 +160,13 @@ class Searcher:
         only: Sequence[Move] | None = None,
         full_width: bool = False,
     ) -> Iterator[Iteration]:
-        """Search a game's last position; yields after every depth.
+        """Search the last position of a game; yields the result of each iteration.
 
-        `positions` has the game, oldest first, and `moves` what was played between them;
-        `rule_set` decides what a repetition is worth. `lines` is how many best moves are wanted
-        with a line each, `only` what may be played (None: every legal move); `depth` and `nodes`
-        are limits; `full_width` leaves nothing out and searches all moves equally deep.
-        Yields nothing if there is no legal move. A search that is stopped yields what it has of
-        its last depth, if that is anything.
+        `positions` is the game, oldest first, and `moves` the moves between them. `rule_set`
+        decides repetitions. `lines` is the number of best lines (MultiPV), `only` the moves that
+        may be played (None: all legal moves). `depth` and `nodes` are limits. `full_width` switches
+        reductions and pruning off. Yields nothing if there is no legal move. A stopped search
+        yields the lines of its last, unfinished iteration, if there are any.
         """
         legal = legal_moves(positions[-1])
         if only is not None:
@@ -177,7 +176,7 @@ class Searcher:
         state = self._begin(positions, moves, rule_set, nodes or NO_LIMIT)
         state["full_width"] = full_width
         root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
-        # A search to a depth is just that; a proof beside it may win in more plies than need be.
+        # No proof where a depth is given: a proven win may take more plies than necessary.
         proves = depth is None and only is None and lines == 1 and not full_width
         proves = proves and self.tries_proofs and rule_set.rules != Rules.NONE
         if proves:
@@ -205,10 +204,10 @@ class Searcher:
                 return
 
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
-        """Replace a line without advantage by the move that leaves least to prove.
+        """Replace a line without advantage by the move with the smallest proof number.
 
-        If the search finds it as good, but for a little; a search that is stopped has no time for
-        that, and the answer of the last depth stays.
+        The move is searched and taken if its score is at most `_NOTHING` lower. A stopped search
+        keeps the choice of the last iteration.
         """
         if abs(line.score) > _NOTHING:
             return line
@@ -222,7 +221,7 @@ class Searcher:
         return line if self._preferred is None else Line(line.score, (self._preferred,))
 
     def _iteration(self, depth: int, found: Sequence[Line]) -> Iteration:
-        """Return the report of a finished depth."""
+        """Return the result of an iteration with the counts so far."""
         states = self._states
         return Iteration(
             depth,
@@ -243,7 +242,7 @@ class Searcher:
         rule_set: RuleSet,
         nodes: int,
     ) -> NDArray[np.void]:
-        """Set the records up, one for each thread; the hash table's entries become old."""
+        """Set up the records, one for each thread; advances the generation of the hash table."""
         state = self._states[:1]
         for name in STATE.names or ():
             if name not in _KEPT:
@@ -263,7 +262,7 @@ class Searcher:
 
     @contextlib.contextmanager
     def _other_threads(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
-        """Run the searches of the other threads while inside; wait for them at the end."""
+        """Run the searches of the other threads inside the context; stop them at its end."""
         others = self._states[1:]
         if self._others is None:
             yield
@@ -298,9 +297,9 @@ class Searcher:
         return sorted(found, key=lambda line: -line.score)
 
     def _search_line(self, root_moves: NDArray[np.int32], first: int, depth: int) -> int:
-        """Search for the best of the moves from `first` on, in a window about the last score.
+        """Search the root moves from `first` on in an aspiration window about the last score.
 
-        The window grows on the side where the score lies outside.
+        The window is widened on the side where the score lies outside.
         """
         state, expected = self._states[:1], self._expected.get(first)
         width = _WINDOW
@@ -323,7 +322,7 @@ class Searcher:
         return Shared(self._table, self._tables.buffers)
 
     def _filled(self) -> int:
-        """Return how many of the first thousand entries of the hash table are used."""
+        """Return the number of used entries among the first thousand of the hash table."""
         return int(np.count_nonzero(self._table[:1000, 1]))
 
     def clear_stop(self) -> None:

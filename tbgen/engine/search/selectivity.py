@@ -1,16 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Reductions and pruning by estimates; a decided score overrules all of them.
+"""Reductions and pruning by estimates; decided scores overrule all of them.
 
-    stands_well    far above beta: cut off without a search
-    null_depth     above beta even after passing: cut off after a shallow search
-    stands_badly   far below alpha: only captures are searched
-    reduction      late quiet moves are searched less deep at first
-    is_late        near the leaves, only so many quiet moves are searched
-    is_left_out    hopeless quiet moves and losing captures are left out, checks are not
+    stands_well    reverse futility pruning: cutoff where the estimate is far above beta
+    null_depth     null move pruning: cutoff where a shallow search after passing is above beta
+    stands_badly   razoring: only captures are searched where the estimate is far below alpha
+    reduction      late move reduction of quiet moves
+    is_late        late move pruning near the leaves
+    is_left_out    futility pruning of quiet moves and pruning of losing captures, never of checks
 
 Each needs an evaluation, so none applies in check or in a full-width search (`state.full_width`).
-No move is left out before one has been searched that does not lose by force: so a mate or a verdict
-never depends on a move that was not searched.
+No move is pruned before a move has been searched that does not lose by force. So a mate or a
+verdict never depends on a move that was not searched.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 
 NO_GUESS = -INFINITE
-"""In place of a guess: in check, or in full width."""
+"""Estimate of a position in check or in a full-width search: none."""
 
 _DEPTHS, _COUNTS = 64, 64
 _WELL_DEPTH, _WELL_MARGIN = 8, 60
 _BADLY_DEPTH, _BADLY_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120
 _LEAST_ATTACKERS = 2
-"""With fewer rooks, knights and cannons, passing may be better than every move."""
+"""Least number of rooks, knights and cannons for a null move; with fewer, zugzwang is likely."""
 _HOPE_DEPTH, _HOPE_MARGIN, _HOPE_STEP = 6, 60, 70
 _LATE_DEPTH, _LATE_COUNT = 5, 8
 _LOSING_DEPTH = 5
 
 
 def _reductions() -> NDArray[np.int64]:
-    """int64 (64, 64): by how much the nth move of a depth is reduced, before anything else."""
+    """Compute `REDUCTIONS`, int64 (64, 64): reduction by depth and number of the move."""
     depths, counts = np.log(np.arange(1, _DEPTHS + 1)), np.log(np.arange(1, _COUNTS + 1))
     return (0.4 + depths[:, None] * counts / 2.0).astype(np.int64)
 
@@ -51,13 +51,13 @@ REDUCTIONS = _reductions()
 
 @part
 def is_improving(state, ply):
-    """Return whether the side to move is better off than before its last move, if known."""
+    """Return whether the estimate is higher than before the side's last move, or unknown."""
     return ply < 2 or state.guess[ply] > state.guess[ply - 2]
 
 
 @part
 def stands_well(state, ply, depth, beta):
-    """Return whether the guess is so far above beta that nothing need be searched."""
+    """Return whether the estimate is so far above beta that the node is cut off."""
     margin = _WELL_MARGIN * (depth - is_improving(state, ply))
     return (
         depth <= _WELL_DEPTH and abs(beta) <= MAX_EVALUATION and state.guess[ply] - margin >= beta
@@ -66,7 +66,7 @@ def stands_well(state, ply, depth, beta):
 
 @part
 def stands_badly(state, ply, depth, alpha):
-    """Return whether the guess is so far below alpha that only a capture may help."""
+    """Return whether the estimate is so far below alpha that only captures are searched."""
     return (
         depth <= _BADLY_DEPTH
         and abs(alpha) <= MAX_EVALUATION
@@ -77,7 +77,7 @@ def stands_badly(state, ply, depth, alpha):
 
 @part
 def null_depth(state, row, side, depth, beta):
-    """Return the depth of a null-move search; -1 where none is to be tried."""
+    """Return the depth of the null-move search; -1 where no null move is tried."""
     guess = state.guess[row - state.root]
     if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or guess < beta:
         return -1
@@ -93,10 +93,10 @@ def null_depth(state, row, side, depth, beta):
 
 @part
 def reduction(state, row, depth, searched, move, narrow):
-    """Return the depth reduction of the first search of a late move, which has been played.
+    """Return the reduction of the first search of a late move, which has been made already.
 
-    searched : int64; how many moves came before
-    narrow : bool; not on the principal variation
+    searched : int64; number of moves searched before
+    narrow : bool; a null window: not on the principal variation
     """
     ply = row - state.root
     if state.full_width != 0 or depth < 2 or searched < 2:
@@ -117,10 +117,10 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Return whether so many moves have been searched that no quiet one is worth it any more.
+    """Return whether enough moves have been searched to prune all remaining quiet moves.
 
-    searched : int64; how many moves came before
-    best : int64; the best score so far
+    searched : int64; number of moves searched before
+    best : int64; best score so far
     """
     ply = row - state.root
     if state.guess[ply] == NO_GUESS or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
@@ -133,10 +133,10 @@ def is_late(state, row, depth, searched, best):
 
 @part
 def is_left_out(state, row, side, depth, searched, move, alpha, best):
-    """Return whether a move is not worth searching: a quiet one without hope, a capture that loses.
+    """Return whether a move is pruned: a quiet move far below alpha, or a losing capture.
 
-    searched : int64; how many moves came before
-    best : int64; the best score so far
+    searched : int64; number of moves searched before
+    best : int64; best score so far
     """
     ply = row - state.root
     guess = state.guess[ply]

@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The memory of one search, and playing a move in it.
+"""Memory of one search as one record, and making a move.
 
-    rows of positions     the referee's record (`tbgen.referee.record`), and beside it squares,
-                          hash keys and the sums of the evaluation
-    rows of plies         moves and their ranks, killers, the line found, what values depend on
-    one of each           counters, limits, the rules, the flag that stops the search
+    fields by row     the referee's record (`tbgen.referee.record`), and squares, hash keys and
+                      sums of the evaluation
+    fields by ply     moves and their ranks, killers, the principal variation, path dependence
+    single fields     counters, limits, the rules, the stop flag
 
-A position is never taken back: the next one is written into the next row, so going back costs
-nothing. Everything is one numpy record, which kernels pass by its address.
-Rows before `root` are the game since its last capture or pawn's advance, at most `GAME_PLIES`.
+Moves are not unmade: a move writes the next position into the next row. Everything is one numpy
+record, which kernels pass by address. Rows before `root` are the last plies of the game, at most
+`GAME_PLIES`.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 
 GAME_PLIES = 512
-"""How far back in the game a repetition is looked for."""
+"""Maximum plies of the game that are searched for repetitions."""
 MAX_PLY = 120
-"""The deepest line that a search looks at."""
+"""Maximum ply of the search."""
 PLIES = MAX_PLY + 2
 ROWS = GAME_PLIES + PLIES + 1
 PIECES = 32
 MEN = 16
-"""Pieces of a side."""
+"""Maximum pieces of a side."""
 
 PLACES = 8 * SQUARES
-"""A kind of piece on a square, of either side: `90 * kind + square`."""
+"""Number of pairs of kind and square: `90 * kind + square`."""
 
 STATE = np.dtype(
     [
         ("boards", np.int8, (ROWS, SQUARES)),
         ("ids", np.int8, (ROWS, SQUARES)),
         ("log", np.int64, (ROWS, record.LOG_FIELDS)),
-        ("lines", np.int16, (ROWS, LINES)),  # the taken places of ranks and files (`geometry`)
-        ("squares", np.int8, (ROWS, PIECES)),  # of each id; -1 once taken
+        ("lines", np.int16, (ROWS, LINES)),  # occupancy masks of ranks and files (`geometry`)
+        ("squares", np.int8, (ROWS, PIECES)),  # square of each id; -1 once captured
         ("keys", np.int64, ROWS),
-        ("hidden", np.int16, (ROWS, HIDDEN)),  # the sums of the `network`
+        ("hidden", np.int16, (ROWS, HIDDEN)),  # sums of the `network`
         ("phase", np.int32, ROWS),
-        ("attackers_left", np.int32, (ROWS, 2)),  # rooks, knights, cannons and pawns of each side
-        ("men_left", np.int32, ROWS),  # how many pieces are on the board
-        ("codes", np.int8, PIECES),  # the piece code of each id
-        ("men", np.int8, (2, MEN)),  # the ids of each side's pieces, taken ones too
+        ("attackers_left", np.int32, (ROWS, 2)),  # rooks, knights, cannons and pawns by side
+        ("men_left", np.int32, ROWS),  # number of pieces on the board
+        ("codes", np.int8, PIECES),  # piece code of each id
+        ("men", np.int8, (2, MEN)),  # ids of each side's pieces, captured ones too
         ("men_count", np.int64, 2),
-        ("kings", np.int64, 2),  # their ids
+        ("kings", np.int64, 2),  # ids of the kings
         ("moves", np.int32, (PLIES, MAX_MOVES)),
         ("ranks", np.int32, (PLIES, MAX_MOVES)),
         ("stage", np.int32, PLIES),  # see `ordering`
@@ -68,36 +68,36 @@ STATE = np.dtype(
         ("history", np.int32, (16, SQUARES)),  # see `ordering`
         ("followups", np.int16, (2, PLACES, PLACES)),
         ("refutations", np.int32, PLACES),
-        ("played", np.int32, PLIES),  # the place that the move before came to; 0 for none
-        ("guess", np.int32, PLIES),  # what the evaluation says, see `tree`
+        ("played", np.int32, PLIES),  # kind and target of the move to this ply; 0 for none
+        ("guess", np.int32, PLIES),  # estimate of the value, see `tree`
         ("line", np.int32, (PLIES, PLIES)),
         ("line_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),
-        ("lifted", np.int8, (PIECES, 2)),  # square and code, while an exchange is played out
+        ("lifted", np.int8, (PIECES, 2)),  # square and code of pieces removed by `exchange`
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
         ("root_side", np.int64),
         ("rules", np.int64),
         ("chase_rules", np.int64),
-        ("table_pieces", np.int64),  # tables have at most so many pieces; 0 for no tables
-        ("generation", np.int64),  # of the hash table's entries
+        ("table_pieces", np.int64),  # maximum pieces of the tables; 0 without tables
+        ("generation", np.int64),  # of new hash table entries
         ("nodes", np.int64),
         ("node_limit", np.int64),
         ("table_hits", np.int64),
-        ("judged", np.int64),  # repetitions, and how many of them needed one side's conduct only
+        ("judged", np.int64),  # repetitions judged, and those judged by one side's conduct
         ("spared", np.int64),
         ("deepest", np.int64),
-        ("full_width", np.int64),  # nothing is left out or searched less deep: for tests
+        ("full_width", np.int64),  # 1: no reductions, no pruning (for tests)
         ("stop", np.int64),
     ],
     align=True,
 )
-"""The record of a search."""
+"""Layout of a search's record."""
 
 
 @lent
 class Shared(NamedTuple):
-    """State shared by all threads of a search."""
+    """Memory shared by all threads of a search."""
 
     table: NDArray[np.int64]
     """The hash table (`transposition`)."""
@@ -106,17 +106,17 @@ class Shared(NamedTuple):
 
 
 State = np.record
-"""One such record, as kernels know it; in Python it is the element of an array of one."""
+"""Type of a record in kernels; Python passes an array of one element."""
 
 _random = np.random.default_rng(14)
 PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
-"""Random numbers of a piece code on a square; a position's key is their exclusive or."""
+"""Zobrist keys: a random number for each piece code and square; a position's key is their XOR."""
 SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 
 @part
 def _toggle(state, row, square):
-    """Take or leave a square on its rank and its file.
+    """Toggle a square in the occupancy masks of its rank and file.
 
     square : int64
     """
@@ -127,11 +127,11 @@ def _toggle(state, row, square):
 
 @borrowing_kernel
 def begin(states, moves, side):
-    """Set up the record of a game from the board in row 0, and play its moves.
+    """Set up the record from the board in row 0, and play the moves of the game.
 
-    states : `State` (1,), inout; `boards[0]` holds the start, the rest is overwritten
-    moves : int32 (n,), in; the game since then, legal
-    side : int64; the side to move at the start
+    states : `State` (1,), inout; `boards[0]` is the first position, the rest is overwritten
+    moves : int32 (n,), in; legal moves from there
+    side : int64; the side to move in row 0
     """
     state = states[0]
     record.start_record(state.boards, state.ids, state.log, side)
@@ -172,7 +172,7 @@ def begin(states, moves, side):
 
 @part
 def key_after(state, row, source, target):
-    """The key of the position after a move."""
+    """Return the hash key of the position after a move."""
     code, taken = np.int64(state.boards[row, source]), np.int64(state.boards[row, target])
     key = state.keys[row] ^ SIDE_KEY ^ PIECE_KEYS[code, source] ^ PIECE_KEYS[code, target]
     if taken != EMPTY:
@@ -182,7 +182,7 @@ def key_after(state, row, source, target):
 
 @part
 def _copy(state, row):
-    """Give the next row squares, lines and counts of this one."""
+    """Copy squares, lines and counts to the next row."""
     after = row + 1
     for i in range(PIECES):
         state.squares[after, i] = state.squares[row, i]
@@ -196,7 +196,7 @@ def _copy(state, row):
 
 @part
 def push(state, row, side, source, target):
-    """Play a legal move from `row` into the next row."""
+    """Make a legal move: write the position after it into the next row."""
     code, taken = np.int64(state.boards[row, source]), np.int64(state.boards[row, target])
     record.append_unchecked(state.boards, state.ids, state.log, row, source, target)
     after = row + 1
@@ -218,9 +218,9 @@ def push(state, row, side, source, target):
 
 @part
 def push_null(state, row):
-    """Pass: the next row has the same board and the other side to move.
+    """Make a null move: the next row has the same board and the other side to move.
 
-    Not a ply of any game, so no repetition may reach across it: `FIRST` is the new row.
+    No repetition may span a null move, so `FIRST` is the new row.
     """
     after = row + 1
     for square in range(SQUARES):

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The hash table: what a search has found out about positions, for all ways that lead to them.
+"""Hash table (transposition table) of search results.
 
-    table : int64 (2 * buckets, 2)      (key ^ data, data), two entries a bucket
+    table : int64 (2 * buckets, 2)      (key ^ data, data), two entries per bucket
     data  : move, 14 bits | bound, 2 | depth, 8 | generation, 8 | score + 2^23, 24
 
-The first entry of a bucket gives way to deeper or newer ones, the second to all. Only values that
-do not depend on how a position was reached are stored (`judging`). Scores that count plies from
-the root are stored as seen from the position. Threads may share a table without locks: an entry
-that two of them have mixed fails the test of its key.
+The first entry of a bucket is replaced by deeper or newer results, the second always. Only values
+that do not depend on the path are stored (`judging`). Scores that count plies from the root are
+stored relative to the position. Threads share a table without locks: an entry mixed from two writes
+fails the comparison of its key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tbgen.compiling.jit import part
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
-"""What a stored score says of the value: nothing, at most, at least, equal."""
+"""Bounds of the value by a stored score: none, upper bound, lower bound, exact."""
 
 _MOVE, _BOUND, _DEPTH, _GENERATION, _SCORE = 0, 14, 16, 24, 32
 _MOVES = (1 << _BOUND) - 1
@@ -28,14 +28,13 @@ _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
 _LINE_NUMBERS = 8
-"""Numbers that a processor fetches at once, 64 bytes."""
+"""Numbers per cache line of 64 bytes."""
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
-    """An empty table of at most so much memory; 0 makes one that hardly remembers.
+    """Return an empty table of at most `mebibytes`; 0 makes a table of one bucket.
 
-    No bucket lies across two of the lines in which processors fetch memory: for that a line more
-    is asked for.
+    The table is aligned to cache lines, so that no bucket crosses two of them.
     """
     entries = max(2, 1 << ((mebibytes << 20) // ENTRY_BYTES).bit_length() - 1) if mebibytes else 2
     memory = np.zeros(2 * entries + _LINE_NUMBERS, np.int64)
@@ -45,19 +44,19 @@ def new_table(mebibytes: int) -> NDArray[np.int64]:
 
 @part
 def _bucket(table, key):
-    """Return the first entry of a position's bucket.
+    """Return the index of the first entry of a position's bucket.
 
     table : int64 (2 * buckets, 2), in; the hash table
-    key : int64; the position's
+    key : int64; hash key of the position
     """
     return (key & ((len(table) >> 1) - 1)) << 1
 
 
 @part
 def fetch_bucket(shared, key):
-    """Begin to load what `look_up` will look at.
+    """Prefetch the bucket that `look_up` will read.
 
-    key : int64; the position's
+    key : int64; hash key of the position
     """
     table = shared.table
     fetch(table, _bucket(table, key))
@@ -65,7 +64,7 @@ def fetch_bucket(shared, key):
 
 @part
 def look_up(state, shared, row):
-    """The data of the position, or 0."""
+    """Return the data of the position, or 0."""
     table = shared.table
     key = state.keys[row]
     at = _bucket(table, key)
@@ -78,7 +77,7 @@ def look_up(state, shared, row):
 
 @part
 def move_of(data):
-    """The stored move, 0 for none.
+    """Return the stored move, 0 for none.
 
     data : int64; an entry's data
     """
@@ -87,7 +86,7 @@ def move_of(data):
 
 @part
 def bound_of(data):
-    """`UPPER`, `LOWER` or `EXACT`.
+    """Return `UPPER`, `LOWER`, `EXACT` or `NO_BOUND`.
 
     data : int64; an entry's data
     """
@@ -96,7 +95,7 @@ def bound_of(data):
 
 @part
 def depth_of(data):
-    """The depth that was searched.
+    """Return the depth of the stored search.
 
     data : int64; an entry's data
     """
@@ -105,7 +104,7 @@ def depth_of(data):
 
 @part
 def score_of(data, ply):
-    """The score, seen from the root.
+    """Return the stored score, relative to the root.
 
     data : int64; an entry's data
     """
@@ -119,12 +118,12 @@ def score_of(data, ply):
 
 @part
 def cutoff_score(state, data, ply, depth, alpha, beta):
-    """The stored score if it settles the window, else `UNKNOWN`.
+    """Return the stored score if it causes a cutoff, else `UNKNOWN`.
 
     data : int64; an entry's data, not 0
 
-    A decided score counts at any depth. Where nothing is left out (`full_width`) the depth has to
-    be the same, so that values are those of a search without a table.
+    Decided scores apply at any depth. In a full-width search (`full_width`) the depth must be
+    equal, so that values equal those of a search without hash table.
     """
     bound, score = bound_of(data), score_of(data, ply)
     if state.full_width != 0:
@@ -141,9 +140,9 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 @part
 def remember_move(state, shared, row, move):
-    """Remember a move where the value may not be: it depends on how the position was reached.
+    """Store a move without its value, which depends on the path.
 
-    What is already known of the position stays. Otherwise the second entry of the bucket gives way.
+    Other data of the position are kept. A new entry replaces the second one of the bucket.
     """
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)
@@ -160,10 +159,10 @@ def remember_move(state, shared, row, move):
 
 @part
 def store(state, shared, row, ply, depth, bound, score, move):
-    """Remember what was found.
+    """Store the result of a node.
 
     bound : int64; `UPPER`, `LOWER` or `EXACT`
-    score : int64; seen from the root
+    score : int64; relative to the root
     """
     if score > MAX_EVALUATION:
         score += ply

@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The search: principal variation search over positions that are judged first.
+"""Principal variation search over positions that are judged first.
 
-    known?           a verdict or a table's value ends the line (`judging`)
-    depth 0          `quiescence`; in check the search goes one ply deeper instead
-    hash table       a stored bound that is deep enough, or decided, cuts off; never on the
+    known value      a verdict or a table's value ends the line (`judging`)
+    depth 0          quiescence search; in check the depth is extended by one ply
+    hash table       a stored bound cuts off if it is deep enough or decided; never on the
                      principal variation
-    selectivity      far from the window, shallow searches and the null move are believed
-    moves            in the order of `ordering`; late ones first with less depth
+    selectivity      pruning by estimate and null move, outside the principal variation
+    moves            in the order of `ordering`, with late move reductions
 
-Scores are from the side to move's point of view, and fail soft. A decided score (`scores`) is
-proven whatever the depth (`selectivity`).
+Scores are relative to the side to move and fail-soft. A decided score (`scores`) is proven at any
+depth (`selectivity`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
 _UNGUIDED_DEPTH = 4
-"""From this depth on a position without a move in the hash table is searched a ply less deep."""
+"""Least depth of internal iterative reduction: without hash move, one ply less."""
 
 
 @part
 def _keep_line(state, ply, move):
-    """Put a move before the line that the next ply has found."""
+    """Store a move and the next ply's line as the principal variation of this ply."""
     state.line[ply, 0] = move
     length = state.line_length[ply + 1]
     for i in range(length):
@@ -53,7 +53,7 @@ def _keep_line(state, ply, move):
 
 @part
 def _enter(state, shared, row, side, beta):
-    """Begin a node: count it, and return what is known of it, or `UNKNOWN`."""
+    """Start a node: return its score if it is known without search, or `UNKNOWN`."""
     ply = row - state.root
     state.depends[ply] = CLEAN
     state.line_length[ply] = 0
@@ -69,7 +69,7 @@ def _enter(state, shared, row, side, beta):
 
 @part
 def _first_guess(state, row, side):
-    """Return the evaluation, or `NO_GUESS`."""
+    """Return the static evaluation, or `NO_GUESS`."""
     if state.log[row, CHECKED] != 0 or state.full_width != 0:
         return np.int64(NO_GUESS)
     return np.int64(evaluate(state, row, side))
@@ -77,9 +77,9 @@ def _first_guess(state, row, side):
 
 @part
 def _guess(state, ply, guess, data):
-    """Fill in the guess of the ply: the evaluation, or what the hash table knows better.
+    """Store the estimate of the ply: the evaluation, or the hash table's score if that is closer.
 
-    guess : int64; what the evaluation says
+    guess : int64; the static evaluation, or `NO_GUESS`
     data : int64; an entry of the hash table, or 0
     """
     if data != 0 and guess != NO_GUESS:
@@ -93,9 +93,10 @@ def _guess(state, ply, guess, data):
 
 @part
 def _settled(state, ply, guess, data, depth, alpha, beta):
-    """The score where neither a move nor a pass need be tried, or `UNKNOWN`; fills in the guess.
+    """Return the score if hash table or estimate cut the node off, else `UNKNOWN`; stores the
+    estimate.
 
-    guess : int64; what the evaluation says, or `NO_GUESS`
+    guess : int64; the static evaluation, or `NO_GUESS`
     data : int64; an entry of the hash table, or 0
     """
     narrow = beta - alpha == 1
@@ -111,7 +112,7 @@ def _settled(state, ply, guess, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Play a move, and say which piece has come where."""
+    """Make a move, and store its kind and target in `played`."""
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
@@ -120,11 +121,11 @@ def play(state, row, side, move):
 
 @part
 def _remember(state, shared, row, depth, depends, bound, score, move):
-    """Say what the score depends on, and remember it where that is no earlier position.
+    """Store what a score depends on; store the score in the hash table if it is not path-dependent.
 
-    depends : int64; the first row that the score rests on
-    bound : int64; what the score says of the value (`transposition`)
-    score : int64; seen from the root
+    depends : int64; first row that the score depends on
+    bound : int64; bound of the score (`transposition`)
+    score : int64; relative to the root
     """
     ply = row - state.root
     state.depends[ply] = depends
@@ -136,9 +137,9 @@ def _remember(state, shared, row, depth, depends, bound, score, move):
 
 @recursive_part
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
-    """The score of a position; 0 once the search is stopped.
+    """Return the score of a position; 0 once the search is stopped.
 
-    may_pass : bool; a null move may be tried: there was none just before
+    may_pass : bool; a null move may be tried: the last move was none
     """
     ply, narrow = row - state.root, beta - alpha == 1
     known = _enter(state, shared, row, side, beta)
@@ -149,13 +150,13 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     if depth <= 0 or ply >= MAX_PLY:
         return quiesce(state, shared, row, side, alpha, beta)
     state.nodes += 1
-    # Evaluate before the look-up: the prefetched bucket of the hash table arrives meanwhile.
+    # Evaluate before the look-up, while the bucket is prefetched.
     guess = _first_guess(state, row, side)
     data = entry.look_up(state, shared, row)
     known = _settled(state, ply, guess, data, depth, alpha, beta)
     if known != UNKNOWN:
         return known
-    # Literals must not be handed on (`recursive_part`).
+    # Recursive calls must not pass literals (`recursive_part`).
     yes, no = ply >= 0, ply < 0
     if narrow:
         if stands_badly(state, ply, depth, alpha):
@@ -183,7 +184,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             break
         if narrow and is_left_out(state, row, side, depth, searched, move, alpha, best):
             continue
-        # What comes next takes about as long as the bucket of the hash table needs to arrive.
+        # Prefetch: legality and making the move take about as long as the memory access.
         entry.fetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
@@ -195,7 +196,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             full = less == depth - 1
             if score <= alpha or (full and (window == beta or score >= beta)):
                 break
-            # Better than expected: again at full depth, then in the whole window.
+            # Fail high: search again at full depth, then with the full window.
             if full:
                 window = beta
             less = depth - 1
@@ -209,7 +210,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
                 alpha, best_move, bound = score, move, entry.EXACT
                 _keep_line(state, ply, move)
     if best >= beta:
-        # The cutoff rests on one move alone.
+        # The cutoff depends on one move only.
         bound, depends = entry.LOWER, state.depends[ply + 1]
         if state.boards[row, best_move & 127] == EMPTY:
             reward(state, row, ply, best_move, depth)
@@ -219,16 +220,16 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
 
 @borrowing_kernel
 def search_root(states, shared, moves, first, depth, low, high):
-    """Search the moves of the root from index `first` on; returns the best score, fail soft.
+    """Search the root moves from index `first` on; returns the best score, fail-soft.
 
     states : `State` (1,), inout
-    moves : int32 (n,), inout; legal moves; the best comes to `first`, with its line in
-        `line[0]`, and so does every move that was best for a while
-    first : int64; the moves before this one are left out (they have lines of their own)
-    low, high : int64; the window that the score is expected in
+    moves : int32 (n,), inout; legal moves; the best moves to index `first`, with its line in
+        `line[0]`; earlier best moves follow
+    first : int64; moves before this index are left out (they have lines of their own)
+    low, high : int64; the aspiration window
 
-    A move that brings the score above `low` leaves a line; where none has, `line_length[0]` is 0.
-    Once the search is stopped the score is that of the moves searched so far.
+    A move that raises the score above `low` stores a line; without such a move `line_length[0]` is
+    0. A stopped search returns the best score of the moves searched so far.
     """
     state = states[0]
     row, side = state.root, state.root_side

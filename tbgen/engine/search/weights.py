@@ -1,4 +1,4 @@
-"""Numbers of the network, from `weights.json`, which `scripts/tune/train.py` writes."""
+"""Weights of the evaluation network, from `weights.json`, which `scripts/tune/train.py` writes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ FILE = Path(__file__).with_name("weights.json")
 _READ = json.loads(FILE.read_text("utf-8"))
 
 VALUES: list[int] = _READ["values"]
-"""Worth of an advisor, elephant, rook, knight, cannon and pawn in an exchange."""
+"""Exchange value of advisor, elephant, rook, knight, cannon and pawn."""
 BIASES: list[int] = _READ["biases"]
-"""The number that each sum begins with."""
+"""Initial value of each sum."""
 OUTPUTS: list[list[list[int]]] = _READ["outputs"]
-"""Weights of the sums, squared: for the opening and the ending, the mover's view and the other."""
+"""Weights of the squared sums: by opening and endgame, then side to move and opponent."""
 OUTPUT_BASES: list[int] = _READ["output_bases"]
-"""Numbers added to the outputs of the opening and the ending."""
+"""Constants added to the outputs for opening and endgame."""
 SHAPES = "".join(_READ["shapes"])
-"""int8 (inputs, sums) in base 85: what each piece on a square adds to the sums."""
+"""int8 (inputs, sums) in base 85: weights that each piece on a square adds to the sums."""
