@@ -1,15 +1,15 @@
-"""Play by the tables: values and moves, the choice among equals, whole lines.
+"""Play by the tables: values and moves, choice among equal moves, whole lines.
 
-    prober       legal positions and their moves, with values
-    preference   which value a side prefers, and which moves are equally good
-    repetition   the referee, asked about a line of play
-    streaks      who has been checking or chasing what, move after move
-    safety       moves that do not end in an offence of one's own
+    prober       probing of legal positions and of all their moves
+    preference   order of preference of values, and sets of equally good moves
+    repetition   verdicts of the referee on a game
+    streaks      unbroken runs of checks or chases of one side
+    safety       moves by which a side avoids its own offence
     choice       the move to play
     mainline     best play of both sides to the end
-    tablebase    all of it behind one object: `GameTablebase`, `open_tablebase`
+    tablebase    the package's interface: `GameTablebase`, `open_tablebase`
     environment  a game against the table, move by move
 
-Plain Python over `tbgen.tables`, `tbgen.rules` and `tbgen.referee`; never numba. What is said of a
-position is in `tbgen.answers`; finding moves by search is no business of this package.
+Plain Python over `tbgen.tables`, `tbgen.rules` and `tbgen.referee`, without numba. Texts about
+positions are in `tbgen.answers`; this package does not search.
 """

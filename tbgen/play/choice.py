@@ -1,14 +1,14 @@
-"""Choosing a move: progress for the winner, safety for the side that draws.
+"""Choice of a move: progress for the winner, safety for the side that draws.
 
-    win, order 0, or order k above 255     the best move is shorter, or of a lower order
+    win, order 0, or order k above 255     a move to a shorter distance or a lower order
     win, order k at 255                    keep the opponent in his pattern, without becoming an
                                            offender as grave: `Aim.WIN`
-    draw                                   an idle move; where there is none, the first of
+    draw                                   an idle move; if there is none, the first of
                                            `DRAWING_AIMS` that can be reached
     loss                                   the longest resistance
 
-Values alone are enough for all but patterns and draws: those are loops by nature, and who offends
-in a loop is a matter of the moves made (`tbgen.play.safety`).
+Values alone select the move in all cases but patterns and draws. Those are loops, and the offender
+of a loop depends on the moves made (`tbgen.play.safety`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def choose(
     moves: Sequence[RootMove],
     history: Sequence[Position],
 ) -> RootMove | None:
-    """The move to play; see `GameTablebase.best_move`."""
+    """Return the move to play, or None; see `GameTablebase.best_move`."""
     if not moves:
         return None
     good = equally_good(root, moves)
@@ -62,11 +62,11 @@ def _by_rank(
     game: Sequence[Position],
     aims: Sequence[Aim],
 ) -> RootMove:
-    """The move of the lowest rank for the first aim that can be reached.
+    """Return the move of the lowest rank for the first aim that can be reached.
 
-    The referee has the last word: a repetition that he would punish in the game as it stands is
-    left for another move, the more often it has occurred. He also decides, with what has been on
-    the board least often, where the arena is larger than `safety.MAX_STAKES`.
+    A repetition that the referee would punish in the given game is avoided: the move with the
+    fewest such occurrences is taken. Where the arena is larger than `safety.MAX_STAKES`, moves are
+    ordered by the fewest occurrences of the position they lead to.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -95,10 +95,10 @@ def _eagerness(
 
 
 def _punished(trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome) -> int:
-    """Return how often a position has occurred that a move or its reply would repeat with a loss.
+    """Return the maximum occurrences of a position that the move or a reply repeats with a loss.
 
-    That is a repetition that the referee gives to the opponent; where one is winning, also one
-    that he gives to nobody.
+    A loss is a repetition that the referee decides for the opponent; in a won position, a drawn one
+    as well.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

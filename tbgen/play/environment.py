@@ -1,10 +1,10 @@
 """A game against the table, for programs that learn or are measured.
 
     reset  ->  position          step(move)  ->  the table's reply, and the result
-                                 legal_moves, result, positions in between
+                                 legal_moves, result, positions between moves
 
-The table plays its best move (`GameTablebase.best_move`). Repetitions are judged by the referee
-under the rules of the tables, once a position has occurred three times.
+The table plays its best move (`GameTablebase.best_move`). The referee judges repetitions by the
+rule set of the tables, once a position has occurred three times.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tbgen.rules import is_terminal, legal_moves
 from tbgen.tables import Outcome
 
 OCCURRENCES = 3
-"""How often a position occurs before the referee is asked."""
+"""Number of occurrences of a position at which the referee judges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One move of the player and what follows.
+    """One move of the player and its consequences.
 
-    `reply` is the table's move, None where the player's has ended the game. `result` is for the
-    player, None while the game goes on; `reward` is its number, 0 while the game goes on.
+    `reply` is the table's move, None if the player's move has ended the game. `result` is that of
+    the player, None while the game goes on; `reward` is its number, 0 while the game goes on.
     """
 
     position: Position
@@ -44,9 +44,9 @@ class Step:
 class Environment:
     """A game from one position, in which the table answers every move of the player.
 
-    The player has `side`, by default the side to move. A game of `plies` plies without result is
-    a draw. Raises like `GameTablebase.probe`, and `MissingTableError` where a capture leads to a
-    material without a table.
+    The player has `side`, by default the side to move. A game without result after `plies` plies is
+    a draw. Raises the errors of `GameTablebase.probe`, and `MissingTableError` if a capture leads
+    to a material without a table.
 
     >>> game = Environment(tables, "3k5/9/9/9/9/9/9/9/9/R3K4 w")  # doctest: +SKIP
     >>> game.step("a0a9").result  # doctest: +SKIP
@@ -74,17 +74,17 @@ class Environment:
 
     @property
     def position(self) -> Position:
-        """The last position; the player is to move unless the game is over."""
+        """The current position; the player is to move unless the game is over."""
         return self._positions[-1]
 
     @property
     def positions(self) -> tuple[Position, ...]:
-        """The positions of the game, the first one first."""
+        """The positions of the game, oldest first."""
         return self._positions
 
     @property
     def legal_moves(self) -> list[Move]:
-        """The player's legal moves; none after the end."""
+        """The player's legal moves; empty after the end."""
         return [] if self._result is not None else legal_moves(self.position)
 
     @property
@@ -93,10 +93,10 @@ class Environment:
         return self._result
 
     def reset(self, start: Position | str | None = None) -> Position:
-        """Begin again, at another position if one is given; the table moves first if it must."""
+        """Start a new game, at `start` if given; the table moves first if it is to move."""
         if start is not None:
             self._start = as_position(start)
-        self._tables.probe(self._start)  # raises for a position that is illegal, or has no table
+        self._tables.probe(self._start)  # raises for an illegal position or a missing table
         self._positions, self._result = (self._start,), self._judge((self._start,))
         if self._result is None and self.position.side != self.side:
             self._answer(self._positions)
@@ -121,7 +121,7 @@ class Environment:
         return Step(self.position, self._answer(played), self._result)
 
     def _answer(self, played: tuple[Position, ...]) -> Move:
-        """Add the table's move to a game in which it is to move, and return it."""
+        """Play the table's move after a game in which it is to move; return the move."""
         best = self._tables.best_move(played[-1], played[:-1])
         assert best is not None, "a side without a move has lost already"
         self._positions = (*played, best.after)
@@ -129,7 +129,7 @@ class Environment:
         return best.move
 
     def _judge(self, played: Sequence[Position]) -> Outcome | None:
-        """The result of a game for the player; None while it goes on."""
+        """Return the result of a game for the player; None while it goes on."""
         last = played[-1]
         if is_terminal(last):
             return Outcome.LOSS if last.side == self.side else Outcome.WIN

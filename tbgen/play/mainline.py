@@ -1,10 +1,10 @@
-"""Best play of both sides, from a position to the end.
+"""Best play of both sides, from a position to the end of the line.
 
-mate or stalemate    through conversions into supporting tables, if need be
-loop                 the opponent must offend for ever: the loop is given once
-draw                 nothing is forced: no moves are given
+mate or stalemate    the end of the game, if need be through conversions into supporting tables
+loop                 the opponent must offend for ever; the loop is given once
+draw                 no moves are given, because no line is forced
 unknown              the line enters a material without a table
-cut                  as many plies as were asked for
+cut                  the requested number of plies
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tbgen.tables import Outcome, ProbeResult
 from tbgen.tables.result import as_html
 
 PATIENCE = 4
-"""How often a position may occur in a line that no verdict ends."""
+"""Maximum occurrences of a position in a line that no verdict ends."""
 
 
 class Ending(StrEnum):
@@ -39,7 +39,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineMove:
-    """One move of a line: where it is made, what that position is worth, and the move."""
+    """One move of a line: the position before it, that position's value, and the move."""
 
     position: Position
     result: ProbeResult
@@ -50,9 +50,8 @@ class LineMove:
 class Mainline:
     """A line of best play.
 
-    `result` is the value of the position it starts from. `loop_start` numbers the move (from 0)
-    with which the loop begins that all moves from there on make up, and `verdict` is the
-    referee's word on it.
+    `result` is the value of its first position. `loop_start` is the index in `moves` of the first
+    move of the loop, which lasts to the end of the line; `verdict` is the referee's verdict on it.
     """
 
     start: Position
@@ -68,7 +67,7 @@ class Mainline:
         return f"Mainline({moves}: {self.ending})" if moves else f"Mainline({self.ending})"
 
     def _repr_html_(self) -> str:
-        """The table that a notebook shows."""
+        """Return the table that a notebook shows."""
         return as_html({
             "from": self.start.fen,
             "moves": " ".join(move.choice.move.iccs for move in self.moves),
@@ -82,19 +81,19 @@ class Mainline:
 
     @property
     def winner(self) -> Side | None:
-        """The side that has won at the end of the line; None for a draw, or an open end."""
+        """The side that has won at the end of the line; None for a draw or an open end."""
         if self.ending in (Ending.MATE, Ending.STALEMATE):
             return self.final.side.other
         return next((side for side in Side if is_lost_by(self.verdict, side.other)), None)
 
     @property
     def missing(self) -> str | None:
-        """The material whose table the line would need to go on."""
+        """The material whose missing table ends the line, or None."""
         return self.moves[-1].choice.missing if self.moves else None
 
 
 def follow(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
-    """The line from `start`; see `GameTablebase.mainline`."""
+    """Return the line from `start`; see `GameTablebase.mainline`."""
     moves: list[LineMove] = []
     game = [start]
     while True:
@@ -107,9 +106,9 @@ def follow(tables: Prober, start: Position, plies: int | None = None) -> Mainlin
         if begin < len(moves):
             verdict = judge_repetition(game, root.rule_set)
             winner = position.side if root.outcome == Outcome.WIN else position.side.other
-            # A winner who was led round once without result knows it from the game, and deviates.
+            # Without a verdict the line goes on: `choose` sees the repetition, and deviates.
             if is_lost_by(verdict, winner.other) or game.count(position) > PATIENCE:
-                # What was judged may begin later than the first occurrence.
+                # The judged loop may begin later than the first occurrence.
                 loop = begin + (verdict.span[0] if verdict and verdict.span else 0)
                 return Mainline(start, first, tuple(moves), Ending.LOOP, loop, verdict)
         choice = choose(tables, position, root, choices, game[:-1])

@@ -3,9 +3,9 @@
     value of the position after a move  ->  worth of the move  ->  sort key, best first
 
 The order is that of Fang, Hsu & Hsu 2002, section 6.4 (docs/values.md, "Outcomes and distances"): a
-win by mate or conversion before any win by the rules, then the lowest order, then the shortest way.
-A loser wants the opposite. What is not known, for want of a table, counts as better than a loss and
-worse than a draw.
+win by mate or conversion before any win by the rules, then the lowest order, then the shortest
+distance. For a loss the order is reversed. A value unknown for lack of a table ranks between a loss
+and a draw.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
 
 
 class Preference(NamedTuple):
-    """The place of a value among all values, for the side that has it; smaller is better."""
+    """Sort key of a value for the side that has it; smaller is better."""
 
     outcome: int
     order: int
@@ -30,7 +30,7 @@ class Preference(NamedTuple):
 
     @classmethod
     def of(cls, value: Value | None) -> Preference:
-        """The preference of a value; None is a value that is not known."""
+        """Return the preference of a value; None is an unknown value."""
         if value is None or value.outcome == Outcome.DRAW:
             return cls(_RANKS[value.outcome if value else None], 0, 0)
         sign = 1 if value.outcome == Outcome.WIN else -1
@@ -40,10 +40,10 @@ class Preference(NamedTuple):
 def worth_of_move(child: Value, converts: bool) -> Value:
     """Return the worth of a move to the side that makes it.
 
-    `child` is the value of the position it leads to, for the opponent. One ply is added; order
-    and distance of a capture come along. `converts`: the move is a capture and the table of the
-    position before it counts to conversion, where a win of any length is one in 1 ply, and a
-    loss one in 2 (Fang, Hsu & Hsu 2002, section 6.3).
+    `child` is the opponent's value of the position after the move. The worth has its opposite
+    outcome, its order, and one ply more. `converts`: the move is a capture and the table of the
+    position before it counts to conversion. Then a win counts 1 ply and a loss 2, of any length
+    (Fang, Hsu & Hsu 2002, section 6.3).
     """
     outcome = Outcome(-child.outcome)
     if outcome == Outcome.DRAW:
@@ -55,11 +55,10 @@ def worth_of_move(child: Value, converts: bool) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class RootMove:
-    """A legal move, and what it leads to.
+    """A legal move and the value of the position after it.
 
-    `result` is the probe of the position after the move, None where its table is missing;
-    `missing` then names the material. `best` marks every move that is as good as the one that
-    `best_move` would choose from.
+    `result` is the probe of the position after the move, None if its table is missing; `missing`
+    then names the material. `best` marks all moves that `best_move` chooses from.
     """
 
     move: Move
@@ -81,7 +80,7 @@ class RootMove:
         return f"RootMove({self.move}: {outcome}, order {self.order}, {self.plies} plies later)"
 
     def _repr_html_(self) -> str:
-        """The table that a notebook shows."""
+        """Return the table that a notebook shows."""
         outcome = self.outcome
         return as_html({
             "move": self.move,
@@ -103,7 +102,7 @@ class RootMove:
 
     @property
     def value(self) -> int | None:
-        """The number of the position after the move (`ProbeResult.value`)."""
+        """The stored value of the position after the move (`ProbeResult.value`)."""
         return None if self.result is None else self.result.value
 
     @property
@@ -113,7 +112,7 @@ class RootMove:
 
     @property
     def plies(self) -> int | None:
-        """The distance of the position after the move; None for a draw too."""
+        """The distance of the position after the move; None for a draw or an unknown value."""
         return None if self.result is None else self.result.plies
 
     @property
@@ -129,15 +128,15 @@ class RootMove:
 
     @property
     def preference(self) -> Preference:
-        """Two moves of the same preference are equally good."""
+        """Preference of the move; equally good moves have the same."""
         return Preference.of(self.worth)
 
     @property
     def sort_key(self) -> tuple[Preference, bool, bool, Preference, str]:
-        """Best first; no two moves of a position have the same key.
+        """Sort key, best first; no two moves of a position have the same key.
 
-        Of equally good moves: those that end the game, then captures, then what leads to the
-        better position (captures that convert differ in that), then by text.
+        Equally good moves are sorted by: the end of the game, captures, the value of the position
+        they lead to (captures that convert differ in it), and text.
         """
         child = None if self.result is None else worth_of_move(self.result.exact, False)
         return (
@@ -150,9 +149,10 @@ class RootMove:
 
 
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
-    """The moves, of a list best first, that keep the value `root` as well as any known move.
+    """Return the moves that keep the value of `root` and share the best preference.
 
-    Where only a move into a missing table can keep it, those moves.
+    `moves` are sorted, best first. If no known move keeps the value, the moves of unknown value are
+    returned.
     """
     known = [move for move in moves if move.outcome == root.outcome]
     unknown = [move for move in moves if move.outcome is None]

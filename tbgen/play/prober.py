@@ -3,7 +3,7 @@
     Position  ->  legal?  ->  tbgen.tables.Tablebase  ->  value
               ->  legal moves, each probed  ->  sorted (`preference`)
 
-What to play among equals is for `choice`, and whole lines are for `mainline`; both probe here.
+`choice` selects the move to play, and `mainline` follows whole lines; both probe here.
 """
 
 from __future__ import annotations
@@ -26,32 +26,31 @@ from tbgen.tables import (
 
 
 class Prober(Tablebase):
-    """A `tbgen.tables.Tablebase` that refuses illegal positions, and knows their moves.
+    """A `tbgen.tables.Tablebase` that rejects illegal positions and probes their moves.
 
-    Every method that takes a position raises `IllegalPositionError` for one that cannot arise
-    (the kings face each other, or the side not to move is in check), beside what
-    `Tablebase.probe` raises. A position without a legal move is lost in 0 plies whether there is
-    a table for it or not.
+    Every method that takes a position raises `IllegalPositionError` for a position that cannot
+    arise (the kings face each other, or the side not to move is in check), besides the errors of
+    `Tablebase.probe`. A position without a legal move is lost in 0 plies, even without a table.
     """
 
     def probe(self, position: Position | str) -> ProbeResult:
-        """The value of a position for the side to move."""
+        """Return the value of a position for the side to move."""
         position = as_position(position)
         _require_legal(position)
         return self._probe_legal(position)
 
     def probe_many(self, positions: Iterable[Position | str]) -> list[ProbeResult]:
-        """The values of many positions, in their order; raises like `probe`."""
+        """Return the values of many positions, in their order; raises like `probe`."""
         checked = list(map(as_position, positions))
         for position in checked:
             _require_legal(position)
         return super().probe_many(checked)
 
     def probe_root(self, position: Position | str) -> list[RootMove]:
-        """Every legal move with the value of the position it leads to, best first.
+        """Return every legal move with the value of the position it leads to, best first.
 
-        Where that position's table is missing the move's outcome is None; the table of the
-        position itself must be there. No moves: the side to move has lost. Raises like `probe`.
+        If that position's table is missing, the move's outcome is None; the table of the position
+        itself is required. An empty list: the side to move has lost. Raises like `probe`.
         """
         return self.probe_with_moves(position)[1]
 

@@ -1,4 +1,4 @@
-"""Repetitions of a game that is given by its positions, judged by the referee.
+"""Verdicts of the referee on repetitions in a game given by its positions.
 
     positions, oldest first  ->  moves between them  ->  tbgen.referee.judge
     a game and moves to try  ->  Trials, which read the game once  ->  verdicts
@@ -22,8 +22,9 @@ from tbgen.tables import Rules, RuleSet
 def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement | None:
     """Return the referee's verdict on the last position of a game if it has occurred before.
 
-    `game` has the positions, oldest first; what comes before a gap in them is left out. None
-    where nothing is repeated, or where the rules are none.
+    `game` is the positions, oldest first. If two of them are not one legal move apart, all before
+    that gap is left out. None if the last position is not repeated, or the rules have no repetition
+    rule.
     """
     rules = rule_set.rules
     if rules is None or rules == Rules.NONE or game[-1] not in game[:-1]:
@@ -37,9 +38,9 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 
 
 class Trials:
-    """Moves that are tried at the end of a game, judged as repetitions of what came before.
+    """Verdicts on moves that are tried at the end of a game.
 
-    `game` as in `judge_repetition`. It is read once, and only if anything is judged.
+    `game` is that of `judge_repetition`. It is read once, and only if a move is judged.
     """
 
     def __init__(self, game: Sequence[Position], rule_set: RuleSet) -> None:
@@ -53,7 +54,7 @@ class Trials:
         return Game.read(first, moves, self._rule_set.chase_rules)
 
     def verdict(self, *moves: Move) -> Verdict:
-        """The verdict after some more moves; `UNDECIDED` where nothing is repeated."""
+        """Return the verdict after some more moves; `UNDECIDED` if no position is repeated."""
         rules = self._rule_set.rules
         if rules is None or rules == Rules.NONE:
             return Verdict.UNDECIDED
@@ -66,7 +67,7 @@ class Trials:
 
 
 def _moves_to(game: Sequence[Position]) -> list[Move]:
-    """The moves that led to the last position of a game, from the last gap on."""
+    """Return the moves that led to the last position of a game, from the last gap on."""
     moves: list[Move] = []
     for after, before in pairwise(reversed(game)):
         move = move_between(before, after)
@@ -82,7 +83,7 @@ def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
 
 
 def move_between(before: Position, after: Position) -> Move | None:
-    """The move that leads from one position to the next, None if none does."""
+    """Return the move from one position to the next, or None."""
     changed = [s for s, code in enumerate(before.board) if code != after.board[s]]
     sources = [square for square in changed if after.board[square] == EMPTY]
     if len(changed) != 2 or len(sources) != 1 or after.side == before.side:

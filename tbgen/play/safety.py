@@ -1,23 +1,23 @@
-"""Safety: which moves keep a side from being for ever the greater offender.
+"""Safety: moves by which a side avoids being the greater offender for ever.
 
-    Stake                    one's turn: position, both streaks, the rival's last attacks
-      |  move, reply         a `Step` to the next Stake, or to where nothing is at stake
-    arena                    all Stakes within reach; small, because an idle move ends it
+    Stake                    position of the side in question, both streaks, the rival's last
+      |  move, reply         threats; a `Step` leads to the next Stake, or to safety
+    arena                    all reachable Stakes; few, because an idle move ends the matter
       |  `solve`
-    ranks                    how far a Stake is from what must happen again and again
+    ranks                    distance of a Stake from the events that must recur
 
-A side that draws is safe once it makes an idle move: the table says that the position it then has
-is drawn as well, and what lies before cannot be held against it. Where it cannot force that, it may
-still be able to break its streak (`tbgen.play.streaks`) by another offence, a check after chases
-say, again and again. Where it cannot force that either, the position is drawn because the rival
-must offend as gravely for ever, and it is the rival's streak that must not be broken, or only so
-often. A side that wins by the rival's offence needs both: the rival's streak goes on, its own is
-broken again and again. These are the four members of `Aim`.
+A side that draws is safe once it makes an idle move: the table gives the position after it as
+drawn, and earlier offences no longer count. If the side cannot force that, it may still be able to
+break its streak (`tbgen.play.streaks`) again and again by another offence, such as a check after
+chases. If it cannot force that either, the position is drawn because the rival must offend as
+gravely for ever. Then the rival's streak must be broken only finitely often. A side that wins by
+the rival's offence needs both: the rival's streak goes on, its own is broken again and again. These
+are the four members of `Aim`.
 
-All are one game, in which every step is good, neutral or bad: a side succeeds if the bad steps
-come to an end, and good ones do not (`solve`). Ranks fall with every move until then, so that
-whoever plays by them returns to no Stake on the way. Stakes that differ in their streaks may share
-a position: only on the way to an idle move, where streaks do not matter, it is certain that no
+All four are one game, in which every step is good, neutral or bad: a side succeeds if bad steps
+occur finitely often and good steps infinitely often (`solve`). Ranks fall with every move until the
+next good step, so that a side that plays by them returns to no Stake on the way. Different Stakes
+may share a position. Only on the way to an idle move (`Aim.REST`), where streaks do not matter, no
 position is repeated at all. That is why it is the first choice.
 """
 
@@ -46,7 +46,7 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
 MAX_STAKES = 1000
-"""So many positions of one's own turn are looked at for one aim at most (about a second)."""
+"""Maximum number of Stakes in an arena, for one aim (about a second)."""
 
 
 class Kind(Enum):
@@ -54,18 +54,18 @@ class Kind(Enum):
 
     NEUTRAL = auto()
     GOOD = auto()
-    """Must happen again and again."""
+    """Must occur infinitely often."""
     BAD = auto()
-    """May happen, but not for ever; outweighs what is good in the same step."""
+    """May occur finitely often; outweighs the good in the same step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stake:
-    """A position with the side in question to move, and what of the past matters.
+    """A position with the side in question to move, and its relevant history.
 
-    `own` and `rival` are the streaks, empty where they do not matter; `threats` is what the
-    rival's last move attacks, which is an offence only in view of the answer: None if that move is
-    not known, or does not matter.
+    `own` and `rival` are the streaks, empty if irrelevant to the aim. `threats` are the threats of
+    the rival's last move, which become an offence depending on the reply; None if that move is
+    unknown or irrelevant.
     """
 
     position: Position
@@ -75,7 +75,7 @@ class Stake:
 
 
 class Step(NamedTuple):
-    """A move and a reply, and the Stake that they lead to."""
+    """A move with its reply, and the Stake after them."""
 
     kind: Kind
     next: Stake
@@ -84,7 +84,7 @@ class Step(NamedTuple):
 class Option(NamedTuple):
     """A move that keeps the value of its position, and its steps, one for every reply.
 
-    Replies after which nothing is at stake are left out; a move without steps is safe.
+    Replies that lead to safety are left out; a move without steps is safe.
     """
 
     move: RootMove
@@ -95,22 +95,22 @@ Arena = dict[Stake, Sequence[Option]]
 
 
 class Rank(NamedTuple):
-    """Number of bad steps that may still be needed, and of steps until a good one."""
+    """Number of bad steps that may still be needed, and of steps to a good one."""
 
     bad: int
     steps: int
 
 
 SAFE = Rank(0, 0)
-"""The rank of a move after which nothing is at stake."""
+"""Rank of a move without steps."""
 
 
 def solve(arena: Arena) -> dict[Stake, Rank]:
-    """The ranks of the Stakes from which one's side succeeds whatever the rival replies.
+    """Return the ranks of the Stakes from which the side succeeds against all replies.
 
-    A parity game with three priorities, by its nested fixpoints: least over the bad steps,
-    greatest over the good ones, least over the steps between two good ones. Stakes that the arena
-    does not hold count as failures, an empty choice of options too.
+    Solves a parity game with three priorities by its nested fixpoints: least over the bad steps,
+    greatest over the good steps, least over the steps between two good ones. Stakes outside the
+    arena and Stakes without options count as failures.
     """
     ranks: dict[Stake, Rank] = {}
     for bad in range(len(arena)):
@@ -129,7 +129,7 @@ def solve(arena: Arena) -> dict[Stake, Rank]:
 def _reach_good(
     arena: Arena, region: Sequence[Stake], settled: dict[Stake, Rank], bad: int
 ) -> dict[Stake, Rank]:
-    """Ranks of the Stakes of a region that can force a settled Stake, or a good step within it."""
+    """Return the ranks of Stakes that can force a settled Stake or a good step in the region."""
     inside = set(region)
     reached: dict[Stake, Rank] = {}
 
@@ -154,7 +154,7 @@ def _reach_good(
 
 
 def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
-    """The rank that a Stake has by an option; None if one of its steps leads out of the ranks."""
+    """Return the rank of an option; None if one of its steps leads to a Stake without rank."""
     worst = SAFE
     for step in option.steps:
         rank = ranks.get(step.next)
@@ -172,16 +172,16 @@ def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
 
 
 class Aim(Enum):
-    """Task of a side at a Stake."""
+    """Goal of a side at a Stake."""
 
     REST = auto()
-    """Come to an idle move, whatever the streaks."""
+    """Reach an idle move; streaks do not matter."""
     BREAK = auto()
-    """Break its own streak, if by another offence; the rival's does not matter."""
+    """Break the own streak, if only by another offence; the rival's does not matter."""
     OUTLAST = auto()
-    """Keep the rival in a streak that is as grave as its own."""
+    """Keep the rival in a streak as grave as the own one."""
     WIN = auto()
-    """Keep the rival in a graver streak than its own, which it breaks again and again."""
+    """Keep the rival in a graver streak than the own one, and break the own one again and again."""
 
     @property
     def heeds_rival(self) -> bool:
@@ -189,7 +189,7 @@ class Aim(Enum):
         return self in (Aim.OUTLAST, Aim.WIN)
 
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
-        """The kind of a step: the streaks after it, and whether it breaks them."""
+        """Return the kind of a step from the streaks after it and whether it breaks them."""
         if not self.heeds_rival:
             return Kind.NEUTRAL
         if rival_breaks:
@@ -201,7 +201,7 @@ class Aim(Enum):
 
 
 class StreakGame:
-    """The moves and replies that matter for an aim, at positions worth the same as `root`."""
+    """Moves and replies relevant to an aim, at positions of the same value as `root`."""
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
         self._tables = tables
@@ -210,7 +210,7 @@ class StreakGame:
         self._aim = aim
 
     def stake(self, game: Sequence[Position]) -> Stake:
-        """The Stake at the end of a game."""
+        """Return the Stake at the end of a game."""
         own = NOBODY if self._aim == Aim.REST else self._offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
         if not self._aim.heeds_rival or move is None:
@@ -219,24 +219,24 @@ class StreakGame:
         return Stake(game[-1], own, self._offences.streak(game[:-1]), threats)
 
     def ranked(self, game: Sequence[Position]) -> list[tuple[RootMove, Rank | None]]:
-        """The moves that keep the value of the last position of a game, with their ranks.
+        """Return the moves that keep the value of a game's last position, with their ranks.
 
-        None where the rival can prevent the aim, or where the arena is too large to tell.
+        The rank is None if the rival can prevent the aim, or the arena is too large to decide it.
         """
         start = self.stake(game)
         arena, ranks = self.arena(start)
         return [(option.move, rank_of(option, ranks)) for option in arena[start]]
 
     def options(self, stake: Stake) -> list[Option]:
-        """The moves that keep the value, and their steps."""
+        """Return the moves that keep the value, and their steps."""
         moves = equally_good(*self._tables.probe_with_moves(stake.position))
         return [Option(move, tuple(self._steps(stake, move))) for move in moves]
 
     def arena(self, start: Stake) -> tuple[Arena, dict[Stake, Rank]]:
-        """The arena from a Stake on, as far as it is needed and `MAX_STAKES` allows, and ranks.
+        """Return the arena from a Stake on, at most `MAX_STAKES` large, and its ranks.
 
-        Where the rival's streak does not matter it grows by one move of one's own at a time, until
-        that many are enough: the rank is then the least there is, and less after the next move.
+        If the rival's streak does not matter, the arena grows by one move at a time until the start
+        has a rank: that rank is then minimal, and falls with the next move.
         """
         arena: Arena = {}
         ranks: dict[Stake, Rank] = {}
@@ -250,7 +250,7 @@ class StreakGame:
         return arena, ranks or solve(arena)
 
     def _steps(self, stake: Stake, move: RootMove) -> Iterator[Step]:
-        """The steps that a move may become."""
+        """Yield the steps of a move, one for each relevant reply."""
         offences, after = self._offences, move.after
         threats = offences.threats(stake.position, move.move, after)
         wins = self._aim == Aim.WIN
@@ -273,7 +273,7 @@ class StreakGame:
             yield Step(kind, Stake(now, own, rival, answer))
 
     def _matters(self, position: Position) -> bool:
-        """Return whether the rival keeps the value by the step; a better value ends the matter."""
+        """Return whether the position keeps the value of `root`; a better value ends the matter."""
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order
@@ -281,7 +281,7 @@ class StreakGame:
 
 
 def _open_ends(arena: Arena, ranks: dict[Stake, Rank], start: Stake) -> list[Stake]:
-    """The Stakes outside the arena that are reached from `start` through such without a rank."""
+    """Return the Stakes outside the arena reached from `start` through Stakes without rank."""
     seen = {start: None}
     agenda = [start]
     while agenda:

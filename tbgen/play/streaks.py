@@ -1,13 +1,13 @@
-"""Streaks: what all the latest moves of a side have in common, as the repetition rules see it.
+"""Streaks: common victims of the latest moves of a side, as the repetition rules count them.
 
     move   ->  threats    its checks and new attacks: pairs (attacker, victim)
-    reply  ->  offence    the victims whose attacks the reply has met; none: the move was idle
-    moves  ->  streak     the victims that every one of them chases, followed as they move
+    reply  ->  offence    victims whose attacks the reply has answered; empty for an idle move
+    moves  ->  streak     victims chased by all of these moves, followed as they move
 
-The king counts as one more victim, `KING`, whom checks chase: a side that does nothing but check
-has the streak {KING}, one that always chases a knight has the knight's square, and a side whose
-last move was idle has none. A streak that grows for ever is a perpetual check or chase; a side
-that breaks its streak again and again commits neither.
+The king is the victim `KING`, chased by checks. A side that only gives checks has the streak
+{KING}; a side that always chases a knight has the knight's square; a side whose last move was idle
+has an empty streak. A streak that goes on for ever is a perpetual check or chase. A side that
+breaks its streak again and again commits neither.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender, may_
 from tbgen.tables import Rules, RuleSet
 
 KING = -1
-"""In place of a victim's square: the king, wherever he stands."""
+"""Victim in place of a square: the king on any square."""
 
 Victims = frozenset[int]
 """Squares of pieces of one side, and `KING`."""
 Threats = frozenset[tuple[int, int]]
-"""Pairs (attacker, victim) of squares; a check is the one pair `CHECK`."""
+"""Pairs (attacker, victim) of squares; a check is the single pair of `CHECK`."""
 
 CHECK: Threats = frozenset({(KING, KING)})
 NOBODY: Victims = frozenset()
@@ -43,7 +43,7 @@ class Offences:
     rule_set: RuleSet
 
     def threats(self, before: Position, move: Move, after: Position) -> Threats:
-        """Return the new attacks of a move, whatever the reply."""
+        """Return the new attacks of a move, before any reply."""
         if self.rule_set.rules in (None, Rules.NONE):
             return NO_THREATS
         if in_check(after):
@@ -68,7 +68,7 @@ class Offences:
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
-        """Return the later squares of the pieces chased by a move with these threats."""
+        """Return the victims of a move with these threats, by their squares after the reply."""
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
         if self.rule_set.chase_rules & CHECK_VOIDS and in_check(replied):
@@ -82,9 +82,9 @@ class Offences:
         return follow(frozenset(chased), reply)
 
     def streak(self, game: Sequence[Position]) -> Victims:
-        """The streak of the side to move in the last position of a game, from its own moves.
+        """Return the streak of the side to move in the last position of a game, from its own moves.
 
-        Goes back to the last of its moves that was idle or cannot be undone, or to a gap.
+        Goes back to its last idle or irreversible move, or to a gap in the game.
         """
         offences: list[tuple[Victims, Move]] = []
         for number in range(len(game) - 1, 1, -2):
@@ -105,22 +105,22 @@ class Offences:
 
 
 def extended(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
-    """A streak after one more move, and whether the move has broken it (or started it anew).
+    """Return a streak after one more move, and whether the move has broken it (or restarted it).
 
-    Both have the victims where they stand now. A streak that is broken begins with the offence.
+    Both have the victims' current squares. A broken streak restarts with the offence.
     """
     common = streak & offence
     return (common or offence), not common and (bool(streak) or not offence)
 
 
 def follow(victims: Victims, move: Move) -> Victims:
-    """The squares of pieces after a move of their side."""
+    """Return the squares of pieces after a move of their side."""
     if move.source not in victims:
         return victims
     return victims - {move.source} | {move.target}
 
 
 def is_irreversible(position: Position, move: Move) -> bool:
-    """Return whether no repetition reaches back beyond the move: a capture, or a pawn's advance."""
+    """Return whether a move is a capture or a pawn's advance, which no repetition can span."""
     is_pawn = piece_kind(position.board[move.source]) == PieceType.PAWN
     return position.board[move.target] != EMPTY or (is_pawn and move.source % 9 == move.target % 9)

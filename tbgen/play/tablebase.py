@@ -1,8 +1,8 @@
-"""The tablebase that plays: positions in; values, moves and lines out.
+"""Tablebase for play: values, moves and lines of positions.
 
     probe    `prober`      choose    `choice`      follow    `mainline`
 
-Plain Python over the scalar rules: nothing here imports numba, and nothing prints.
+Plain Python over the scalar rules, without numba and without output.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from tbgen.tables.tablebase import DEFAULT_MAX_OPEN
 
 
 class GameTablebase(Prober):
-    """A `Prober` that plays: its methods raise for a position what `Prober` raises."""
+    """A `Prober` with best moves and lines; its methods raise the errors of `Prober`."""
 
     def best_move(
         self, position: Position | str, history: Sequence[Position | str] = ()
     ) -> RootMove | None:
-        """A move that keeps the value of the position; None if there is no legal move.
+        """Return a move that keeps the value of the position; None if there is no legal move.
 
-        `history` has the positions of the game before this one, oldest first. A winner makes
-        progress with every move: a lower order, or the same order and a shorter distance, or a
-        conversion; where the opponent is already forced to repeat for ever (value 255), a move
-        that keeps him there without becoming an offender as grave. A loser resists as long as he
-        can. A side that draws never becomes the greater offender: it makes an idle move, or is
-        on the shortest way to one, or to what else breaks its run of offences; the history says
-        what that run is (`tbgen.play.safety`). Raises like `probe`.
+        `history` is the positions of the game before this one, oldest first. A winner makes
+        progress with every move: a lower order, the same order and a shorter distance, or a
+        conversion. If the opponent is already forced to repeat for ever (value 255), the move keeps
+        him there without becoming an offender as grave. A loser takes the longest resistance. A
+        side that draws never becomes the greater offender: it makes an idle move, or moves on the
+        shortest way to one, or breaks its run of offences, which follows from the history
+        (`tbgen.play.safety`). Raises like `probe`.
         """
         position = as_position(position)
         root, moves = self.probe_with_moves(position)
         return choose(self, position, root, moves, list(map(as_position, history)))
 
     def mainline(self, position: Position | str, plies: int | None = None) -> Mainline:
-        """Best play of both sides to the end, or for so many plies; raises like `probe`."""
+        """Return best play of both sides to the end, or for `plies` plies; raises like `probe`."""
         return follow(self, as_position(position), plies)
 
 
@@ -57,17 +57,17 @@ def open_tablebase(
 ) -> GameTablebase:
     """Open the tables of a directory for probing and play.
 
-    `rules` ("none", "check", "wxf"), `orders` (a limit on orders; 0 asks for tables without one)
-    and `minor_chases` (whether an advisor or elephant that attacks a protected rook, knight or
-    cannon chases it) may be left out where the directory has one rule set; `metric` ("dtm", "dtc")
-    where no material has two tables of it. Decoded blocks take at most `cache_bytes`, and at most
-    `max_open` files are open.
+    `rules` ("none", "check", "wxf", ...), `orders` (the limit on orders; 0 for tables without a
+    limit) and `minor_chases` (whether an advisor or elephant that attacks a protected rook, knight
+    or cannon chases it) may be left out where the directory has one rule set; `metric` ("dtm",
+    "dtc") where no material has tables of both. Decoded blocks take at most `cache_bytes`, and at
+    most `max_open` files are open.
 
     >>> with open_tablebase("egtb") as tables:  # doctest: +SKIP
     ...     tables.best_move("3k5/9/9/9/9/9/9/9/9/R3K4 w").move.iccs
     'a0a9'
 
-    Raises `OSError` if there is no such directory. All methods may be used from several threads.
+    Raises `OSError` if there is no such directory. All methods may be called from several threads.
     """
     return GameTablebase.open(
         path,
