@@ -1,5 +1,6 @@
-"""Run mypy on the package as it is imported, `tbgen` with `indexing` and `tables` inside it, and
-on an example of its use.
+"""Run mypy on the package as it is imported, and on an example of its use.
+
+`tbgen` is checked with `indexing` and `tables` inside it.
 """
 
 import subprocess
@@ -12,7 +13,7 @@ EXAMPLE = ROOT / "tests" / "data" / "typed_example.py"
 
 
 def main() -> int:
-    """Link the three folders into one package tree, and check it; mypy's exit status."""
+    """Link the three folders into one package tree, check it, and return mypy's exit status."""
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "tbgen"
         package.mkdir()

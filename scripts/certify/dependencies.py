@@ -1,11 +1,11 @@
-"""Licences and known advisories of what tbgen runs on.
+"""Check the licences and known advisories of the installed dependencies.
 
-    what is installed of the dependencies, and of theirs   ->   licences against a list
-                                                           ->   pip-audit, where it is installed
+    installed dependencies of tbgen, direct and indirect   ->   licences, compared with a list
+                                                           ->   pip-audit, if it is installed
 
-What the board (`web`) runs on counts, too. What only tests run on (`dev`) is listed, and may have
-licences that ask more: nothing of it is distributed. Advisories of what tbgen runs on need
-pip-audit and a network; without them the line says so, which fails only if --advisories asks.
+Dependencies of the extra `web` count as needed. Those of the extra `dev` are listed, but may have
+stricter licences, because they are not distributed. Advisories need pip-audit and a network.
+Without them `advisories_said` gives the reason, and only `--advisories` makes that a failure.
 
     python scripts/certify/dependencies.py --advisories
 """
@@ -27,10 +27,10 @@ PERMISSIVE = (
     "MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "MPL", "Mozilla Public",
     "Zlib", "0BSD", "CC0", "Unlicense", "HPND", "BSL", "Boost",
 )  # fmt: skip
-"""Words of licences that ask for a notice at most, or for changes to their own files."""
+"""Words of licences that ask at most for a notice, or for the source of their own changed files."""
 
 MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy"
-"""Beginning of the text of the MIT licence, after its line of copyright."""
+"""Beginning of the text of the MIT licence, after the copyright line."""
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -42,11 +42,11 @@ class Package(NamedTuple):
     version: str
     licence: str
     needed: bool
-    """Whether tbgen or its board run on it; others are for its tests."""
+    """True for a dependency of tbgen or its extra `web`, False for one of `dev` only."""
 
 
 def packages(root: str = "tbgen") -> list[Package]:
-    """Everything installed that a package needs, with its extras `web` and `dev`."""
+    """List the installed dependencies of a package, direct and indirect, with extras."""
     needed = _closure(root, {"", "web"})
     every = _closure(root, {"", "web", "dev"})
     return [
@@ -73,7 +73,7 @@ def _closure(root: str, extras: set[str]) -> set[str]:
 
 
 def _is_installed(name: str) -> bool:
-    """Return whether a requirement applies on this system, by its marker."""
+    """Return whether a distribution is installed."""
     try:
         metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -82,7 +82,7 @@ def _is_installed(name: str) -> bool:
 
 
 def _licence(name: str) -> str:
-    """The licence of a package: an expression, else classifiers, else its text."""
+    """Return the licence of a package: its expression, else its classifiers, else its text."""
     about = metadata.metadata(name)
     expression = about.get("License-Expression")
     if expression:
@@ -97,7 +97,7 @@ def _licence(name: str) -> str:
 
 
 def _licence_of_text(name: str) -> str:
-    """The licence whose text lies beside a package that states none."""
+    """Recognise the licence file of a package whose metadata names no licence."""
     distribution = metadata.distribution(name)
     for file in distribution.metadata.get_all("License-File") or []:
         text = distribution.read_text(f"licenses/{file}") or distribution.read_text(file) or ""
@@ -107,7 +107,10 @@ def _licence_of_text(name: str) -> str:
 
 
 def is_permissive(licence: str) -> bool:
-    """Return whether an alternative is listed, with each of the licences that hold together."""
+    """Return whether one of the alternatives in a licence expression is permissive.
+
+    All licences that an alternative joins by AND must be in `PERMISSIVE`.
+    """
     return any(
         all(any(word in part for word in PERMISSIVE) for part in choice.split(" AND "))
         for choice in re.split(r" OR |, ", licence.replace("(", "").replace(")", ""))
@@ -115,7 +118,10 @@ def is_permissive(licence: str) -> bool:
 
 
 def advisories(needed: list[Package]) -> tuple[int | None, str]:
-    """Count the packages with known advisories, and list them; None, and why, if nobody knows."""
+    """Count the packages with known advisories, and describe them.
+
+    Returns None and the reason if pip-audit is missing or fails.
+    """
     # Beside this interpreter, in an environment that nobody has activated, or wherever it is.
     beside = str(Path(sys.executable).parent)
     program = shutil.which("pip-audit", path=beside) or shutil.which("pip-audit")
@@ -143,7 +149,7 @@ def advisories(needed: list[Package]) -> tuple[int | None, str]:
 
 
 def main() -> int:
-    """Print a line for each package and one of figures; 1 for a licence or an advisory."""
+    """Print the packages and a JSON summary; return 1 for a bad licence or an advisory."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,13 +1,13 @@
-"""Mutation testing of the core: small faults are put into the code, and tests must find them.
+"""Mutation testing of the core: put small faults into the code, and run its tests.
 
     seed  ->  choose(...)  ->  Mutation: file, place, old and new text
     a clone with a mutation  ->  pytest -x  ->  killed, survived, endless: a row of a file
 
-A mutation survives if the tests of its own package pass. `--again` tries survivors on those and on
-the tests of what rests on the package (`RESTING`), at today's commit; `outdated` are those whose
-code is another by then. Rows that are there are kept, so that the command goes on where it stopped.
-The clone and its cache of kernels stay in DIRECTORY. Some mutations change nothing that can be seen
-(a margin, a bound of work); survivors are read by people.
+A mutation survives if the tests of its own package pass. `--again` runs the survivors against those
+tests and the tests of dependent packages (`RESTING`), at the current commit. A mutation is
+`outdated` if its code has changed by then. Rows in DIRECTORY/mutations.csv are kept, so the command
+resumes where it stopped. The clone and its kernel cache stay in DIRECTORY. Some mutations have no
+observable effect (a margin, a bound of work), so a person has to read the survivors.
 
     python scripts/certify/mutation_testing.py DIRECTORY --count 300 --seed 1
     python scripts/certify/mutation_testing.py DIRECTORY --again
@@ -31,7 +31,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("tbgen/rules", "tbgen/rows", "tbgen/retrograde", "tables", "tbgen/verify")
-"""Packages that are mutated: all that a table's values and its proof rest on."""
+"""Packages that are mutated: those that the values of a table and their proof depend on."""
 
 RESTING = {
     "tbgen/rules": ("tbgen/referee", "tbgen/retrograde"),
@@ -40,10 +40,10 @@ RESTING = {
     "tables": ("tbgen/probing",),
     "tbgen/verify": (),
 }
-"""Packages whose tests look through others at what a package does."""
+"""For each package, dependent packages whose tests exercise it."""
 
 PATIENCE = 900.0
-"""Seconds after which tests count as endless: compiling everything anew takes a tenth of that."""
+"""Timeout of one test run in seconds, about ten times what recompiling all kernels takes."""
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -55,11 +55,11 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift, ast.RShift: ast.LShift,
 }  # fmt: skip
 _UNMUTATED = (ast.AnnAssign, ast.Raise, ast.Import, ast.ImportFrom)
-"""Statements whose words are for readers: annotations without a value, messages of errors."""
+"""Statements that are not mutated: annotations without a value, error messages, imports."""
 
 
 class Mutation(NamedTuple):
-    """A replacement of one expression or word; columns are bytes, lines count from 1."""
+    """A replacement of one expression or keyword; columns are byte offsets, lines count from 1."""
 
     path: str
     line: int
@@ -70,7 +70,7 @@ class Mutation(NamedTuple):
     new: str
 
     def applied(self, source: bytes) -> bytes | None:
-        """Return the file with the replacement made; None where the old text does not stand."""
+        """Return the mutated file, or None if the old text is not at its place."""
         lines = source.splitlines(keepends=True)
         if len(lines) < self.end_line:
             return None
@@ -84,7 +84,7 @@ class Mutation(NamedTuple):
 
 
 def _changed(node: ast.AST) -> str | None:
-    """Return the text of a node with one small fault; None where nothing is changed."""
+    """Return the text of a node with one small fault, or None for a node that is not mutated."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         ops = [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         return ast.unparse(ast.Compare(node.left, ops, node.comparators))
@@ -107,7 +107,7 @@ def _changed(node: ast.AST) -> str | None:
 
 
 def _mutable(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree that may be changed, without annotations and messages."""
+    """Yield the nodes of a tree that may be mutated, without annotations and messages."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _UNMUTATED) or child is getattr(node, "returns", None):
             continue
@@ -134,7 +134,7 @@ def mutations_of(path: str, source: str) -> list[Mutation]:
 
 
 def choose(root: Path, count: int, seed: int) -> list[Mutation]:
-    """Return `count` mutations, every place as likely as another, by packages."""
+    """Return `count` random mutations, uniform over all places, sorted by package."""
     places = [
         mutation
         for package in PACKAGES
@@ -151,7 +151,7 @@ def package_of(mutation: Mutation) -> str:
 
 
 class Clone:
-    """A clone of the repository with an environment and a cache of kernels of its own."""
+    """A clone of the repository with its own environment and kernel cache."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "clone"
@@ -165,7 +165,7 @@ class Clone:
         subprocess.run(["git", "checkout", "--quiet", "-f", "."], cwd=self.root, check=True)
 
     def update(self) -> None:
-        """Check out the commit of this repository, without any mutation."""
+        """Check out the current commit of this repository, without any mutation."""
         commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True,
                                 capture_output=True, text=True).stdout.strip()  # fmt: skip
         for words in (
@@ -175,7 +175,10 @@ class Clone:
             subprocess.run(["git", *words], cwd=self.root, check=True)
 
     def test(self, packages: tuple[str, ...]) -> tuple[str, str]:
-        """Run tests of packages: `killed`, `survived` or `endless`, and the test that failed."""
+        """Run the tests of packages.
+
+        Returns `killed`, `survived` or `endless`, and the test that failed.
+        """
         folders = [f"tests/{Path(package).name}" for package in packages]
         process = subprocess.Popen(
             [str(self._python), "-m", "pytest", "-x", "-n", "0", *folders],
@@ -197,7 +200,7 @@ class Clone:
 
 
 def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tuple[str, str, float]:
-    """Return the end of a mutation under tests of packages, the test that failed, wall seconds."""
+    """Return the state of a mutation after a test run, the test that failed, and wall seconds."""
     file = clone.root / mutation.path
     source = file.read_bytes()
     begun = time.monotonic()
@@ -213,7 +216,7 @@ def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tupl
 
 
 def main() -> None:
-    """Try mutations that have no row yet, or the survivors among the rows again."""
+    """Try the mutations without a row, or with `--again` the survivors."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("directory", type=Path, help="for the clone and mutations.csv")
     parser.add_argument("--count", type=int, default=300)
@@ -251,7 +254,7 @@ _Rows = dict[Mutation, tuple[str, str, float]]
 
 
 def _read(path: Path) -> _Rows:
-    """Return the rows that a former run has left."""
+    """Return the rows of earlier runs."""
     if not path.exists():
         return {}
     with path.open(newline="", encoding="utf-8") as file:
@@ -264,7 +267,7 @@ def _read(path: Path) -> _Rows:
 
 
 def _write(path: Path, rows: _Rows) -> None:
-    """Write all rows; a stop leaves the old file or the new one."""
+    """Write all rows atomically."""
     part = path.with_suffix(".part")
     with part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

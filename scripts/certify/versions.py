@@ -1,15 +1,16 @@
-"""The lower and the upper end of every dependency of pyproject.toml: the same tables to the byte.
+"""Build a table with the lowest and the newest version of every dependency in pyproject.toml.
 
-    quick     lower ends of all but numba, over the packages of the Python that runs this: tests
-    oldest    lower ends of what tbgen runs on, in an environment of their own: a build, whose
-              table is compared with docs/digests.csv, and mistakes that are answered in a line
-    newest    the same with whatever pip takes
-    extras    lower ends of everything, the extras and the tools of developers: a test of each
+    quick     lowest versions of all but numba, put before the packages of this Python: tests
+    oldest    lowest versions of tbgen's dependencies, in a new environment: a build, whose
+              digest is compared with docs/digests.csv, and wrong command lines, which must be
+              answered by one line
+    newest    the same with the newest versions that pip installs
+    extras    lowest versions of everything, extras and developer tools included: tests of each
 
-But for `quick`, kernels are compiled anew in each: some minutes. Packages come from wherever pip is
-told to look. `oldest` and `newest` try the Python that runs this script, which needs nothing;
-`quick` and `extras` want one that has the extra `dev`. The upper ends of the extras are what all
-tests run with.
+All but `quick` compile kernels anew, which takes some minutes. Packages come from the index that
+pip is configured for. `oldest` and `newest` need no package besides the Python that runs this
+script; `quick` and `extras` need the extra `dev`. The newest versions of the extras are covered by
+the usual test run.
 
     python scripts/certify/versions.py --only oldest
 """
@@ -43,7 +44,7 @@ QUICK = (
     "tests/tables/test_format.py", "tests/cli/test_judge.py", "tests/cli/test_live.py",
     "tests/cli/test_commands.py",
 )  # fmt: skip
-"""Tests of what is laid over, none of which needs a kernel."""
+"""Tests of the packages that `quick` replaces; none needs a kernel."""
 
 USES = (
     "tests/board/test_api.py", "tests/board/test_fuzz.py", "tests/board/test_browser.py",
@@ -53,7 +54,7 @@ USES = (
     "tests/oracles/test_naive_movegen.py", "tests/probing/test_dump.py",
     "tests/scheduling/test_cluster.py",
 )  # fmt: skip
-"""Tests that use each dependency of the extras."""
+"""Tests that together use each dependency of the extras."""
 
 _REPORT = """
 import json, numba, numpy
@@ -71,7 +72,7 @@ print(json.dumps(found))
 
 
 def lower_ends(*extras: str) -> list[str]:
-    """The lower ends of all that tbgen runs on, and of what some extras name, as pip takes them."""
+    """List the lowest versions of tbgen's dependencies and of some extras, as `NAME==VERSION`."""
     found = set()
     for requirement in requirements(*extras):
         match = _REQUIREMENT.fullmatch(requirement)
@@ -82,14 +83,14 @@ def lower_ends(*extras: str) -> list[str]:
 
 
 def requirements(*extras: str) -> list[str]:
-    """The requirements in pyproject.toml, and those of some extras."""
+    """List the requirements in pyproject.toml, with those of some extras."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = [project["optional-dependencies"][extra] for extra in extras]
     return [*project["dependencies"], *itertools.chain(*named)]
 
 
 def expected() -> str:
-    """The digest that docs/digests.csv has of the table."""
+    """Return the digest of the table in docs/digests.csv."""
     with DIGESTS.open(newline="") as file:
         for row in csv.DictReader(file):
             if row["file"] == TABLE:
@@ -98,7 +99,7 @@ def expected() -> str:
 
 
 def installed(folder: Path, wanted: list[str]) -> str:
-    """The interpreter of a new environment that has these packages."""
+    """Create an environment with these packages, and return its interpreter."""
     venv.create(folder / "venv", with_pip=True)
     python = str(folder / "venv" / "bin" / "python")
     install([python, "-m", "pip", "install"], wanted)
@@ -106,13 +107,13 @@ def installed(folder: Path, wanted: list[str]) -> str:
 
 
 def install(command: list[str], wanted: list[str]) -> None:
-    """Have pip install packages; ends this program where it cannot."""
+    """Install packages with pip; exit with a message if pip fails."""
     if subprocess.run([*command, "--quiet", *wanted], stdout=sys.stderr).returncode != 0:
         sys.exit(f"pip cannot install {' '.join(wanted)}")
 
 
 def build_a_table(tally: Tally, folder: Path, python: str) -> None:
-    """Compile, build, compare; and make a mistake, which is to be answered in a line."""
+    """Build a table and compare its digest, then check the answers to wrong command lines."""
     environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
     tables = folder / "tables"
     command = [python, "-m", "tbgen"]
@@ -133,7 +134,7 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 
 
 def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) -> None:
-    """Run tests; what they say is shown if they fail."""
+    """Run tests, and print their output if they fail."""
     ended = run(command, environment=environment, patience=_PATIENCE, cwd=ROOT)
     said = ended.stdout.decode("utf-8", "replace")
     if ended.status != OK:
@@ -143,7 +144,7 @@ def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) 
 
 
 def quick(tally: Tally, budget: Budget, seed: int) -> None:
-    """The lower ends of all but the compiler, laid over the packages of this interpreter."""
+    """Run tests with the lowest versions of all but numba, before this Python's packages."""
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as folder:
         wanted = [each for each in lower_ends() if not each.startswith("numba==")]
         command = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", folder]
@@ -153,19 +154,19 @@ def quick(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def oldest(tally: Tally, budget: Budget, seed: int) -> None:
-    """The lower ends of what tbgen runs on."""
+    """Build with the lowest versions of tbgen's dependencies."""
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         build_a_table(tally, Path(name), installed(Path(name), lower_ends()))
 
 
 def newest(tally: Tally, budget: Budget, seed: int) -> None:
-    """Whatever pip takes for the newest of them."""
+    """Build with the newest versions that pip installs."""
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         build_a_table(tally, Path(name), installed(Path(name), requirements()))
 
 
 def extras(tally: Tally, budget: Budget, seed: int) -> None:
-    """The lower ends of everything, extras and tools for developers too: a test of each."""
+    """Run ruff, mypy and tests with the lowest versions of all dependencies, extras included."""
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as name:
         folder = Path(name)
         lowest = lower_ends(*EXTRAS)

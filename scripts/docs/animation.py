@@ -1,13 +1,13 @@
-"""Draw docs/diagrams/forced-loop.svg: the loop that the README opens with, as an animated picture.
+"""Draw docs/diagrams/forced-loop.svg, the animated loop at the top of the README.
 
     python scripts/docs/animation.py
 
     still picture of the start  +  keyframes that move its pieces  +  marks and words of each scene
 
-The board is drawn, and its pieces are moved, by the board's own code; what each move is and how the
-game ends is said by the referee, and the moves are those of docs/tutorial.md. Style sheets
-alone animate it, so that it runs wherever a picture is shown; who wants no motion sees the start.
-`tests/docs/test_animation.py` keeps it current.
+The board's own code draws the board and moves the pieces. The referee gives the verdict; the moves
+are those of docs/tutorial.md. The animation uses style sheets only, so it runs wherever an SVG is
+shown; with reduced motion only the start is shown. `tests/docs/test_animation.py` compares the
+file.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from tbgen.rules import in_check, legal_moves  # noqa: E402
 
 FILE = ROOT / "docs" / "diagrams" / "forced-loop.svg"
 SHOWN_WIDTH = 360
-"""Pixels; the picture may be shown at any other size."""
+"""Default width in pixels; the picture can be scaled."""
 
 START = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 MOVES = ("d2b1", "d0d1", "b1c3", "d1d0", "c3b1")
-"""The line of docs/tutorial.md: into the loop, and round it once."""
+"""The line of docs/tutorial.md: into the loop, and once around it."""
 
 LINE = [Move.from_iccs(text) for text in MOVES]
 
@@ -44,10 +44,10 @@ CLOSING = "A repetition, but no draw:"
 
 PACE = Pace(opening=3.0, ply=1.6, glide=0.45, closing=5.0)
 SECONDS = PACE.length(len(MOVES))
-"""How long the picture runs before it begins again."""
+"""Length of the animation, which then repeats."""
 
 BAND = 196
-"""The height of the words under the board, in units of the picture."""
+"""Height of the text area below the board, in units of the picture."""
 
 STYLE = (
     ".words{font:600 40px sans-serif;fill:#3d2a14;text-anchor:middle}"
@@ -56,9 +56,9 @@ STYLE = (
 
 
 class Scene(NamedTuple):
-    """From second `begin` to second `end`: `marks` over the board, and lines below it.
+    """Marks on the board and lines of text, shown from second `begin` to second `end`.
 
-    Words come with the move; marks when its piece has arrived.
+    The text appears when the move begins, the marks when its piece has arrived.
     """
 
     begin: float
@@ -68,7 +68,7 @@ class Scene(NamedTuple):
 
 
 def marks_of(position: Position, move: Move) -> str:
-    """The squares of the move that led to a position, and arrows from what gives check."""
+    """Draw the squares of the last move, and arrows from the pieces that give check."""
     rings = "".join(
         '<circle class="last" cx="{}" cy="{}" r="50"/>'.format(*place(square, False))
         for square in move
@@ -78,7 +78,7 @@ def marks_of(position: Position, move: Move) -> str:
 
 
 def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
-    """The words on a move: its text, and the value that it leaves to the other side."""
+    """Return the text of a move, and the value for the other side after it."""
     answers = len(legal_moves(position))
     if not in_check(position):
         return move.iccs, "Black must check again."
@@ -87,7 +87,7 @@ def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
 
 
 def play() -> list[Scene]:
-    """The scenes in order."""
+    """List the scenes in order."""
     position = Position.from_fen(START)
     scenes = [Scene(0, PACE.opening, "", OPENING)]
     for number, move in enumerate(LINE):
@@ -102,7 +102,7 @@ def play() -> list[Scene]:
 
 
 def scene_of(number: int, scene: Scene) -> tuple[str, str]:
-    """The rules and the groups of a scene: its words, and its marks."""
+    """Return the style rules and the SVG groups of a scene."""
     words = "".join(
         f'<text class="words" x="400" y="{HEIGHT - 28 + 54 * line}">{escape(text)}</text>'
         for line, text in enumerate(scene.words)
@@ -120,7 +120,7 @@ def scene_of(number: int, scene: Scene) -> tuple[str, str]:
 
 
 def drawing() -> str:
-    """The SVG document."""
+    """Return the SVG document."""
     scenes, rules, groups = play(), [STYLE], []
     for walk in walks(Position.from_fen(START), LINE, PACE):
         if walk.ways:

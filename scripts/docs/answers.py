@@ -1,6 +1,6 @@
-"""Every field of every answer with `--json`, described once, as JSON Schema.
+"""JSON Schema of every answer with `--json`, with a description of each field.
 
-    ANSWERS    the answer of each command; those that the board shares are in `tbgen.answers.schema`
+    ANSWERS    the answer of each command; parts shared with the board: `tbgen.answers.schema`
 
 `python scripts/docs/schemas.py` writes the schema and the page.
 """
@@ -314,4 +314,4 @@ ANSWERS: dict[str, Schema] = {
     ),
     "error": FAILURE | {"description": "in place of any answer; exit status 1, 2 or 3"},
 }
-"""By command; `error` is for all of them."""
+"""Schema of each command's answer; `error` holds for all commands."""

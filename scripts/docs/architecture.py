@@ -1,10 +1,10 @@
-"""Draw docs/architecture.svg: the packages on their floors, and who imports whom, from the code.
+"""Draw docs/architecture.svg: the packages in layers, and their imports, from the code.
 
     python scripts/docs/architecture.py
 
-A package stands one floor above the highest of those that it imports. An arrow that follows from
-others is left out: where `cli` imports `board` and `board` imports `play`, none leads from `cli`
-to `play`. `tests/house/test_architecture.py` keeps the drawing current.
+A package is drawn one floor above the highest package that it imports. An arrow that follows from
+others is left out: `cli` imports `board` and `board` imports `play`, so there is no arrow from
+`cli` to `play`. `tests/house/test_architecture.py` compares the file.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ROOT = Path(__file__).resolve().parents[2]
 DRAWING = ROOT / "docs" / "architecture.svg"
 
 ROOM = 208, 74
-"""Width and height of a package, in the drawing's units."""
+"""Width and height of a package's box, in units of the drawing."""
 GAP, STOREY, MARGIN = 26, 136, 16
 LANE = 18
-"""Width that an arrow has to itself where it passes a floor."""
+"""Width reserved for an arrow that passes a floor."""
 PORT = 20
-"""From one arrow to the next where they leave or enter a room."""
+"""Distance between arrows that leave or enter the same box."""
 CHARACTERS = 28
-"""Of a line of small text in a room."""
+"""Characters in a line of small text in a box."""
 STYLE = """
     text { font: 12px system-ui, sans-serif; fill: #1f2328; }
     .name { font: 600 14px ui-monospace, monospace; }
@@ -47,12 +47,12 @@ STYLE = """
 """
 
 Edges = dict[str, set[str]]
-"""For each package, or module, what it imports."""
+"""For each package or module, the set of those that it imports."""
 
 
 @cache
 def sources() -> dict[str, Path]:
-    """Every module of the package, by its import name."""
+    """Map the import name of every module to its file."""
     found = {}
     for folder, prefix in (("tbgen", "tbgen"), ("indexing", "tbgen.indexing"),
                            ("tables", "tbgen.tables")):  # fmt: skip
@@ -64,12 +64,12 @@ def sources() -> dict[str, Path]:
 
 @cache
 def nodes(module: str) -> list[ast.AST]:
-    """Every node of a module's syntax tree."""
+    """List the nodes of a module's syntax tree."""
     return [*ast.walk(ast.parse(sources()[module].read_text(encoding="utf-8")))]
 
 
 def imported(module: str) -> Iterator[str]:
-    """Every module that a module imports, anywhere in it: inside functions, for types alone.
+    """Yield the modules that a module imports, including local imports and those for types only.
 
     Raises `ValueError` for a relative import.
     """
@@ -86,9 +86,9 @@ def imported(module: str) -> Iterator[str]:
 
 
 def package_of(module: str) -> str:
-    """`rows` of `tbgen.rows.frame`, `board.web` of `tbgen.board.web.pages`.
+    """Return the package of a module: `rows` for `tbgen.rows.frame`, `board.web` for its pages.
 
-    Empty for `tbgen` itself, `tbgen.__main__` and `tbgen.board`, whose packages count each.
+    Empty for `tbgen`, `tbgen.__main__` and `tbgen.board`, whose subpackages are drawn separately.
     """
     parts = module.split(".")[1:]
     if parts[:1] == ["board"]:
@@ -98,7 +98,7 @@ def package_of(module: str) -> str:
 
 @cache
 def package_imports() -> Edges:
-    """The packages that each package imports."""
+    """Return the imports of each package."""
     found: Edges = {}
     for module in sources():
         if package := package_of(module):
@@ -110,7 +110,7 @@ def package_imports() -> Edges:
 
 
 def floors(edges: Edges) -> dict[str, int]:
-    """The floor of each package: 0 for what imports none."""
+    """Return the floor of each package; 0 if it imports no other."""
     found: dict[str, int] = {}
 
     def floor(package: str) -> int:
@@ -124,7 +124,7 @@ def floors(edges: Edges) -> dict[str, int]:
 
 
 def without_detours(edges: Edges) -> Edges:
-    """The edges that do not follow from others."""
+    """Return the edges without those that follow from others (transitive reduction)."""
 
     @cache
     def reached(package: str) -> frozenset[str]:
@@ -137,25 +137,25 @@ def without_detours(edges: Edges) -> Edges:
 
 
 class Place(NamedTuple):
-    """A room of the drawing, or the place where a longer arrow passes a floor."""
+    """A box of the drawing, or the point where a longer arrow passes a floor."""
 
     floor: int
     name: str
     above: str = ""
-    """For a place on the way: where the arrow comes from, `name` being where it leads."""
+    """For a passing point: the box where the arrow starts; `name` is the box where it ends."""
 
     @property
     def width(self) -> int:
-        """The width that it takes of its floor."""
+        """Width that the place takes on its floor."""
         return LANE if self.above else ROOM[0]
 
 
 Arrow = list[Place]
-"""From a room down to another, by way of a place on every floor between them."""
+"""An arrow from a box down to another, with a place on every floor between them."""
 
 
 def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
-    """Every arrow, in a fixed order."""
+    """List all arrows, in a fixed order."""
     found = []
     for package in sorted(edges):
         for other in sorted(edges[package]):
@@ -166,7 +166,7 @@ def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
 
 
 def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
-    """The places that each place is joined to, and whether they are below it."""
+    """Map each place to the places it is joined to, each with whether it is below."""
     found: dict[Place, list[tuple[Place, bool]]] = {}
     for arrow in arrows:
         for upper, lower in pairwise(arrow):
@@ -187,9 +187,9 @@ def crossings(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> int:
 
 
 def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
-    """The places of each floor from left to right, so that few arrows cross.
+    """Return the places of each floor from left to right, ordered so that few arrows cross.
 
-    Each floor in turn is sorted by the mean place of what it is joined to, downwards and upwards.
+    Sorts each floor in turn by the mean position of its neighbours, downwards and upwards.
     """
     joined = neighbours(arrows)
     rows: list[list[Place]] = [[] for _ in range(1 + max(place.floor for place in joined))]
@@ -214,9 +214,9 @@ def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
 
 
 def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
-    """The middles of a floor's places: in their order, apart, and as near as can be to `wanted`.
+    """Return the middles of a floor's places, in order, without overlap, and near `wanted`.
 
-    Least squares with an order kept: neighbours that would overlap are pooled.
+    Isotonic least squares: neighbours that would overlap are pooled.
     """
     offsets, at = [], 0.0
     for place in row:
@@ -233,7 +233,7 @@ def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
 
 
 def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Place, float]:
-    """The middle of every place: near those that it is joined to."""
+    """Return the middle of every place, near the middles of its neighbours."""
     joined = neighbours(arrows)
     x = {}
     for row in rows:
@@ -248,9 +248,9 @@ def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Pl
 
 
 def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, Place], float]:
-    """The points at which each step of an arrow leaves and enters a room, side by side.
+    """Return where each segment of an arrow leaves or enters a box, side by side.
 
-    Keyed by the place itself and the place at the step's other end.
+    The key is the place and the place at the other end of the segment.
     """
     found = {}
     for place, ends in neighbours(arrows).items():
@@ -263,16 +263,16 @@ def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, P
 
 
 def words(package: str) -> list[str]:
-    """The first line of a package's docstring, broken into lines of a room."""
+    """Break the first line of a package's docstring into the lines of its box."""
     tree = ast.parse(sources()[f"tbgen.{package}"].read_text(encoding="utf-8"))
     first = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
     return textwrap.wrap(first, CHARACTERS, max_lines=3, placeholder=" ...")
 
 
 def render(edges: Edges, compiled: set[str]) -> str:
-    """The SVG document; the same text for the same packages.
+    """Return the SVG document; the result depends only on the arguments.
 
-    compiled : packages with kernels, which have another colour
+    compiled : packages with kernels, drawn in another colour
     """
     on = floors(edges)
     arrows = arrows_of(without_detours(edges), on)
@@ -316,14 +316,14 @@ def render(edges: Edges, compiled: set[str]) -> str:
 
 
 def has_kernels(module: str) -> bool:
-    """Return whether a module defines what numba compiles."""
+    """Return whether a module defines kernels."""
     functions = [node for node in nodes(module) if isinstance(node, ast.FunctionDef)]
     used = {ast.unparse(mark) for function in functions for mark in function.decorator_list}
     return bool(used & {"kernel", "borrowing_kernel", "part", "inlined_part", "recursive_part"})
 
 
 def drawing() -> str:
-    """The SVG document of the code as it is."""
+    """Return the SVG document of the current code."""
     return render(package_imports(), {package_of(m) for m in sources() if has_kernels(m)})
 
 

@@ -1,6 +1,6 @@
-"""The pictures of docs/board.md: a served directory of tables, looked at with Chromium.
+"""Take the pictures of docs/board.md: a served directory of tables, shown in Chromium.
 
-    tables  ->  tbgen serve  ->  Chromium, or one that is a phone  ->  docs/board/*.png
+    tables  ->  tbgen serve  ->  Chromium, as a desktop or a phone  ->  docs/board/*.png
 
     tbgen build KRNKR KRPKR KRKPA KRKN KNKA --tables egtb --rules wxf
     tbgen build KRNKR --tables egtb --rules check
@@ -55,7 +55,7 @@ PICTURES = (
 
 
 def browser(phone: bool) -> Any:
-    """A headless Chromium."""
+    """Start a headless Chromium."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 

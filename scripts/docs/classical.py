@@ -1,12 +1,13 @@
-"""Write docs/classical.md, and the page in Chinese: classical endgames and records, from tables.
+"""Write docs/classical.md and its Chinese page: classical endgames and records, from tables.
 
     python scripts/docs/classical.py DIRECTORY    read the tables there, then write
-    python scripts/docs/classical.py              write the pages anew from docs/classical.csv
+    python scripts/docs/classical.py              write the pages again from docs/classical.csv
 
-Taken are all tables under wxf of all orders, with minor chases; rows of tables that are not there
-stay as they are. The figures are those that the files state (`tbgen stats`), so that a thousand
-tables take seconds. docs/classical-books.csv has what books say. `tests/docs/test_classical.py`
-compares the pages with both files, and rows with tables that it builds.
+Reads all tables under wxf with all orders and minor chases. Rows of tables that are not in
+DIRECTORY stay unchanged. The figures are the statistics in the files (`tbgen stats`), so a thousand
+tables take seconds. docs/classical-books.csv has the verdicts of books.
+`tests/docs/test_classical.py` compares the pages with both files, and rows with tables that it
+builds.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ BOOKS = ROOT / "docs" / "classical-books.csv"
 RULES = "wxf"
 
 LEAST = 0.005
-"""Smaller shares are left out."""
+"""Smallest share that is printed."""
 
 RECORDS = 10
-"""Rows of a list of records."""
+"""Number of rows in a list of records."""
 
 
 class Words(NamedTuple):
-    """The words of one language: the page with places for figures, and the heads of its tables.
+    """Texts of one language: the page with places for figures, and the heads of its tables.
 
-    `outcomes` and `verdicts` name those of Red and those of books.
+    `outcomes` and `verdicts` name the outcomes for Red and the verdicts of books.
     """
 
     file: Path
@@ -162,11 +163,11 @@ PAGES = (ENGLISH, CHINESE)
 
 
 class Endgame(NamedTuple):
-    """A table: positions by side to move and outcome for Red, who is named first.
+    """Row of one table: counts by side to move and outcome for Red, the side named first.
 
-    `red_by_rules` and `black_by_rules` count those with Red, with Black to move that the rules of
-    repetition decide; `longest` is a FEN of `distance` plies by `metric`, of order 0; `hardest` one
-    of the last order. Both are empty where there is none.
+    `red_by_rules` and `black_by_rules` count the positions that repetition decides, by side to
+    move. `longest` is a FEN of order 0 at `distance` plies in `metric`; `hardest` is one of the
+    highest order. Both are empty where there is no such position.
     """
 
     material: str
@@ -186,12 +187,12 @@ class Endgame(NamedTuple):
 
     @property
     def by_rules(self) -> float:
-        """The share of all legal positions that the rules of repetition decide."""
+        """Share of the legal positions that repetition decides."""
         return (self.red_by_rules + self.black_by_rules) / (self.red_legal + self.black_legal)
 
 
 class Book(NamedTuple):
-    """A classical endgame; `verdict` is win, draw or divided."""
+    """A classical endgame in books; `verdict` is win, draw or divided."""
 
     material: str
     name: str
@@ -200,7 +201,7 @@ class Book(NamedTuple):
 
 
 def endgame(found: TableStatistics) -> Endgame:
-    """The row of one table."""
+    """Return the row of one table."""
     by_rules: Counter[Side] = Counter()
     for line in found.histogram:
         by_rules[line.side] += line.positions if line.order else 0
@@ -218,7 +219,7 @@ def endgame(found: TableStatistics) -> Endgame:
 
 
 def endgames(directory: Path) -> list[Endgame]:
-    """The rows of the tables of a directory, fewest men first."""
+    """List the rows of the tables in a directory, fewest men first."""
     with open_tablebase(directory, rules=RULES, orders=0, minor_chases=True) as tables:
         materials = sorted(
             {name.material for name in tables.available() if str(name.rules) == RULES},
@@ -228,7 +229,7 @@ def endgames(directory: Path) -> list[Endgame]:
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
-    """Red's outcome: won, drawn, or the shares."""
+    """Describe the outcome for Red: won, drawn, or the shares."""
     kind = outcome_class(legal, wins, draws)
     if kind != "open":
         return words.outcomes[kind]
@@ -238,18 +239,18 @@ def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
 
 
 def differs(book: Book, found: Endgame) -> bool:
-    """Return whether less than half of the positions with Red to move are what a book says."""
+    """Return whether a book's verdict holds for fewer than half of Red's positions."""
     said = found.red_wins if book.verdict == "win" else found.red_draws
     return book.verdict != "divided" and 2 * said < found.red_legal
 
 
 def share(part: float) -> str:
-    """A share in words of a table; nothing for none."""
+    """Format a share for a table; empty for 0."""
     return f"{part:.2%}" if part else ""
 
 
 def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """The table of classical endgames that are there."""
+    """Return the table of the classical endgames that are known."""
     rows = []
     for book in books:
         if (found := known.get(book.material)) is None:
@@ -265,7 +266,7 @@ def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) ->
 
 
 def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """The endgames in which tables and books differ."""
+    """List the endgames in which tables and books differ."""
     return words.comma.join(
         book.material for book in books
         if (found := known.get(book.material)) is not None and differs(book, found)
@@ -273,7 +274,7 @@ def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]
 
 
 def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
-    """The sum over all endgames of one attacker."""
+    """Return the sums over all endgames with one attacker."""
     wanted = [m.name for m in materials_of([], attackers=1)]
     there = [known[name] for name in wanted if name in known]
     kinds = Counter(outcome_class(row.red_legal, row.red_wins, row.red_draws) for row in there)
@@ -284,7 +285,7 @@ def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
 
 
 def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
-    """The longest wins, the highest orders, and the most that repetition decides."""
+    """Return the lists of longest wins, highest orders, and most decided by repetition."""
 
     def first(key: Callable[[Endgame], float]) -> list[Endgame]:
         return sorted(rows, key=lambda row: (-key(row), row.material))[:RECORDS]
@@ -303,7 +304,7 @@ def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
 
 
 def page(words: Words) -> str:
-    """The page in a language, from the CSV files."""
+    """Return the page in one language, from the CSV files."""
     rows, books = read(Endgame, FIGURES), read(Book, BOOKS)
     known = {row.material: row for row in rows}
     absent = [book.material for book in books if book.material not in known]
@@ -322,7 +323,7 @@ def page(words: Words) -> str:
 
 
 def main() -> None:
-    """Write the pages, and the figures if a directory is named."""
+    """Write the pages; with a directory also the figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -2,7 +2,8 @@
 
     python scripts/docs/commands.py
 
-`tests/docs/test_generated.py` compares. Details and examples are left to `tbgen COMMAND --help`.
+Details and examples are left to `tbgen COMMAND --help`. `tests/docs/test_generated.py` compares the
+file.
 """
 
 from __future__ import annotations
@@ -59,17 +60,17 @@ MATERIAL_OPTIONS = ("--men", "--attackers")
 """Options of each command that takes several materials."""
 
 TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric")
-"""Options that choose among the tables of a directory, named together."""
+"""Options that select tables in a directory, listed together."""
 
 ELSEWHERE = {"find"}
-"""Commands whose own options their page describes."""
+"""Commands whose own options are described on their own page."""
 
 MEANINGS = re.compile(r": none = [^.]*\.")
-"""Meanings of all rule sets, for which the page has a link."""
+"""Pattern of the meanings of all rule sets, which the page replaces by a link."""
 
 
 def kind(parameter: Parameter) -> str:
-    """The value that an option takes: its choices, else its name for it; nothing for a flag."""
+    """Return the value that an option takes: its choices, else its metavar; empty for a flag."""
     if isinstance(parameter, Option) and parameter.is_flag:
         return ""
     if isinstance(parameter.type, Choice):
@@ -80,13 +81,13 @@ def kind(parameter: Parameter) -> str:
 
 
 def names(option: Option) -> str:
-    """The spelling of an option: `--out, -o FILE`, `--flip/--no-flip`."""
+    """Return the spelling of an option: `--out, -o FILE`, `--flip/--no-flip`."""
     plain = ", ".join(sorted(option.opts, key=len, reverse=True))
     return "/".join([plain, *option.secondary_opts]) + kind(option)
 
 
 def arguments(command: Command) -> str:
-    """The arguments in the usage line."""
+    """Return the arguments in the usage line."""
     words = []
     for argument in command.params:
         if isinstance(argument, Argument):
@@ -97,14 +98,14 @@ def arguments(command: Command) -> str:
 
 
 def item(option: Option) -> str:
-    """The line about an option."""
+    """Return the line about an option."""
     text = option.help or f"Default: {option.show_default}."
     text = MEANINGS.sub(" ([rule sets](repetition.md#rule-sets)).", text)
     return f"- `{names(option)}`: {' '.join(text.split())}"
 
 
 def options(command: Command) -> dict[str, str]:
-    """The lines of a command's options by their first name."""
+    """Map the first name of each option of a command to its line."""
     return {
         max(option.opts, key=len): item(option)
         for option in command.params
@@ -113,7 +114,7 @@ def options(command: Command) -> dict[str, str]:
 
 
 def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
-    """Lines that several commands share, with the names of these commands."""
+    """Map each line that several commands share to the names of these commands."""
     users: dict[str, list[str]] = {}
     for name, command in commands.items():
         for line in options(command).values():
@@ -122,7 +123,10 @@ def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
 
 
 def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
-    """The section on shared options; defaults that differ name the commands of all but the most."""
+    """Yield the section on shared options.
+
+    Where defaults differ, all but the most common one name their commands.
+    """
     yield COMMON
     defaults: dict[str, dict[str, list[str]]] = {}
     for line, users in sorted(shared.items()):
@@ -138,7 +142,7 @@ def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
 
 
 def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterator[str]:
-    """The section of a command; lines of `shared` are named, and left out."""
+    """Yield the section of a command; options in `shared` are listed by name only."""
     page = LESSONS[name].page.removeprefix("docs/")
     yield f"## {name}\n"
     said = COMMANDS[name].removesuffix(".")
@@ -159,7 +163,7 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     lines = [HEAD]
     context = Context(main)
     commands = {

@@ -1,10 +1,10 @@
-"""Draw docs/diagrams/*.svg: the positions of the pages, by the board's own code.
+"""Draw docs/diagrams/*.svg, the positions shown in the pages, with the board's own code.
 
     python scripts/docs/diagrams.py
 
-A page shows one as `![what it is](diagrams/NAME.svg)`; those of docs/facts.md are drawn by
-`python scripts/docs/facts.py`, the one that moves by `python scripts/docs/animation.py`.
-`tests/docs/test_generated.py` keeps them current.
+A page shows a diagram as `![description](diagrams/NAME.svg)`. `python scripts/docs/facts.py` draws
+those of docs/facts.md, `python scripts/docs/animation.py` the animated one.
+`tests/docs/test_generated.py` compares the files.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ DIAGRAMS = {
     "knight-pawn": ("9/9/5k3/4p4/9/9/9/3K5/1N7/9 w", ""),
     "d2": ("9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w", ""),
 }
-"""Name: the position, and a move that is played and marked."""
+"""For each name: the position, and a move that is played and marked, or none."""
 
 
 def drawing(name: str) -> str:
-    """The SVG document of a diagram."""
+    """Return the SVG document of a diagram."""
     fen, move_text = DIAGRAMS[name]
     position, marks = Position.from_fen(fen), Marks()
     if move_text:

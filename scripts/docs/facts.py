@@ -1,12 +1,12 @@
-"""Write docs/facts.md: what tables say about xiangqi.
+"""Write docs/facts.md: facts about xiangqi, computed from tables.
 
     python scripts/docs/facts.py DIRECTORY    measure the tables there (figures.py), then write
-    python scripts/docs/facts.py DIRECTORY --only facts-rules.csv    measure for that file alone
-    python scripts/docs/facts.py              write the page anew from the CSV files
+    python scripts/docs/facts.py DIRECTORY --only facts-rules.csv    measure for that file only
+    python scripts/docs/facts.py              write the page again from the CSV files
 
-Materials are taken of which all of `RULES` are there, all orders, with minor chases. The page
-and its pictures are made of docs/facts*.csv and of nothing else. `tests/docs/test_facts.py`
-compares both, and the CSV files with tables that it builds.
+A material is included if its tables under all of `RULES` are there, with all orders and minor
+chases. The page and its pictures depend only on docs/facts*.csv. `tests/docs/test_facts.py`
+compares the page with them, and the CSV files with tables that it builds.
 """
 
 from __future__ import annotations
@@ -31,46 +31,46 @@ from tbgen.indexing import Material, Position  # noqa: E402
 PAGE = ROOT / "docs" / "facts.md"
 PICTURES = ROOT / "docs" / "diagrams"
 BOARD = "http://127.0.0.1:8064/?fen="
-"""Where `tbgen serve` shows a position, unless it is told otherwise."""
+"""Default address at which `tbgen serve` shows a position."""
 
 LISTED = 3
-"""Rows of a list; the CSV has all."""
+"""Number of rows shown of a list; the CSV file has all."""
 
 DRAWN = 1
-"""Positions with a diagram for each pair of rule sets."""
+"""Number of positions with a diagram for each pair of rule sets."""
 
 
 def link(fen: str) -> str:
-    """A position, and the board that shows it."""
+    """Link a position to the board that shows it."""
     board, side, *_ = fen.split()
     return f"[`{board} {side}`]({BOARD}{board}_{side})"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
 
 
 def outcome(row: Fact) -> str:
-    """The outcome of a material with Red to move: won, drawn, or the share of wins."""
+    """Describe the outcome of a material with Red to move: won, drawn, or the share of wins."""
     kind = outcome_class(row.red_legal, row.red_wins, row.red_draws)
     return f"{row.red_wins / row.red_legal:.0%}" if kind == "open" else kind
 
 
 def by_strength(side: str) -> tuple[int, list[int]]:
-    """The sort key of a side's pieces: few before many, attackers before defenders."""
+    """Sort key of a side's pieces: few before many, attackers before defenders."""
     return len(side), ["RNCPAB".index(piece) for piece in side]
 
 
 def armies(row: Fact) -> tuple[str, str]:
-    """The pieces of both sides, kings aside."""
+    """Return the pieces of both sides without the kings."""
     red, black = row.material[1:].split("K")
     return red, black
 
 
 def matrix(rows: Sequence[Fact]) -> str:
-    """Outcomes of Red's pieces, down, against Black's, across."""
+    """Return the outcomes of Red's pieces (rows) against Black's (columns)."""
     known = {armies(row): row for row in rows}
     reds = sorted({red for red, _ in known}, key=by_strength)
     blacks = sorted({black for _, black in known}, key=by_strength)
@@ -84,7 +84,7 @@ def matrix(rows: Sequence[Fact]) -> str:
 
 
 def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
-    """The matrix against one piece of Black's, and what beats a bare king."""
+    """Return the matrix against one black piece, and the pieces that win against a bare king."""
     bare: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: by_strength(armies(row)[0])):
         if not armies(row)[1]:
@@ -104,7 +104,7 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
 
 
 def rules_compared(rows: Sequence[Fact]) -> str:
-    """Draws of each material under each of `RULES`, those first that lose most of them."""
+    """List the draws of each material under each of `RULES`, largest decrease first."""
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:
         by_name.setdefault(row.material, {})[row.rules] = row
@@ -127,13 +127,13 @@ def rules_compared(rows: Sequence[Fact]) -> str:
 
 
 def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Difference]:
-    """The materials in which two rule sets differ, those first in which they do most."""
+    """List the materials in which two rule sets differ, most different first."""
     found = [row for row in rows if (row.first, row.second) == pair and row.differ]
     return sorted(found, key=lambda row: (-row.differ, row.material))
 
 
 def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Difference]]:
-    """Telling positions to be drawn for each pair, each material once, those that differ most."""
+    """Choose the positions to draw for each pair, each material once, most different first."""
     drawn: dict[str, Difference] = {}
     found = {}
     for pair in PAIRS:
@@ -144,13 +144,13 @@ def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Differenc
 
 
 def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
-    """The rows of the materials that the page is about, larger ones left out."""
+    """Return the rows of the materials that the page covers, without larger ones."""
     known = {row.material for row in figures.read(Fact)}
     return [row for row in rows if row.material in known]
 
 
 def pairs_compared(rows: Sequence[Difference]) -> str:
-    """Each pair of rule sets: how much differs, where most, an example and its picture."""
+    """Compare each pair of rule sets: counts, materials, an example and its picture."""
     rows = of_the_page(rows)
     lines, titles, images = [], [], []
     for (first, second), drawn in pictured(rows).items():
@@ -167,7 +167,7 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
 
 
 def by_check_alone(rows: Sequence[Difference]) -> str:
-    """The materials of Table 1 in which perpetual check alone is not enough."""
+    """List the materials of Table 1 in which perpetual check alone is not enough."""
     names = [material.name for material in materials_of(["table1"])]
     asked = [row for row in rows if row.material in names and row.second == "wxf"]
     same = [row.material for row in asked if not row.differ]
@@ -179,19 +179,19 @@ def by_check_alone(rows: Sequence[Difference]) -> str:
 
 
 def longest_by_rules(rows: Sequence[Fact]) -> list[Fact]:
-    """The tables under wxf in which repetition decides, the longest way to a loop first."""
+    """List the tables under wxf in which repetition decides, longest distance to a loop first."""
     decided = [row for row in rows if row.rules == "wxf" and row.rule_decided]
     return sorted(decided, key=lambda row: (-row.max_rule_distance, row.material))
 
 
 def longest_wins(rows: Sequence[Fact]) -> list[Fact]:
-    """The tables under wxf, the longest win by mate or conversion first."""
+    """List the tables under wxf, longest win by mate or conversion first."""
     won = [row for row in rows if row.rules == "wxf" and row.longest]
     return sorted(won, key=lambda row: (-row.max_distance, row.material))
 
 
 def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
-    """The materials in which neither side wants to move, most positions first."""
+    """List the materials with mutual zugzwang, most positions first."""
     ordered = sorted(rows, key=lambda row: (-(row.red + row.black + row.both), row.material))
     return [
         [row.material, f"{row.red:,}", f"{row.black:,}", f"{row.both:,}", row.plies, link(row.fen)]
@@ -200,7 +200,7 @@ def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
 
 
 def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
-    """Loops, the verdict on them, and what the table says of the first position."""
+    """List loops with their verdict and the table's value of their first position."""
     found: list[list[object]] = []
     for row in rows[:LISTED]:
         side = "Red" if row.fen.split()[1] == "w" else "Black"
@@ -290,7 +290,7 @@ played, the table the first position: a side that loses the loop and not the tab
 
 
 def page() -> str:
-    """The whole page, of what the CSV files hold."""
+    """Return the whole page, from the CSV files."""
     rows, hindered = figures.read(Fact), figures.read(Zugzwangs)
     apart = figures.read(Difference)
     wxf = [row for row in rows if row.rules == "wxf"]
@@ -347,7 +347,7 @@ def page() -> str:
 
 
 def pictures() -> dict[str, str]:
-    """The SVG files of the page, by name."""
+    """Map the names of the page's SVG files to their text."""
     rows = figures.read(Fact)
     shown = {"facts-longest": longest_wins(rows)[0].longest,
              "facts-by-rules": longest_by_rules(rows)[0].longest_by_rules}  # fmt: skip
@@ -360,7 +360,7 @@ def pictures() -> dict[str, str]:
 
 
 def main() -> None:
-    """Read the command line, and write."""
+    """Read the command line, and write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

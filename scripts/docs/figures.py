@@ -1,4 +1,4 @@
-"""The figures of docs/facts.md: measured from tables, written as CSV, and read from there.
+"""Figures of docs/facts.md: measure them from tables, and read and write their CSV files.
 
     facts.csv             a row for each material and rule set: what `tbgen stats` prints
     facts-zugzwangs.csv   under wxf, the positions in which neither side wants to move
@@ -6,7 +6,7 @@
     facts-rules.csv       pairs of rule sets, and the positions in which their outcomes differ
     facts-moves.csv       under wxf, how many positions one move alone wins, and the longest study
 
-The page itself is `facts.py`, which has them measured. Tables are read, nothing is built.
+`facts.py` writes the page and calls this module. Tables are read; nothing is built.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"), ("wxf", "
 """The rule sets whose outcomes are compared position by position."""
 
 CHUNK = 1 << 20
-"""Slots looked at together."""
+"""Number of slots processed together."""
 
 
 class Fact(NamedTuple):
-    """One table. Wins and draws are those with Red, who is named first, to move.
+    """Row of one table; wins and draws are those with Red, the side named first, to move.
 
-    `longest` and `longest_by_rules` are FENs, empty where there is no such position; `offence` is
-    what decides the latter, "check" or "chase".
+    `longest` and `longest_by_rules` are FENs, empty where there is no such position. `offence`
+    decides the latter: "check" or "chase".
     """
 
     material: str
@@ -66,11 +66,11 @@ class Fact(NamedTuple):
 
 
 class Zugzwangs(NamedTuple):
-    """Placements of a material that are legal with either side to move, and better without it.
+    """Legal placements of a material that are worse for the side to move, whichever side that is.
 
-    `red` would win if Black were to move, and only draws if he is to move himself; `black` the
-    same with colours exchanged; in `both` whoever is to move loses. `fen` is one of the hardest,
-    of the last kind if there is one, with a side to move that loses in `plies`.
+    `red`: Red wins with Black to move, and draws with Red to move; `black`: the same with colours
+    exchanged; `both`: the side to move loses, either way. `fen` is one of the hardest, with a
+    losing side to move and `plies` its distance; it is of the last kind if there is one.
     """
 
     material: str
@@ -82,9 +82,9 @@ class Zugzwangs(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """A loop of somebody's collection: the verdict on it, and the value of its first position.
+    """Row of a loop from a collection: its verdict, and the table's value of its first position.
 
-    `diagram` is the federation's, empty if it is not hers; outcome and order are those of the side
+    `diagram` is the federation's number, empty for other loops; outcome and order are for the side
     to move.
     """
 
@@ -100,11 +100,10 @@ class Loop(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The positions of a material whose outcome two rule sets do not share.
+    """Positions of a material whose outcome differs between two rule sets.
 
-    `fen` is one of those in which a side to move must not go on, or has the other where he must
-    not: the least order, and in it the fewest plies to the loop. `first_outcome` and
-    `second_outcome` are those of the side to move there; all three are empty without any position.
+    `fen` is the one of least order, and of those with the fewest plies to the loop; `first_outcome`
+    and `second_outcome` are those of its side to move. All three are empty if no position differs.
     """
 
     material: str
@@ -118,11 +117,12 @@ class Difference(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Won positions of a material with either side to move, and those with one winning move.
+    """Won positions of a material, either side to move, and those with exactly one winning move.
 
-    In `unique` of `won` positions one move alone wins, of several; in `studies` again after every
-    defence that resists longest, to the end. `fen` is a study of the most plies, `length`; `line`
-    is its solution as ICCS and `end` says how that ends, all empty where there is none.
+    `unique` counts those of the `won` positions with several legal moves of which one wins;
+    `studies` those in which this holds again after every longest defence, to the end. `fen` is a
+    study of the most plies, `length`; `line` is its solution in ICCS notation, and `end` how it
+    ends. All are empty if there is none.
     """
 
     material: str
@@ -146,7 +146,7 @@ FILES: dict[type, Path] = {
 
 
 def read(kind: type[Row], path: Path | None = None) -> list[Row]:
-    """The rows of a CSV, by default of the one in `FILES`."""
+    """Read the rows of a CSV file, by default the one in `FILES`."""
     kinds = get_type_hints(kind)
     with (path or FILES[kind]).open(newline="", encoding="utf-8") as file:
         return [
@@ -156,7 +156,7 @@ def read(kind: type[Row], path: Path | None = None) -> list[Row]:
 
 
 def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> None:
-    """Write a CSV, by default the one in `FILES`."""
+    """Write a CSV file, by default the one in `FILES`."""
     with (path or FILES[kind]).open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(kind._fields)
@@ -164,13 +164,13 @@ def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> Non
 
 
 def offence(tables: GameTablebase, fen: str) -> str:
-    """The offence that decides a position; empty where best play does not show it."""
+    """Return the offence that decides a position; empty where best play does not show it."""
     found = find_mechanism(tables, Position.from_fen(fen)) if fen else None
     return "" if found is None else str(found.offence)
 
 
 def fact(found: TableStatistics, tables: GameTablebase) -> Fact:
-    """The row of one table."""
+    """Return the row of one table."""
     by_mate = [(one.value, one.fen) for one in found.longest if one.order == 0]
     by_rules = [(255 - one.value, one.fen) for one in found.longest if one.order]
     longest_by_rules = max(by_rules, default=(0, ""))[1]
@@ -196,14 +196,14 @@ def fact(found: TableStatistics, tables: GameTablebase) -> Fact:
 
 
 def materials_of(tables: Tablebase, rules: str) -> Iterator[Material]:
-    """The materials of a directory under a rule set, all orders, with minor chases."""
+    """Yield the materials of a directory under a rule set, with all orders and minor chases."""
     for name in tables.available():
         if name.rules == rules and not name.orders and name.rule_set.minor_chases:
             yield name.material
 
 
 def facts(directory: Path) -> list[Fact]:
-    """The rows of the materials of which all of `RULES` are there, smaller ones first."""
+    """List the rows of the materials that have tables under all of `RULES`, smaller ones first."""
     present: dict[str, dict[str, Fact]] = {}
     for rules in RULES:
         with open_tablebase(directory, rules=rules, orders=0) as tables:
@@ -218,7 +218,7 @@ def facts(directory: Path) -> list[Fact]:
 
 
 def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
-    """The row of one table."""
+    """Return the row of one table."""
     found = find(material, tables, zugzwang=True)
     columns = found.columns()
     # Every placement is found twice, with either side to move.
@@ -240,14 +240,14 @@ def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
 
 
 def all_zugzwangs(directory: Path, names: Sequence[str]) -> list[Zugzwangs]:
-    """The rows of the materials in which there are any."""
+    """List the rows of the materials that have mutual zugzwangs."""
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
         rows = [zugzwangs(tables, name) for name in names]
     return [row for row in rows if row.fen]
 
 
 def loops(directory: Path) -> list[Loop]:
-    """Judged loops of the collections whose first position is in a table, each position once."""
+    """List judged loops whose first position is in a table, each position once."""
     found: dict[str, Loop] = {}
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
         present = {material.name for material in materials_of(tables, "wxf")}
@@ -271,7 +271,7 @@ def loops(directory: Path) -> list[Loop]:
 def differing(
     first: TableFile, second: TableFile, side: Side
 ) -> Iterator[tuple[TableColumns, TableColumns]]:
-    """The rows of both tables, with a side to move, whose outcomes differ; chunk by chunk."""
+    """Yield the rows of both tables, with a side to move, whose outcomes differ, in chunks."""
     planes = [file.plane(side) for file in (first, second)]
     for start in range(0, first.header.slots, CHUNK // 16):
         one, other = (
@@ -284,7 +284,7 @@ def differing(
 
 
 def difference(first: TableFile, second: TableFile) -> Difference:
-    """The row of two tables of one material."""
+    """Return the row of two tables of one material."""
     count, best, chosen = 0, None, None
     for side in Side:
         for rows in differing(first, second, side):
@@ -310,7 +310,7 @@ def difference(first: TableFile, second: TableFile) -> Difference:
 
 
 def differences(directory: Path) -> list[Difference]:
-    """The rows of all materials in which both sides can attack, where both tables are there."""
+    """List the rows of the materials with two attacking sides and both tables."""
     found = []
     for pair in PAIRS:
         with (
@@ -331,7 +331,7 @@ MEASURED = {FILES[kind].name: kind for kind in (Fact, Zugzwangs, Loop, Differenc
 
 
 def measure(kind: type, directory: Path) -> Sequence[Fact | Zugzwangs | Loop | Difference]:
-    """The rows of a file, of the tables in a directory."""
+    """Return the rows of a file, measured from the tables in a directory."""
     if kind is Fact:
         return facts(directory)
     if kind is Loop:

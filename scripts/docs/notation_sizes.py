@@ -1,6 +1,6 @@
-"""Bytes that one position takes: FEN, Pai's string, the six integers, and tbgen's own index.
+"""Bytes per position of FEN, Pai's string, the six integers, and tbgen's own index.
 
-Prints the table of `docs/notations.md`; `tests/notation/test_docs.py` keeps the two the same.
+Prints the table of `docs/notations.md`; `tests/notation/test_docs.py` compares the two.
 """
 
 import random
@@ -17,7 +17,7 @@ HEADER = "| material | FEN | Pai | six integers | tbgen index |\n|---|---|---|--
 
 
 def sample(layout: Layout) -> Iterator[Position]:
-    """Positions at seeded random slots."""
+    """Yield positions at seeded random slots."""
     rng = random.Random(1)
     for _ in range(SAMPLES):
         position = None
@@ -27,7 +27,7 @@ def sample(layout: Layout) -> Iterator[Position]:
 
 
 def row(name: str, positions: list[Position]) -> str:
-    """A line of the table: mean bytes as text, bits of the index."""
+    """Return a line of the table: mean bytes of the texts, bits of the index."""
     material = positions[0].material
     layout = Layout(material.armies, choose_inner(material.armies))
     texts = [

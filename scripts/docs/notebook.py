@@ -1,10 +1,10 @@
-"""Run docs/notebooks/*.ipynb, and write into them what their cells print and draw.
+"""Run docs/notebooks/*.ipynb, and store the output and figures of their cells in them.
 
     python scripts/docs/notebook.py
 
-Cells are run as plain Python, one after another in one namespace and in the notebook's own folder,
-so that neither Jupyter nor one of its kernels is needed; matplotlib is. Text and code of a notebook
-are edited by hand (in Jupyter, or as JSON); `tests/docs/test_notebooks.py` runs them and compares.
+Cells run as plain Python, in order, in one namespace and in the notebook's folder. That needs
+matplotlib, but neither Jupyter nor its kernels. Text and code of a notebook are edited by hand (in
+Jupyter, or as JSON). `tests/docs/test_notebooks.py` runs them and compares.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 Cell = dict[str, Any]
-"""A cell as nbformat 4 has it."""
+"""A cell as in nbformat 4."""
 
 
 class Result(NamedTuple):
-    """The output of a code cell, and its figures as PNG."""
+    """Output of a code cell, and its figures as PNG."""
 
     printed: str
     figures: list[bytes]
 
 
 def code_cells(notebook: dict[str, Any]) -> list[Cell]:
-    """The cells that are run, in order."""
+    """List the code cells, in order."""
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
 def run(path: Path) -> list[Result]:
-    """Run a notebook; what a cell raises is raised here, with the number of the cell."""
+    """Run a notebook; an exception of a cell is raised with the cell's number."""
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -58,14 +58,14 @@ def run(path: Path) -> list[Result]:
 
 
 def png(figure: Any) -> bytes:
-    """A figure as bytes, without the time and the version that drew it."""
+    """Return a figure as PNG, without the time and the version that drew it."""
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=72, bbox_inches="tight", metadata={"Software": None})
     return out.getvalue()
 
 
 def outputs_of(result: Result) -> list[dict[str, Any]]:
-    """The outputs of a cell in the form of nbformat 4."""
+    """Return the outputs of a cell in the form of nbformat 4."""
     found: list[dict[str, Any]] = []
     if result.printed:
         lines = result.printed.splitlines(keepends=True)
@@ -77,7 +77,7 @@ def outputs_of(result: Result) -> list[dict[str, Any]]:
 
 
 def written(path: Path) -> str:
-    """The text of a notebook with what its cells give now."""
+    """Return the text of a notebook with the current results of its cells."""
     notebook = json.loads(path.read_text("utf-8"))
     cells = zip(code_cells(notebook), run(path), strict=True)
     for number, (cell, result) in enumerate(cells, 1):

@@ -1,9 +1,9 @@
-"""The notebooks of docs/ as pages of the site: a hook of mkdocs, named in mkdocs.yml.
+"""Hook of mkdocs, named in mkdocs.yml: turn the notebooks of docs/ into pages of the site.
 
-    a notebook  ->  a page beside it, with what its cells print and draw
+    a notebook  ->  a page beside it, with the output and figures of its cells
 
-A page is made when the site is built, from what is stored in the notebook, so that there is nothing
-to keep in step, and neither Jupyter nor a plugin is needed. `notebook.py` runs the cells.
+The page is made from the stored notebook when the site is built. That needs neither Jupyter nor a
+plugin, and nothing is committed twice. `notebook.py` runs the cells.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Rendered(NamedTuple):
 
 
 def rendered(path: Path) -> Rendered:
-    """The page of a notebook."""
+    """Return the page of a notebook."""
     figures: dict[str, bytes] = {}
     parts = []
     for cell in json.loads(path.read_text("utf-8"))["cells"]:
@@ -48,7 +48,7 @@ def rendered(path: Path) -> Rendered:
 
 
 def _outputs(cell: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Pairs of a cell's output: text or picture, of which one is empty."""
+    """Yield the outputs of a cell as pairs of text and picture, of which one is empty."""
     for output in cell["outputs"]:
         if output["output_type"] == "stream":
             yield "".join(output["text"]), b""
@@ -71,7 +71,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let links of other pages lead to the page, and not to the file."""
+    """Make links of other pages lead to the page instead of the notebook."""
     if page.file.generated_by:
         return markdown
     return re.sub(r"\]\(([^)\s]+\.ipynb)\)", lambda link: f"]({_page_of(link[1])})", markdown)

@@ -2,8 +2,8 @@
 
     python scripts/docs/openapi.py
 
-Addresses, parameters and answers are told by `tbgen.board.web.openapi`; the page for people is
-docs/http.md. `tests/docs/test_openapi.py` asks every example.
+`tbgen.board.web.openapi` has the addresses, parameters and answers; docs/http.md is the page for
+people. `tests/docs/test_openapi.py` requests every example.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILE = ROOT / "docs" / "openapi.json"
 
 
 def document() -> str:
-    """The whole file."""
+    """Return the whole file."""
     found = description()
     found["info"] |= {
         "version": "1",

@@ -1,9 +1,9 @@
-"""Write docs/python.md: the public names, where they are, and a sentence on each.
+"""Write docs/python.md: the public names, their modules, and one sentence about each.
 
     python scripts/docs/reference.py
 
-`SECTIONS` says what is listed; a name of `tbgen` itself that is in none of them is an error, and
-`tests/docs/test_generated.py` compares. Types, errors and examples are left to `help(name)`.
+`SECTIONS` lists the names; a name of `tbgen` that is in no section is an error. Types, errors and
+examples are left to `help(name)`. `tests/docs/test_generated.py` compares the file.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ types, errors, members and examples. A string is taken for a `Position` (a FEN),
 """
 
 DETAILED = {"GameTablebase", "Prober"}
-"""Classes whose members have a line each; those of the others are named alone."""
+"""Classes with a line for each member; members of other classes are only named."""
 
 
 class Section(NamedTuple):
-    """A heading, a sentence or none, the module that names are imported from, and the names."""
+    """A heading, an optional sentence, the module that names are imported from, and the names."""
 
     title: str
     text: str
@@ -102,7 +102,7 @@ SECTIONS = (
 
 
 def page() -> str:
-    """The text of the page; raises `ValueError` for a public name that it leaves out."""
+    """Return the text of the page; raises `ValueError` for a public name in no section."""
     listed = {name for section in SECTIONS for name in section.names}
     if left_out := set(tbgen.__all__) - {"__version__"} - listed:
         raise ValueError(f"public, and in no section: {', '.join(sorted(left_out))}")
@@ -123,7 +123,7 @@ def page() -> str:
 
 
 def _lines(module: Any, name: str) -> Iterator[str]:
-    """The lines about a name, and of a class those about its members."""
+    """Yield the lines about a name; for a class also those about its members."""
     found = getattr(module, name)
     if not inspect.isclass(found):
         yield f"- `{_signature(name, found)}`: {_summary(found)}"
@@ -147,12 +147,12 @@ def _lines(module: Any, name: str) -> Iterator[str]:
 
 
 def _derived(error: type[Exception]) -> str:
-    """An error with those that it is derived from."""
+    """Return an error's name with its base classes."""
     return f"`{error.__name__}({', '.join(base.__name__ for base in error.__bases__)})`"
 
 
 def _members(found: Any) -> dict[str, Any]:
-    """The public methods and properties of a class, or of a private base, with a docstring."""
+    """Return the documented public methods and properties of a class or of its private bases."""
     members = {
         name: value.__func__ if isinstance(value, classmethod | staticmethod) else value
         for kind in (found, *(base for base in found.__bases__ if base.__name__.startswith("_")))
@@ -169,13 +169,13 @@ def _is_documented(value: Any) -> bool:
 
 
 def _summary(found: Any) -> str:
-    """The first sentence of a docstring."""
+    """Return the first sentence of a docstring."""
     first = (inspect.getdoc(found) or "").partition("\n\n")[0]
     return " ".join(re.split(r"(?<=\.)\s+(?=[A-Z`])", first, maxsplit=1)[0].split())
 
 
 def _signature(name: str, found: Any) -> str:
-    """A name with its parameters and their defaults."""
+    """Return a name with its parameters and their defaults."""
     listed = []
     keyword = False
     for each in inspect.signature(getattr(found, "py_func", found)).parameters.values():
@@ -190,7 +190,7 @@ def _signature(name: str, found: Any) -> str:
 
 
 def _default(default: Any) -> str:
-    """The default of a parameter as code; nothing for a parameter that must be given."""
+    """Return the default of a parameter as code; empty for a required parameter."""
     if default is inspect.Parameter.empty:
         return ""
     if isinstance(default, enum.Enum):

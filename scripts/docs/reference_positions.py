@@ -1,10 +1,10 @@
-"""Write docs/positions.csv: positions for authors of readers, with slots and values.
+"""Write docs/positions.csv: positions with slots and values, to test other readers.
 
     python scripts/docs/reference_positions.py TABLES > docs/positions.csv
 
-TABLES has the closures of `MATERIALS` under the rules and metrics listed there. Taken are the
-longest positions of every order and side, and a random sample of every outcome; every third with
-the colours exchanged, every fifth mirrored.
+TABLES has `MATERIALS` with their supporting tables, under the rules and metrics listed there.
+Chosen are the longest positions of every order and side, and a random sample of every outcome.
+Every third has its colours exchanged, every fifth is mirrored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MATERIALS = {
     ("none", "dtc"): ("KRKN", "KNNKA"),
     ("check", "dtm"): ("KRKN", "KRAKR", "KPPKA", "KCAKB"),
 }
-"""By rules and metric."""
+"""Materials by rules and metric."""
 
 COLUMNS = ("rules", "metric", "fen", "material", "slot", "outcome", "order", "plies", "value")
 SAMPLE = 4000
@@ -33,7 +33,7 @@ PER_OUTCOME = 3
 
 
 def chosen(file: TableFile) -> Iterator[Position]:
-    """Positions of one table: the longest ones, then some of every outcome and order."""
+    """Yield positions of one table: the longest ones, then some of every outcome and order."""
     for longest in file.statistics.longest:
         yield Position.from_fen(longest.fen)
     columns = sampled_columns(file, SAMPLE, seed=11)

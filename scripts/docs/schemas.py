@@ -2,10 +2,10 @@
 
     python scripts/docs/schemas.py
 
-The fields are described in `scripts/docs/answers.py` and, those that the board shares, in
-`tbgen/answers/schema.py`; the schema is for programs, the page for people. Against them
-`tests/docs/test_schemas.py` holds what the commands print. Objects of the schema are open: fields
-may come to them. What the test allows is closed: no field without a description.
+The fields are described in `scripts/docs/answers.py`; those shared with the board in
+`tbgen/answers/schema.py`. The schema is for programs, the page for people. Objects of the schema
+are open, so fields may be added. `tests/docs/test_schemas.py` compares what the commands print, and
+rejects a field without a description.
 """
 
 from __future__ import annotations
@@ -35,12 +35,11 @@ orders and plies, [The table file](format.md#names) materials.
 """
 
 DESCRIBED = ("probe", "line", "judge", "find", "error")
-"""Answers whose fields the page describes, those on positions; of others it has the names, and the
-schema the rest."""
+"""Answers about positions, whose fields the page describes; it only names the others."""
 
 
 class Item(NamedTuple):
-    """A field: its place in the answer, its description, and what makes it the same elsewhere."""
+    """A field: its path in the answer, its description, and a key that identifies equal fields."""
 
     place: str
     text: str
@@ -48,9 +47,10 @@ class Item(NamedTuple):
 
 
 def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[Item]:
-    """The fields of an object, each followed by those of objects inside it.
+    """Return the fields of an object, each followed by those of objects inside it.
 
-    An object whose fields an earlier one has names that one; `seen` has them by their fields.
+    An object with the fields of an earlier one refers to it; `seen` maps fields to that object's
+    path.
     """
     for name, field in schema["properties"].items():
         inner = field.get("items", field)
@@ -68,7 +68,7 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Fields, and whether each is `known`; what is inside a known one is left out."""
+    """Yield fields with whether each is in `known`; fields inside a known one are left out."""
     inside: tuple[str, ...] = ()
     for item in found:
         if not item.place.startswith(inside):
@@ -79,7 +79,7 @@ def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bo
 
 
 def bullets(found: list[Item]) -> list[str]:
-    """The lines of fields; neighbours with one description have one line."""
+    """Return the lines of fields; neighbours with the same description share a line."""
     lines: list[tuple[str, str]] = []
     for item in found:
         if lines and lines[-1][1] == item.text:
@@ -90,7 +90,7 @@ def bullets(found: list[Item]) -> list[str]:
 
 
 def page() -> str:
-    """The page for people; a field that an earlier answer has, at any place, is a reference."""
+    """Return the page for people; a field of an earlier answer becomes a reference."""
     parts = [HEAD]
     first: dict[str, str] = {}
     for name in DESCRIBED:
@@ -117,7 +117,7 @@ def page() -> str:
 
 
 def schema() -> str:
-    """The schema for programs."""
+    """Return the schema for programs."""
     whole_schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Answers of tbgen with --json",

@@ -1,12 +1,12 @@
 """Write docs/longest-studies.md: the longest study of each of twelve endgames, with diagrams.
 
     python scripts/docs/studies.py DIRECTORY [MATERIAL ...]    measure tables there, then write
-    python scripts/docs/studies.py                             write the page anew from the CSV
+    python scripts/docs/studies.py                             write the page from the CSV
 
-Tables are those of `wxf`; without a MATERIAL all of at most five men are measured, and each row is
-written to docs/facts-moves.csv as it is known. That file also counts won positions and those that
-one move alone wins, for docs/facts.md. The page and its pictures are made of the CSV and of nothing
-else; `tests/docs/test_studies.py` compares both with each other, and with tables that it builds.
+Measures tables under `wxf`; without a MATERIAL all of at most five men. Each row is written to
+docs/facts-moves.csv as soon as it is known. That file also counts won positions and those with one
+winning move, for docs/facts.md. The page and its pictures depend only on the CSV.
+`tests/docs/test_studies.py` compares both with each other, and with tables that it builds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tbgen.tables import Metric  # noqa: E402
 PAGE = ROOT / "docs" / "longest-studies.md"
 PICTURES = ROOT / "docs" / "diagrams"
 SHOWN = 12
-"""Endgames on the page."""
+"""Number of endgames on the page."""
 
 THREADS = 2
 WIDTH = 240
@@ -60,7 +60,7 @@ all {measured} materials. Written by `python scripts/docs/studies.py DIRECTORY`.
 
 
 def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
-    """Best play up to mate, the first capture or the loop, as ICCS, and which of them it is."""
+    """Return best play in ICCS notation up to mate, capture or loop, and which of them ends it."""
     line = tables.mainline(position)
     moves = []
     for played in line.moves:
@@ -73,7 +73,7 @@ def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
 
 
 def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
-    """Plies and FEN of the longest study, of those alike the first in the table."""
+    """Return plies and FEN of the longest study; of several the first in the table."""
     if not wins.rows or lengths.max() == NO_STUDY:
         return 0, ""
     first = next(wins.take(np.array([lengths.argmax()])).positions())
@@ -81,7 +81,7 @@ def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
 
 
 def measure(tables: GameTablebase, material: Material) -> Moves:
-    """The row of a table."""
+    """Return the row of a table."""
     figures_of = tables.stats(material)
     arrays = arrays_of(tables, material)
     converts = tables.table(material).header.spec.name.metric == Metric.DTC
@@ -109,13 +109,13 @@ def measured(directory: Path, names: list[str]) -> Iterator[Moves]:
 
 
 def shown(rows: list[Moves]) -> list[Moves]:
-    """The rows of the page, longest first; of those alike the smaller material."""
+    """Return the rows of the page, longest first; of equal ones the smaller material first."""
     rows = [row for row in rows if row.length]
     return sorted(rows, key=lambda row: (-row.length, len(row.material), row.material))[:SHOWN]
 
 
 def page(rows: list[Moves]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = []
     for row in shown(rows):
         board, side, *_ = row.fen.split()
@@ -129,7 +129,7 @@ def page(rows: list[Moves]) -> str:
 
 
 def pictures(rows: list[Moves]) -> dict[str, str]:
-    """The SVG files of the page, by name."""
+    """Map the names of the page's SVG files to their text."""
     return {
         f"study-{row.material}.svg": draw(
             Position.from_fen(row.fen), Look(), alone=True, width=WIDTH
@@ -140,7 +140,7 @@ def pictures(rows: list[Moves]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Read the command line, and write."""
+    """Read the command line, and write the page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

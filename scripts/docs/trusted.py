@@ -1,10 +1,10 @@
-"""Write the table of what a proof runs on into docs/proof.md, from the imports of the code.
+"""Write the table of trusted code into docs/proof.md, from the imports of the code.
 
     python scripts/docs/trusted.py
 
-Everything that `tbgen.verify` imports, itself or by what it imports, is trusted; what
-`tbgen.retrograde` or `tbgen.building` imports in the same way is shared with the builder.
-`tests/docs/test_generated.py` keeps the table current.
+Trusted is every module that `tbgen.verify` imports, directly or not. Modules that
+`tbgen.retrograde` or `tbgen.building` import as well are shared with the builder.
+`tests/docs/test_generated.py` compares the table.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ ROLES = {
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Return what a module imports; `tbgen` itself offers names, and computes nothing."""
+    """Return the imports of a module; none for `tbgen`, which only re-exports names."""
     names = architecture.sources().keys() - {"tbgen"}
     return frozenset(name for name in architecture.imported(module) if name in names)
 
 
 def reached(roots: list[str]) -> set[str]:
-    """Some modules, and all that they import, directly or not."""
+    """Return some modules and all that they import, directly or not."""
     found: set[str] = set()
     left = list(roots)
     while left:
@@ -53,7 +53,7 @@ def reached(roots: list[str]) -> set[str]:
 
 
 def modules_of(*packages: str) -> list[str]:
-    """All modules of packages."""
+    """List all modules of packages."""
     return [
         module
         for module in architecture.sources()
@@ -62,12 +62,12 @@ def modules_of(*packages: str) -> list[str]:
 
 
 def package_of(module: str) -> str:
-    """The package of a module, two names."""
+    """Return the package of a module, as its first two names."""
     return ".".join(module.split(".")[:2])
 
 
 def table() -> str:
-    """The table; lines of code and of words together, in hundreds."""
+    """Return the table: lines of code and docstrings together, in hundreds."""
     proof, builder = reached(modules_of(PROOF)), reached(modules_of(*BUILDER))
     of_package: dict[str, set[str]] = defaultdict(set)
     for module in proof:
@@ -89,7 +89,7 @@ def table() -> str:
 
 
 def hundreds(modules: set[str]) -> str:
-    """Return how many lines modules have, about."""
+    """Return the number of lines of modules, rounded to hundreds."""
     lines = sum(
         len(architecture.sources()[module].read_text("utf-8").splitlines()) for module in modules
     )
@@ -97,14 +97,14 @@ def hundreds(modules: set[str]) -> str:
 
 
 def page() -> str:
-    """The page with the table as it is now."""
+    """Return the page with the current table."""
     before, _, rest = PAGE.read_text("utf-8").partition(FIRST)
     _, _, after = rest.partition(LAST)
     return f"{before}{FIRST}\n\n{table()}\n\n{LAST}{after}"
 
 
 def is_current(text: str) -> bool:
-    """Return whether a page has the table of now, with numbers that differ by a tenth."""
+    """Return whether a page has the current table, allowing for numbers a tenth off."""
     words, numbers = zip(*(split(each) for each in (text, page())), strict=True)
     return words[0] == words[1] and all(
         10 * abs(told - now) <= now for told, now in zip(*numbers, strict=True)
@@ -112,7 +112,7 @@ def is_current(text: str) -> bool:
 
 
 def split(text: str) -> tuple[str, list[int]]:
-    """A page without the numbers of its table, and these."""
+    """Return a page without the numbers of its table, and these numbers."""
     before, _, rest = text.partition(FIRST)
     within, _, after = rest.partition(LAST)
     numbers = [int(number.replace(",", "")) for number in NUMBER.findall(within)]

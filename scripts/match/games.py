@@ -1,9 +1,9 @@
-"""A game between two engines: how it is played, what ends it, and how it is kept in a file.
+"""Play a game between two engines, and store it in a file.
 
     players, start, opening, limits, judges  ->  play_game  ->  Played  ->  a line of text
 
-The engines only choose moves. Whether a game is over is for our referee to say, and for the tables
-where `Judges` have some. Where games begin is in `openings`, what they add up to in the scripts.
+The engines only choose moves. The referee decides when a game is over, and the tables where
+`Judges` have some. Openings come from `openings`; the scripts add up results.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ QUIET_PLIES = 120
 """Plies without a capture after which a game is drawn."""
 
 BY_THE_RULES = "the rules of repetition"
-"""The reason of a game that a perpetual check or chase has lost."""
+"""Reason of a game that was lost by perpetual check or chase."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """Ends of a game; `quiet_plies` without a capture draw it, None: it is never drawn so."""
+    """Conditions that end a game.
+
+    `quiet_plies` plies without a capture are a draw; None disables that rule.
+    """
 
     rules: Rules
     occurrences: int
@@ -40,7 +43,7 @@ class Judges:
     quiet_plies: int | None = QUIET_PLIES
 
     def verdict(self, game: Game, quiet: int) -> tuple[float, str] | None:
-        """Red's points and the reason, if the game is over."""
+        """Return Red's points and the reason if the game is over, else None."""
         last = game.last
         if is_terminal(last):
             return float(last.side == Side.BLACK), "no legal move"
@@ -64,7 +67,7 @@ class Judges:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A game that is over: where it began, its moves, Red's points, and why it ended."""
+    """A finished game: its start, its moves, Red's points, and the reason of its end."""
 
     start: Position
     moves: tuple[Move, ...]
@@ -72,7 +75,7 @@ class Played:
     reason: str
 
     def points_of(self, side: Side) -> float:
-        """The points of a game for a side: 1, 0.5 or 0."""
+        """Return the points of a side: 1, 0.5 or 0."""
         return self.points if side == Side.RED else 1 - self.points
 
 
@@ -83,10 +86,10 @@ def play_game(
     limits: Sequence[Limit],
     judges: Judges,
 ) -> Played:
-    """Play on from an opening; `players` and `limits` by colour, Red's first.
+    """Continue a game from an opening; `players` and `limits` are indexed by side.
 
-    An illegal move loses, and so does an engine that ends, says nothing, gives up, or has used up
-    the time of its clock; a clock stands in both limits or in none.
+    An engine loses if it plays an illegal move, ends, does not answer, gives up or exceeds its
+    clock. Either both limits have a clock or none has.
     """
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     clock = limits[Side.RED].clock
@@ -123,7 +126,7 @@ def save(path: Path, names: str, played: Played) -> None:
 
 
 def saved_games(path: Path | None) -> list[Played]:
-    """The games of a file, none if there is no file; a line that was cut short is removed."""
+    """Read the games of a file, none if it does not exist; removes an incomplete last line."""
     if path is None or not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
@@ -139,5 +142,5 @@ def saved_games(path: Path | None) -> list[Played]:
 
 
 def signs(points: Counter[float]) -> str:
-    """`+3 =1 -2`: games won, drawn and lost."""
+    """Format games won, drawn and lost as `+3 =1 -2`."""
     return f"+{points[1.0]} ={points[0.5]} -{points[0.0]}"

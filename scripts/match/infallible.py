@@ -1,15 +1,15 @@
-"""Does the engine with tables ever spoil what its tables say? Games from positions in them.
+"""Check that the engine with tables keeps the result that its tables give, by games.
 
     python scripts/match/infallible.py --tables DIR [--count 1000] [--save FILE] KRKNA KRAKN ..
 
-The materials share the positions, which are drawn at random among those where the side to move
-draws, wins by mate or conversion, and wins by the rules of repetition, in equal parts as far as
-there are so many. That side is played by the engine, which has the tables; the other one by
-`--opponent`, which thinks about `--nodes`. The referee judges the whole game: a won position has
-to be won, by mate or by his verdict, however long it takes, and a drawn one must not be lost; a
-draw is held after 120 plies without a capture. Printed are, by material and kind of position, how
-the games ended and how many plies they took. `--save` keeps a line per game; what was stopped
-goes on behind the games that the file has. Exit status 1 if anything was spoilt.
+Positions are divided evenly among the materials. They are drawn at random among those where the
+side to move draws, wins by mate or conversion, or wins by the rules of repetition, as far as
+possible in equal parts. The engine with the tables plays that side, and `--opponent` the other,
+with `--nodes` a move. The referee judges the whole game: a won position must be won by mate or by
+his verdict, in any number of plies, and a drawn one must not be lost; 120 plies without a capture
+are a draw. Printed are, by material and kind of position, the results of the games and their plies.
+`--save` keeps a line per game, and an interrupted run resumes after the saved games. Exit status 1
+if a result was worse than the tables'.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from tbgen.tables import Outcome
 DRAWN, WON, WON_BY_RULES = "drawn", "won", "won by the rules"
 
 OCCURRENCES = 3
-"""How often a position must have stood on the board before the referee speaks."""
+"""Number of occurrences of a position at which the referee judges a repetition."""
 
 LOOKED_AT = 20_000
-"""Positions of a material that those to be played are drawn from."""
+"""Number of sampled positions of a material from which those to be played are drawn."""
 
 
 def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
-    """The rows of each kind of position."""
+    """Divide rows by kind of position."""
     won = columns["outcome"] == Outcome.WIN
     return {
         DRAWN: columns.take(columns["outcome"] == Outcome.DRAW),
@@ -55,7 +55,7 @@ def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
 def drawn_positions(
     tables: GameTablebase, material: Material, count: int
 ) -> dict[str, list[Position]]:
-    """So many random positions of a material, by kind; fewer if there are no more."""
+    """Draw `count` random positions of a material, by kind; fewer if the sample has fewer."""
     file = tables.table(material)
     kinds = kinds_of(sampled_columns(file, LOOKED_AT, 1))
     found = {}
@@ -70,7 +70,7 @@ def drawn_positions(
 
 
 class Trial:
-    """The engine and its opponent, the referee, and the file of their games."""
+    """The engine, its opponent, the judges, and the file of their games."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         settings = {"EGTBPaths": str(options.tables.resolve()), "Rules": options.rules}
@@ -83,9 +83,9 @@ class Trial:
         self.saved = saved_games(self.file)
 
     def play(self, kind: str, position: Position) -> Played:
-        """A game from a position, or the next one of the file.
+        """Play a game from a position, or return the next saved game.
 
-        Raises `ValueError` if that one has begun otherwise.
+        Raises `ValueError` if the saved game has another start.
         """
         if self.saved:
             played = self.saved.pop(0)
@@ -106,12 +106,12 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Return whether a game has given less to the side that moved first than the tables do."""
+    """Return whether a game gave the side to move first less than the tables give."""
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 
 def report(material: Material, kind: str, games: list[Played]) -> None:
-    """Print what has become of the positions of a kind."""
+    """Print the results of the positions of one kind."""
     points = Counter(played.points_of(played.start.side) for played in games)
     plies = [len(played.moves) for played in games]
     judged = sum(played.reason == BY_THE_RULES for played in games)
@@ -127,7 +127,7 @@ def report(material: Material, kind: str, games: list[Played]) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("materials", nargs="+", metavar="MATERIAL")
     parser.add_argument("--tables", type=Path, required=True)
@@ -141,7 +141,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play all positions; exit status 1 if a game was spoilt, or an engine does not start."""
+    """Play all positions; return 1 if a result was spoilt or an engine does not start."""
     options = arguments()
     spoilt, share = 0, len(options.materials)
     try:

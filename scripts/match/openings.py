@@ -1,7 +1,7 @@
-"""Openings of games: positions that favour nobody much, the same ones for the same seed.
+"""Openings of games: nearly even positions, reproducible from a seed.
 
 array     some random plies from the opening array
-endings   random positions of so many men, which a short search calls nearly even
+endings   random positions of some number of men that a short search scores as nearly even
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher
 
 Opening = tuple[Position, tuple[Move, ...]]
-"""The first position of a game, and the moves that are played before the engines begin."""
+"""The first position of a game, and the moves played before the engines begin."""
 
 EVEN = 150
-"""Centipawns up to which a position counts as nearly even."""
+"""Largest score in centipawns of a nearly even position."""
 
 _NODES = 20_000
-"""Nodes of the search that tells whether a position is nearly even."""
+"""Nodes of the search that decides whether a position is nearly even."""
 
 
 def array(rng: random.Random, plies: int) -> Iterator[Opening]:
-    """Random legal plies from the opening array, after which the game goes on; without end."""
+    """Yield endless openings of `plies` random legal plies from the opening array.
+
+    The last position of an opening has a legal move.
+    """
     start = Position.from_fen(START_FEN)
     while True:
         position, moves = start, []
@@ -44,11 +47,11 @@ def array(rng: random.Random, plies: int) -> Iterator[Opening]:
 
 
 def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
-    """Random legal positions of so many men, kings included, nearly even; without end.
+    """Yield endless random legal positions of so many men, kings included, that are nearly even.
 
-    Each side has half of the men, and the odd one is anybody's; each has a piece that can cross
-    the river. Nearly even is what the engine's own search says, without tables, of the position
-    and of the one with the other side to move.
+    Each side has half of the men, a random side the odd one; each has a piece that can cross the
+    river. Nearly even: the engine's search without tables scores the position so, with either side
+    to move.
     """
     from tbgen.engine.search.searcher import Searcher
 
@@ -65,7 +68,7 @@ def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
 
 
 def _is_even(searcher: Searcher, position: Position) -> bool:
-    """Return whether a short search sees nobody ahead."""
+    """Return whether a short search scores a position as nearly even."""
     searcher.clear()
     searcher.clear_stop()
     *_, last = searcher.think([position], [], nodes=_NODES)
@@ -73,7 +76,7 @@ def _is_even(searcher: Searcher, position: Position) -> bool:
 
 
 def _scattered(rng: random.Random, men: int) -> Position | None:
-    """Pieces of a set on random squares of their own; None if two of them met."""
+    """Place random pieces on random squares of their own; None if two of them meet."""
     board = bytearray(SQUARES)
     first = rng.choice(list(Side))
     for side, count in ((first, (men + 1) // 2), (first.other, men // 2)):

@@ -1,31 +1,31 @@
-"""A match between two engines, judged by our referee.
+"""Play a match between two engines, judged by the referee.
 
     python scripts/match/play.py uci:tbgen-engine uci:/usr/games/fairy-stockfish --games 100 \
         --seconds 0.1 [--option-1 Hash=64] [--tables egtb] [--save games.txt]
 
-Every opening is some random plies from the opening array, or with `--men` a random position of so
-many men that a short search calls nearly even, and is played twice with colours reversed. A game
-ends by mate or stalemate, by a repetition that the rules decide (with `--occurrences` of a
-position, 3 unless said otherwise), by a table where `--tables` has one, and is drawn after
-`--quiet-plies` without a capture, 120 unless said otherwise (100 for engines that would end such
-a game themselves). An illegal move loses, and so does an engine that ends; it is started again.
-Limits hold for both engines, `--nodes-2` and `--depth-2` for the second alone; `--clock 10+0.1`
-gives each ten seconds for a game and a tenth for every move, and who has used them up has lost.
+An opening is some random plies from the opening array, or with `--men` a random position of so
+many men that a short search scores as nearly even. Each is played twice with colours reversed. A
+game ends by mate or stalemate, by a repetition that the rules decide (at `--occurrences` of a
+position, default 3), or by a table of `--tables`. It is drawn after `--quiet-plies` without a
+capture, default 120 (use 100 for engines that end such a game themselves). An engine that plays an
+illegal move or ends loses, and is started again.
+
+Limits hold for both engines, `--nodes-2` and `--depth-2` for the second only. `--clock 10+0.1`
+gives each ten seconds for a game and a tenth for every move; an engine that exceeds it loses.
 
 Printed are the games of the first engine, its score with the standard error over pairs of games,
-and the difference in Elo that this stands for; then why games ended, and how each reason fell out
-for the first engine; at the end the processor time of each engine for a move, its start included,
-which says how equal limits of nodes were, and for how many moves it met positions of its tables.
-`--save` keeps a line per game: engines, result, why it ended, FEN and moves; a match that was
-stopped goes on behind the games that the file has.
+and the Elo difference; then its results by reason of the end; then for each engine the processor
+time per move, its start included (a check that limits of nodes are equal), and the number of moves
+with positions found in its tables. `--save` keeps a line per game, and an interrupted match resumes
+after the saved games.
 
-What the rules of repetition are worth, by games between the engine that knows all of them and the
-engine that knows perpetual checks only:
+Worth of the repetition rules, by games between the engine with all rules and the engine with
+perpetual checks only:
 
     python scripts/match/play.py uci:tbgen-engine uci:tbgen-engine --option-2 Rules=check \
         --games 600 --seconds 0.02 --save rules.txt
 
-What tables are worth, by games of the engine that has them against the one that has none:
+Worth of tables, by games of the engine with tables against the engine without:
 
     python scripts/match/play.py uci:tbgen-engine uci:tbgen-engine --option-1 EGTBPaths=egtb \
         --option-2 UseEGTB=false --men 6 7 8 --games 200 --nodes 20000 --save tables.txt
@@ -56,10 +56,10 @@ from tbgen.referee import Rules
 
 @dataclass(slots=True)
 class Standing:
-    """The score of the games so far for the first engine."""
+    """Score of the games so far, for the first engine."""
 
     pairs: list[float] = field(default_factory=list)
-    """Its points of each pair of games, 0 to 2."""
+    """Points of the first engine in each pair of games, 0 to 2."""
     tally: Counter[float] = field(default_factory=Counter)
     reasons: dict[str, Counter[float]] = field(default_factory=dict)
 
@@ -72,7 +72,7 @@ class Standing:
             self.reasons.setdefault(played.reason, Counter())[won] += 1
 
     def summary(self) -> str:
-        """The score, its standard error over pairs, and the Elo difference."""
+        """Return the score, its standard error over pairs, and the Elo difference."""
         count = len(self.pairs)
         mean = sum(self.pairs) / count / 2
         variance = sum((pair / 2 - mean) ** 2 for pair in self.pairs) / max(1, count - 1)
@@ -85,20 +85,20 @@ class Standing:
 
 
 def elo(score: float) -> float:
-    """The difference in rating at which a score is expected; at most 1200 either way."""
+    """Return the rating difference for an expected score, at most 1200 either way."""
     score = min(max(score, 1e-3), 1 - 1e-3)
     return 400 * math.log10(score / (1 - score))
 
 
 class Match:
-    """Two engines, what they may use, who judges them, and the file of their games."""
+    """Two engines with their options and limits, the judges, and the file of their games."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         settings = parse_options(options.option_1), parse_options(options.option_2)
         self.engines = list(zip(options.engines, settings, strict=True))
         self.players = [open_player(*engine) for engine in self.engines]
         self.seconds = [0.0, 0.0]
-        """Processor time of engines that have ended."""
+        """Processor time of ended engine processes."""
         self.limits = limits_of(options)
         tables = open_tablebase(options.tables, rules=options.rules) if options.tables else None
         self.judges = Judges(Rules(options.rules), options.occurrences, tables, options.quiet_plies)
@@ -110,9 +110,9 @@ class Match:
         """Moves of engines that have ended for which their tables answered."""
 
     def play(self, opening: openings.Opening, first: Side) -> Played:
-        """A game with the first engine on a side, or the next one of the file.
+        """Play a game with the first engine as side `first`, or return the next saved game.
 
-        Raises `ValueError` if that one has begun otherwise.
+        Raises `ValueError` if the saved game has another opening.
         """
         start, moves = opening
         if self.saved:
@@ -131,7 +131,7 @@ class Match:
         return played
 
     def _start_again(self) -> None:
-        """Start engines that failed in the game before."""
+        """Restart engines that failed in the previous game."""
         for number, player in enumerate(self.players):
             if player.failed:
                 self.seconds[number] += player.close()
@@ -140,14 +140,14 @@ class Match:
 
     @staticmethod
     def _moves_made(played: Played, opening: int, first: Side) -> tuple[int, int]:
-        """Count the moves of the first engine in a game, and of the second."""
+        """Count the moves of the first and of the second engine in a game."""
         made = len(played.moves) - opening
         begins = Side((played.start.side + opening) % 2)
         mine = (made + (begins == first)) // 2
         return mine, made - mine
 
     def close(self) -> list[str]:
-        """End the engines; what a move has cost each that has made any, as lines of text."""
+        """End the engines; return a line on the cost per move of each engine that made any."""
         lines = []
         for number, (player, moves) in enumerate(zip(self.players, self.moves, strict=True)):
             seconds = self.seconds[number] + player.close()
@@ -161,7 +161,7 @@ class Match:
 
 
 def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
-    """The limits of each engine for a move."""
+    """Return the limits of each engine for a move."""
     if options.clock:
         seconds, increment = options.clock
         return (Limit(clock=Clock(seconds, seconds, increment)),) * 2
@@ -172,18 +172,18 @@ def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
 
 
 def parse_clock(text: str) -> tuple[float, float]:
-    """SECONDS+INCREMENT as two numbers; raises `ValueError` if it is none."""
+    """Parse SECONDS+INCREMENT; raises `ValueError` for other text."""
     seconds, _, increment = text.partition("+")
     return float(seconds), float(increment or 0)
 
 
 def parse_options(texts: list[str]) -> dict[str, str]:
-    """NAME=VALUE as a mapping."""
+    """Parse texts NAME=VALUE."""
     return dict(text.split("=", 1) for text in texts)
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("engines", nargs=2, metavar="PROTOCOL:COMMAND")
     parser.add_argument("--option-1", action="append", default=[], metavar="NAME=VALUE")
@@ -210,7 +210,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play the match; exit status 1 if an engine does not start, or another match was saved."""
+    """Play the match; return 1 if an engine does not start, or another match was saved."""
     options = arguments()
     rng = random.Random(options.seed)
     if options.men:

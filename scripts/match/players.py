@@ -1,11 +1,11 @@
-"""Engines as processes: one class per protocol, one question, `choose`.
+"""Engines as processes: one class per protocol, with one method to ask for a move.
 
     open_player("uci:tbgen-engine", {"Hash": "64"})  ->  Player
-    Player.choose(start, moves, limit)               ->  a move, or None for none at all
+    Player.choose(start, moves, limit)               ->  a move, or None if the engine has none
 
-UCI (both kinds: squares of ranks 0-9, and of ranks 1-10 where UCI_Variant has to be set), UCCI, and
-xboard's protocol (CECP). An engine that says nothing in time, or ends, raises `PlayerError`; what
-its moves are worth is for the match to say.
+Protocols are UCI, UCCI and xboard's (CECP). UCI engines number ranks from 0, or from 1 if they have
+the option UCI_Variant. An engine that does not answer in time, or ends, raises `PlayerError`.
+Moves are not checked here.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.notation import format_move, parse_move
 
 PATIENCE = 60.0
-"""Seconds that an engine has beyond what it was given: the first answer may need a compiler."""
+"""Seconds that an engine has beyond its limit: the first answer may wait for compilation."""
 
 
 class PlayerError(Exception):
-    """An engine that does not answer, or has ended."""
+    """Raised for an engine that does not answer or has ended."""
 
 
 class Clock(NamedTuple):
-    """The seconds that both sides have left for a game, and what each move adds."""
+    """Seconds left to each side for a game, and the seconds that each move adds."""
 
     red: float
     black: float
     increment: float
 
     def after(self, side: Side, seconds: float) -> Clock:
-        """The clock once a side has thought for so many seconds and moved."""
+        """Return the clock after a side has used so many seconds for a move."""
         left = seconds - self.increment
         if side == Side.RED:
             return self._replace(red=self.red - left)
@@ -52,7 +52,7 @@ class Clock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit of thinking: seconds for a move, or nodes, or plies, or a clock for the game."""
+    """Limit of a search: seconds, nodes or plies for a move, or a clock for the game."""
 
     seconds: float | None = None
     nodes: int | None = None
@@ -61,7 +61,7 @@ class Limit:
 
 
 class Player:
-    """A process that speaks lines; the protocols are its subclasses."""
+    """Engine process that reads and writes lines; the base class of the protocols."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.name = command[0].rpartition("/")[2]
@@ -83,7 +83,7 @@ class Player:
         self._lines.put(None)
 
     def say(self, line: str) -> None:
-        """Write a line."""
+        """Write a line to the engine."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")
@@ -92,7 +92,7 @@ class Player:
             raise self._failure("has ended") from None
 
     def hear(self, *words: str, seconds: float = PATIENCE) -> list[str]:
-        """The lines up to one that begins with any of the words."""
+        """Return the lines up to the first one that begins with any of the words."""
         heard: list[str] = []
         until = time.monotonic() + seconds
         while True:
@@ -107,7 +107,7 @@ class Player:
                 return heard
 
     def _failure(self, what: str) -> PlayerError:
-        """The error to raise for an engine that is of no more use."""
+        """Mark the engine as failed, and return the error to raise."""
         self.failed = True
         return PlayerError(f"{self.name} {what}")
 
@@ -116,16 +116,16 @@ class Player:
         raise NotImplementedError
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """The move to play in the last position of a game; None if the engine gives up."""
+        """Return the move for the last position of a game; None if the engine gives up."""
         raise NotImplementedError
 
     def cpu_seconds(self) -> float:
-        """The processor time that the process has used so far (on Linux)."""
+        """Return the processor time of the process so far in seconds (Linux only)."""
         stat = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
         return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> float:
-        """End the process; returns the processor time that it has used, in seconds."""
+        """End the process, and return the processor time that it used, in seconds."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         self._end()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -142,7 +142,7 @@ class Player:
 
 
 class Uci(Player):
-    """UCI; an engine with the option UCI_Variant is asked for xiangqi, and counts ranks from 1."""
+    """UCI; an engine with the option UCI_Variant is set to xiangqi, with ranks from 1."""
 
     HELLO, READY = "uci", "uciok"
 
@@ -161,7 +161,7 @@ class Uci(Player):
             self.say(self.set_option(name, value))
 
     def set_option(self, name: str, value: str) -> str:
-        """The line that sets an option."""
+        """Return the line that sets an option."""
         return f"setoption name {name} value {value}"
 
     def begin(self) -> None:
@@ -174,7 +174,7 @@ class Uci(Player):
         self.hear("readyok")
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """The engine's `bestmove`."""
+        """Return the engine's `bestmove`."""
         position, words = start, []
         for move in moves:
             words.append(format_move(position, move, self._notation))
@@ -191,7 +191,7 @@ class Uci(Player):
         return parse_move(position, text[0], self._notation)
 
     def go(self, limit: Limit) -> str:
-        """The command to think."""
+        """Return the command that starts a search."""
         if limit.clock is not None:
             red, black, each = (max(1, round(1000 * seconds)) for seconds in limit.clock)
             return f"go wtime {red} btime {black} winc {each} binc {each}"
@@ -211,7 +211,7 @@ class Ucci(Uci):
         super().__init__(command, {"usemillisec": "true", **options})
 
     def set_option(self, name: str, value: str) -> str:
-        """The line that sets an option."""
+        """Return the line that sets an option."""
         return f"setoption {name} {value}"
 
     def begin(self) -> None:
@@ -220,7 +220,7 @@ class Ucci(Uci):
         self._wait()
 
     def go(self, limit: Limit) -> str:
-        """The command to think; a clock for one move alone is a time for a move."""
+        """Return the command that starts a search; seconds become the clock of a single move."""
         if limit.clock is not None:
             raise PlayerError("clocks of whole games are for UCI engines alone")
         if limit.seconds is not None:
@@ -231,7 +231,7 @@ class Ucci(Uci):
 
 
 class Cecp(Player):
-    """xboard's protocol, version 2; times are whole seconds there."""
+    """xboard's protocol, version 2, with times in whole seconds."""
 
     def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
         super().__init__(command)
@@ -260,9 +260,9 @@ class Cecp(Player):
         self._played = 0
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """The engine's `move`; it is told what has been played since its last one.
+        """Return the engine's `move`, after sending the moves since its last one.
 
-        A game from the opening array is not set up: some engines cannot, or read another FEN.
+        A game from the opening array is not set up by FEN, which some engines cannot read.
         """
         if self._played == 0 and start.fen != START_FEN:
             self.say(f"setboard {start.fen}")
@@ -287,7 +287,7 @@ class Cecp(Player):
         return parse_move(position, answer.split()[1], "iccs")
 
     def _settle(self) -> None:
-        """Drop what the engine has said so far: the result of a game, say, as it sees it."""
+        """Discard the output so far, such as a result that the engine claims."""
         if self._answers_pings:
             self.say("ping 1")
             self.hear("pong 1")

@@ -1,18 +1,19 @@
-"""Won endgames played out by an engine, with tables and without them.
+"""Play won endgames with an engine, with tables or without them.
 
     python scripts/match/won_endgames.py --tables egtb --engine uci:built/fairy-stockfish \
         [--with egtb] [--count 40] [--nodes 20000] [--seed 1] [--speed]
 
 Positions are random ones of the tables of five men, with a win of order 1 to 9 for the side to
-move, of all orders and distances alike: the repetition rules decide them. The engine has that side.
-The other one is played by the tables: the longest resistance, and of that the positions that the
-game has had least often. A game is won by mate, or where the referee says that the defender may not
-go on. It is not where a move of the engine has thrown the win away by the table, where the referee
-says so of the engine, where a position occurs for the third time, or after `--plies`.
+move, so that the repetition rules decide. Values are drawn uniformly, whatever their number of
+positions. The engine plays that side. The other side is played by the tables: the longest
+resistance, and among those moves the positions with the fewest occurrences in the game. A game is
+won by mate, or if the referee decides against the defender. It is not won if a move of the engine
+loses the win by the table, the referee decides against the engine, a position occurs for the third
+time, or `--plies` are over.
 
 `--with DIR` gives the engine its tables (XiangqiTablePath), such as win-draw-loss files of
-`tbgen pack`; without it the engine has none. `--speed` adds nodes a second of processor time from
-positions of six to eight men.
+`tbgen pack`. `--speed` adds nodes a second of processor time, measured on positions of six to eight
+men.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from tbgen.tables import Outcome
 from tbgen.tables.reader import TableFile
 
 LEFT_OUT = ("KNPKC", "KRNKR", "KCPKN")
-"""Materials that are not played: an earlier measurement had them."""
+"""Materials that are not played, because an earlier measurement used them."""
 
 MEN = 5
 ORDERS = range(1, 10)
@@ -48,13 +49,13 @@ SPEED = (
     "2bk5/9/4b4/9/2n6/9/5C3/4N4/9/3AK4 w",
     "4k4/4a4/3a5/4p4/9/2R6/9/9/4p4/3K2B2 w",
 )
-"""Positions of six to eight men: a capture leads into tables."""
+"""Positions of six to eight men in which a capture leads into tables."""
 
 SPEED_NODES = 300_000
 
 
 def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position]:
-    """Random positions that the rules give to the side to move, of many materials."""
+    """Choose random positions, of many materials, that the rules decide for the side to move."""
     rng = random.Random(seed)
     names = [name.material for name in tables.available() if name.material.men == MEN]
     names = [name for name in names if name.name not in LEFT_OUT]
@@ -71,9 +72,9 @@ def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position
 
 
 def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) -> Position | None:
-    """A random position of a table that the rules decide; None if there is none.
+    """Choose a random position of a table that the rules decide; None if none is found.
 
-    Each order and distance is as likely, however many positions have it.
+    Codes are drawn uniformly, whatever their number of positions.
     """
     decided = []
     for code in sorted(file.occurring_codes(Side.RED) | file.occurring_codes(Side.BLACK)):
@@ -97,7 +98,7 @@ def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) ->
 def longest_resistance(
     tables: GameTablebase, game: Sequence[Position], rng: random.Random
 ) -> Position | None:
-    """The position after the defender's move; None if he is mated or stalemated."""
+    """Return the position after the defender's move; None if it is mated or stalemated."""
     moves = tables.probe_root(game[-1])
     best = [move.after for move in moves if move.best]
     fewest = min((game.count(after) for after in best), default=0)
@@ -107,7 +108,7 @@ def longest_resistance(
 def play_out(
     tables: GameTablebase, engine: Player, start: Position, limit: Limit, plies: int, seed: int
 ) -> str:
-    """Play a game out; its end: "won", "thrown away", "judged", "repeated", "open" or "gave up"."""
+    """Play a game, and return "won", "thrown away", "judged", "repeated", "open" or "gave up"."""
     rng = random.Random(seed)
     game, moves = [start], []
     engine.begin()
@@ -142,7 +143,7 @@ def play_out(
 
 
 def nodes_a_second(engine: Player) -> float:
-    """Nodes a second of processor time, over the positions of `SPEED`."""
+    """Measure nodes a second of processor time on the positions of `SPEED`."""
     used = 0.0
     for fen in SPEED:
         engine.begin()
@@ -154,7 +155,7 @@ def nodes_a_second(engine: Player) -> float:
 
 
 def parsed() -> argparse.Namespace:
-    """Read the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -171,7 +172,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Play, and print a line of a table."""
+    """Play the games, and print one line of results."""
     given = parsed()
     options = {"EGTBRules": given.rules, "XiangqiTablePath": str(given.own)} if given.own else {}
     endings: Counter[str] = Counter()

@@ -1,11 +1,11 @@
-"""The time from a click on a move to the painted answer, in Chromium.
+"""Time from a click on a move to the painted answer, in Chromium.
 
     tables  ->  tbgen serve  ->  Chromium on a position  ->  a click on a move  ->  two frames after
                                                                                    the new page
 
-Positions are random ones of the tables with the most pieces, each asked for once. The clock runs in
-the page: from the click until the second frame after the answer has been put in place. Figures
-count only on a machine with nothing else to do; the load before and after is told with them.
+Positions are random ones of the tables with the most pieces, each requested once. The clock runs in
+the page, from the click to the second frame after the answer was inserted. The system load before
+and after is printed with the figures, which count only on an idle machine.
 
     python scripts/measure/bench_clicks.py --tables egtb --clicks 100
 """
@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 from board_pictures import browser
 
 GOAL_MS = 100
-"""At p95, on a machine with nothing else to do."""
+"""Goal at p95, on an idle machine."""
 
 CLICK = """
 const done = arguments[0], link = document.querySelector("a.move[data-move]");

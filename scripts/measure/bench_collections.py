@@ -1,21 +1,21 @@
-"""Cost of collections one by one, by processes and by dask; the tables must be the same.
+"""Cost of building collections one by one, by processes and by dask; digests must be equal.
 
     python scripts/measure/bench_collections.py [MATERIAL... | --men N] [--jobs N] [--rounds N]
     python scripts/measure/bench_collections.py --goals [--yardstick STUDY/bulk2.py] [--huge]
 
 Builds the collection in turn with `--jobs 1`, with `--jobs N` and, where dask is installed, with
-`--dask local:N`, each into a directory of its own, and prints wall and CPU seconds of all processes
-together, the share of the cores' time that was used, and the ratios to the first. Default: all
-materials of at most 4 men, two at once. Exit status 1 if any digest differs.
+`--dask local:N`, each into a directory of its own. Prints wall and CPU seconds of all processes
+together, the used share of the cores' time, and ratios to the first way. Default: all materials of
+at most 4 men, two at once. Exit status 1 if any digest differs.
 
-`--goals` prints instead what the project's goals ask for:
+`--goals` measures the project's goals instead:
 
     set       all tables of at most 5 men: wall seconds with `--jobs 2`, against seconds that
-              `--yardstick` scales; how busy the cores are; bytes as built and packed densely
+              `--yardstick` scales; used share of the cores; bytes as built and packed densely
     dask      the same without the ten largest: two workers against two processes, same digests
     huge      with --huge: wall seconds and peak memory of the largest, supporting tables present
 
-`--tables` keeps what the last of these builds.
+`--tables` keeps the tables of `huge`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 
 MEN, LARGEST = 5, 10
-"""The set of the goals, and how many of its largest tables dask is compared without."""
+"""The set of the goals, and the number of its largest tables that dask does not build."""
 
 SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
 YARDSTICK_SECONDS = 1.5
@@ -50,28 +50,28 @@ YARDSTICK_SECONDS = 1.5
 DASK_RATIO = 1.15
 
 HUGE = {"KRNKRC": (15, 10), "KRNBKRBB": (15, 14)}
-"""Minutes on the clock and GiB that a table may take."""
+"""Wall minutes and GiB that a table may take."""
 
 
 class Cost(NamedTuple):
-    """The cost of one build."""
+    """Cost of one build."""
 
     wall: float
     cpu: float
-    """Of all processes together."""
+    """CPU seconds of all processes together."""
     digests: dict[str, str]
-    """By file."""
+    """Digest of each file."""
     bytes: int
-    """Of the files."""
+    """Size of all files."""
 
     @property
     def busy(self) -> float:
-        """The share of all cores' time that was used."""
+        """Share of the time of all cores that was used."""
         return self.cpu / self.wall / (os.cpu_count() or 1)
 
 
 def measured(folder: str, *command: str) -> Cost:
-    """Run a command on a folder of tables; what it took, and what is there afterwards."""
+    """Run a command on a folder of tables; return its cost and the digests of the folder."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     tbgen(*command, "--tables", folder)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -82,18 +82,18 @@ def measured(folder: str, *command: str) -> Cost:
 
 
 def built(wanted: Sequence[str], *how: str) -> Cost:
-    """Build a collection into a folder that is empty."""
+    """Build a collection into an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
         return measured(folder, "build", *wanted, *how)
 
 
 def has_dask() -> bool:
-    """Return whether there is a way by dask here."""
+    """Return whether dask is installed."""
     return importlib.util.find_spec("distributed") is not None
 
 
 def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
-    """Print a line for each way and round; whether all digests are the same."""
+    """Print a line for each way and round; return whether all digests are equal."""
     ways = [("--jobs", "1"), ("--jobs", str(jobs))]
     if has_dask():
         ways.append(("--dask", f"local:{jobs}"))
@@ -117,7 +117,7 @@ def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
 
 
 def bench_set(scale: float) -> bool:
-    """Print what the set of the goals takes; whether packing densely kept the digests."""
+    """Print the cost of the set of the goals; return whether packing densely kept the digests."""
     with tempfile.TemporaryDirectory() as folder:
         cost = measured(folder, "build", "--men", str(MEN), "--jobs", "2")
         print(f"set       {len(cost.digests)} tables: {cost.wall:.1f} s wall: "
@@ -132,7 +132,7 @@ def bench_set(scale: float) -> bool:
 
 
 def bench_dask() -> bool:
-    """Print what dask takes beside processes; whether it comes to the same digests."""
+    """Print the cost of dask against processes; return whether the digests are equal."""
     if not has_dask():
         print("dask      not installed (extra `cluster`)")
         return True
@@ -147,7 +147,7 @@ def bench_dask() -> bool:
 
 
 def bench_huge(workshop: Workshop) -> None:
-    """Print what the largest tables take."""
+    """Print the cost of the largest tables."""
     for name, (minutes, gib) in HUGE.items():
         used = workshop.measure(Material.parse(name))
         wall, peak = used.process.wall / 60, used.process.peak / (MIB << 10)
@@ -157,7 +157,7 @@ def bench_huge(workshop: Workshop) -> None:
 
 
 def main() -> int:
-    """Read the command line; 1 if a digest differs."""
+    """Measure; return 1 if a digest differs."""
     parser = arguments(__doc__, tables="Of --huge; default: a temporary folder.")
     parser.add_argument("materials", nargs="*", metavar="MATERIAL")
     parser.add_argument("--men", metavar="N")

@@ -1,13 +1,12 @@
-"""Bytes of small tables, and the time of one answer from a block that was never read.
+"""Sizes of small tables, and the time of a probe that loads its block.
 
     python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
 
-The sizes of all tables of one rule set, and beside them those of another generator from a CSV
-file with the columns material, wdl_bytes and dtc_bytes; sums and the ratio at the end. Then cold
-answers, for random legal positions of the largest tables: the numba reader (the loading of the
-one block that a probe found cold) and the C reader (whole answers with a cache of one block; needs
-gcc and libzstd-dev). The files are in the page cache; times are the thread's own
-CPU time, so that other work on the machine does not count.
+Prints the sizes of all tables of one rule set, beside those of another generator from a CSV file
+with the columns material, wdl_bytes and dtc_bytes; then the sums and their ratio. Then cold probes
+of random legal positions of the largest tables: by the numba reader (loading of the one block that
+a probe found cold) and by the C reader (whole answers with a cache of one block; needs gcc and
+libzstd-dev). The files are in the page cache. Times are CPU time of the thread.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ ONE_BLOCK = 0  # the smallest cache there is
 
 
 def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
-    """A line for each table that both have, the largest first, and the sums."""
+    """Print a line for each table that both have, the largest first, and the sums."""
     theirs: dict[str, int] = {}
     if peer is not None:
         with peer.open(newline="") as lines:
@@ -52,13 +51,13 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
 
 
 def positions_of(files: list[TableFile], count: int) -> list[Position]:
-    """Random legal positions, with the colours of the tables."""
+    """Draw random legal positions, with the colours of the tables."""
     rng = random.Random(1)
     return list(islice(random_positions([file.layout for file in files], rng), count))
 
 
 def print_times(label: str, seconds: list[float]) -> None:
-    """Mean and tail, in microseconds."""
+    """Print mean, median and 99th percentile in microseconds."""
     micros = np.array(seconds) * 1e6
     print(
         f"{label}: mean {micros.mean():.1f} us, median {np.median(micros):.1f} us, "
@@ -67,7 +66,7 @@ def print_times(label: str, seconds: list[float]) -> None:
 
 
 def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Position]) -> None:
-    """Cold answers of the compiled probes."""
+    """Time the loading of cold blocks in the numba reader."""
     from tbgen.probing import COLD, OK, NumbaTables, probe_board
 
     names = [file.header.spec.name.material for file in files]
@@ -83,7 +82,7 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
 
 
 def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
-    """Cold answers of contrib/xqprobe.c."""
+    """Time cold probes of contrib/xqprobe.c."""
     if shutil.which("gcc") is None:
         print("C reader: gcc is not installed")
         return
@@ -101,7 +100,7 @@ def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
 
 
 def main() -> None:
-    """Print the sizes of tables, and the time of answers from blocks that were never read."""
+    """Print the sizes of tables, and the times of cold probes."""
     parser = arguments(__doc__, tables="required", rules="wxf")
     parser.add_argument("--peer", type=Path, help="Sizes to compare with.")
     parser.add_argument("--cold", type=int, default=2000, help="Cold answers to time; 0 for none.")

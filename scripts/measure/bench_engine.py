@@ -1,8 +1,8 @@
-"""Speed of the engine's search: nodes a CPU second on one thread, with judge and hash table.
+"""Speed of the engine's search: nodes a CPU second on one thread, with referee and hash table.
 
     python scripts/measure/bench_engine.py [--nodes N] [--hash MIB]
 
-Printed as a ratio to perft of the same run, for three positions: rates alone depend on the machine.
+Prints the ratio to perft in the same run, for three positions, since rates depend on the machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def deepest(searcher: Searcher, position: Position, nodes: int) -> Iteration:
 
 
 def speed(searcher: Searcher, nodes: int) -> None:
-    """Print perft and search a CPU second for each position."""
+    """Print nodes a CPU second of perft and of search for each position."""
     searcher.perft(Position.from_fen(START_FEN), 1)
     for name, fen in SPEED_POSITIONS.items():
         position = Position.from_fen(fen)

@@ -3,18 +3,18 @@
     python scripts/measure/bench_goals.py --yardstick STUDY/bulk2.py --peer peer_cost.csv [--large]
 
     time      CPU seconds of each table against the other generator's, which are scaled by what
-              the study's KRNKR needs now over the 2.1 CPU seconds it needed beside them; KRNKR
+              the study's KRNKR takes now over the 2.1 CPU seconds that it took beside them; KRNKR
               against the study's bare solve of it; wall seconds of the large ones, with --large
-    busy      CPU seconds over what all threads had on the clock, where that was long
+    busy      CPU seconds over threads times wall seconds, for builds of more than 5 wall seconds
     memory    peak against 2.6 bytes per slot (of the other generator's index where it lists the
               material), plus the files of the supporting tables, plus 160 MiB
     growth    with --huge: CPU nanoseconds a slot of KRNKRC against those of KRNKR
-    disk      with --disk: the files of all its materials against its outcomes and conversions
-    compile   the first table on a machine, no kernel compiled; and KRK
+    disk      with --disk: files of all materials of the other generator against its own files
+    compile   the first table on a machine, with no kernel compiled; and KRK
 
-Each table is built by a process of its own, its supporting tables being there already and the
-kernels compiled. `--start` measures instead the first compilation, `tbgen --help` and
-`tbgen probe` of a present table.
+A process of its own builds each table, with supporting tables present and kernels compiled.
+`--start` measures instead the first compilation, `tbgen --help` and `tbgen probe` of a present
+table.
 """
 
 from __future__ import annotations
@@ -46,37 +46,37 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 
 GOAL = ("KRNKR", "KRKNN", "KRKNC", "KNPKN", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
-"""The materials over which the goal for time is summed."""
+"""Materials over which the goal for time is summed."""
 
 LARGE_WALL = {"KRNKRA": 15, "KRNKRAA": 40}
-"""Wall seconds allowed to the large ones, on two cores."""
+"""Wall seconds allowed to the large tables, on two cores."""
 
 STUDIED = "KRNKR"
-"""What the study solves, and what others are compared with slot by slot."""
+"""Material that the study solves, and base of the comparison per slot."""
 
 HUGE, GROWTH = "KRNKRC", 2
-"""2.95 G slots, and how many times the CPU time of a slot of `STUDIED` each may take."""
+"""Material of 2.95 G slots, and the allowed ratio of its CPU time per slot to that of `STUDIED`."""
 
 YARDSTICK_SECONDS = 2.1
 """CPU seconds of the study's KRNKR when the other generator's costs were measured."""
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.045, 0.07
 RATIO_TO_STUDY = 2.2
-"""CPU seconds of `STUDIED` with all rules, over those of the study's bare solve."""
+"""Goal: CPU seconds of `STUDIED` with all rules, over those of the study's bare solve."""
 BUSY, BUSY_FROM_SECONDS = 0.9, 5
-"""Which part of the threads' time must be worked, in builds of more wall seconds than these."""
+"""Goal for the used share of the threads' time, in builds of more wall seconds than these."""
 BYTES_PER_SLOT = 2.6
 FIXED_BYTES = 160 * MIB
 COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
 
 
 def allowed_memory(slots: int, supporting_bytes: int) -> float:
-    """The peak that the goal allows, bytes."""
+    """Return the peak that the goal allows, in bytes."""
     return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
 
 
 def yardstick(study: Path) -> float:
-    """The CPU seconds in which the study solves KRNKR, supporting tables excluded."""
+    """Return the CPU seconds in which the study solves KRNKR, without supporting tables."""
     if not study.is_file():
         sys.exit(f"{study}: no such file; --yardstick takes the study's bulk2.py")
     with tempfile.TemporaryDirectory() as cache:
@@ -95,9 +95,9 @@ def yardstick(study: Path) -> float:
 def summary(
     measured: Mapping[str, Measurement], slots: Mapping[str, int], peers: Mapping[str, Peer]
 ) -> list[str]:
-    """The goals for time and memory, each with what was reached.
+    """Return lines on the goals for time and memory, with the figures reached.
 
-    `peers` are scaled; materials that they lack count for memory and wall time only.
+    `peers` are scaled. Materials missing there count for memory and wall time only.
     """
     lines = []
     seconds = {
@@ -138,9 +138,9 @@ def own_goals(
     threads: int,
     studied: float | None,
 ) -> list[str]:
-    """The goals that need no other generator: the study's solve, busy threads, growth.
+    """Return lines on the goals without the other generator: study, busy threads, growth.
 
-    studied : CPU seconds of the study's solve now; None where it was not run
+    studied : CPU seconds of the study's solve now; None if it was not run
     """
     lines = []
     solved = measured.get(STUDIED)
@@ -194,7 +194,7 @@ def bench_tables(
 
 
 def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
-    """Print the files of all materials of the other generator against its own."""
+    """Print the size of all tables of the other generator's materials, against its files."""
     ours = 0
     for name in peers:
         material = Material.parse(name)
@@ -206,13 +206,13 @@ def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
 
 
 def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
-    """Measure the first build: no kernel compiled, no table there."""
+    """Measure a build with no kernel compiled and no table present."""
     with tempfile.TemporaryDirectory() as cache:
         return build_anew(rules, material, NUMBA_CACHE_DIR=cache)
 
 
 def bench_start(workshop: Workshop) -> None:
-    """Print how long a user waits for the first table, for help, and for one answer."""
+    """Print the wall seconds of the first table, of help, and of one answer."""
     first = first_build(workshop.rules)
     print(f"first build ({EVERY_KERNEL}), kernels not compiled: {first.wall:6.2f} s")
     workshop.build("KRKN")
@@ -224,7 +224,7 @@ def bench_start(workshop: Workshop) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Measure."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."

@@ -1,13 +1,13 @@
-"""Cost of judging repetitions in the engine's search, and the saving by its shortcut.
+"""Cost of judging repetitions in the engine's search, and what its shortcut saves.
 
     python scripts/measure/bench_judge.py [--nodes N] [--repeat R]
 
-The same positions are searched under all rules of repetition, under perpetual checks only, and
-under none, where every repetition is a draw and nobody's conduct is looked at: those of
-scripts/measure/bench_engine.py, and all that `tests/data/repetition_cases.json` has loops from.
-Printed are nodes a CPU second, the least of R runs by turns, and their ratio to no rules; how many
-repetitions were judged in a thousand nodes; and how many of them needed the conduct of the side to
-move alone (the shortcut of Tan & Watkinson Medina, section 5.2).
+Searches the same positions under all rules of repetition, under perpetual checks only, and under
+none, where every repetition is a draw: the positions of scripts/measure/bench_engine.py, and the
+first positions of the loops in `tests/data/repetition_cases.json`. Prints nodes a CPU second, the
+best of R runs by turns, with their ratio to no rules; repetitions judged in a thousand nodes; and
+the share of them decided by the conduct of the side to move alone (the shortcut of Tan & Watkinson
+Medina, section 5.2).
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tbgen.tables.names import RuleSet
 
 @dataclass(slots=True)
 class Cost:
-    """The cost of searches under some rules, added up over positions."""
+    """Cost of searches under some rules, summed over positions."""
 
     seconds: float = 0.0
     nodes: int = 0
@@ -38,7 +38,7 @@ class Cost:
 
 
 def diagrams() -> list[Position]:
-    """The positions that loops are shown from; those that no game can reach are left out."""
+    """List the first positions of the loops, without those that no game can reach."""
     positions = {}
     for case in json.loads(CASES.read_text(encoding="utf-8")):
         try:
@@ -49,7 +49,7 @@ def diagrams() -> list[Position]:
 
 
 def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes: int) -> Cost:
-    """Search each position with nothing remembered."""
+    """Search each position with an empty hash table."""
     total = Cost()
     for position in positions:
         searcher.clear()
@@ -66,7 +66,7 @@ def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes:
 def compare(
     searcher: Searcher, name: str, positions: Sequence[Position], options: argparse.Namespace
 ) -> None:
-    """Print what each rules cost in some positions."""
+    """Print the cost of each rule set in some positions."""
     ways = {
         rules: partial(cost, searcher, positions, rules, options.nodes)
         for rules in (Rules.NONE, Rules.CHECK, Rules.WXF)

@@ -1,14 +1,14 @@
-"""Cost of the tables in C to an engine: opening, warm and cold probes of outcomes.
+"""Cost of probing outcomes in C: opening, warm and cold probes.
 
     python scripts/measure/bench_probe_c.py
     python scripts/measure/bench_probe_c.py --tables DIR [--rules wxf]
 
-opens 209 win-draw-loss files, one of every material of at most five men, that are made for the
-purpose: their headers and block tables are of full size, and all their blocks of one value. Then it
-asks for the outcomes of random positions of the tables, by default KRKN and what it needs, from
-their win-draw-loss files, which are made where there are none: warm, held in memory, beside the
-time of one memory read; and cold, each from a block that is read (from the system's cache) and
-unpacked. All in CPU time of one thread. Needs gcc and zstd's headers. `bench_wdl.py` ends with it.
+Opens 209 win-draw-loss files, one for every material of at most five men. They are generated:
+headers and block tables have full size, and every block has one value. Then probes random positions
+of the tables, by default KRKN and its supporting tables, in their win-draw-loss files, which are
+made if missing: warm, beside the time of one memory read; and cold, each from a block that is read
+from the page cache and unpacked. All times are CPU time of one thread. Needs gcc and the headers of
+zstd. `bench_wdl.py` ends with these figures.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ GOALS = "goals: 20 ms to open 209 files, 20 M probes/s warm (50 ns), 60 us cold"
 
 
 def make_file(directory: Path, material: Material) -> None:
-    """A win-draw-loss file of full size in which everything is a draw."""
+    """Write a win-draw-loss file of full size with draws only."""
     layout = Layout.of(material)
     lead_slots = layout.slots // layout.leads
     tile_leads = max(1, min(layout.leads, PACKED.tile_slots // lead_slots))
@@ -68,7 +68,7 @@ def make_file(directory: Path, material: Material) -> None:
 
 
 def records_of(tables: Tablebase, count: int) -> bytes:
-    """Random legal positions of all tables, either colouring, as the program reads them."""
+    """Draw random legal positions of all tables, in the input format of the program."""
     rng = random.Random(1)
     layouts = [tables.table(name.material).layout for name in tables.available()]
     positions = islice(random_positions(layouts, rng), count)
@@ -77,14 +77,14 @@ def records_of(tables: Tablebase, count: int) -> bytes:
 
 
 def ask(program: Path, *arguments: str | Path, records: bytes = b"") -> list[float]:
-    """The numbers that the program prints."""
+    """Run the program, and return the numbers that it prints."""
     command = [str(program), *map(str, arguments)]
     output = subprocess.run(command, input=records, capture_output=True, check=True).stdout
     return [float(word) for word in output.split()]
 
 
 def wdl_files(tables: Path, opened: Tablebase, folder: Path) -> list[Path]:
-    """The win-draw-loss files of all tables of a directory; what is missing is made in `folder`."""
+    """List the win-draw-loss files of a directory's tables; missing ones are made in `folder`."""
     files = []
     for name in opened.available():
         wdl = WdlName.of(name).filename
@@ -101,7 +101,7 @@ def report(tables: Path | None, rules: str) -> None:
     """Measure, and print a line for each goal.
 
     tables : a directory; None: KRKN, which is built first
-    rules : those of its tables that are probed
+    rules : rules of the tables that are probed
     """
     with tempfile.TemporaryDirectory() as folder, tables_or_krkn(tables, rules) as probed:
         made, packed = Path(folder) / "made", Path(folder) / "packed"
@@ -127,7 +127,7 @@ def report(tables: Path | None, rules: str) -> None:
 
 
 def main() -> None:
-    """Read the arguments."""
+    """Measure."""
     parser = arguments(__doc__, tables="Default: KRKN, built first.", rules="wxf")
     options = parser.parse_args()
     report(options.tables, options.rules)

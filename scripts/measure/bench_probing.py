@@ -5,10 +5,9 @@
     python scripts/measure/bench_probing.py numba     tbgen.probing.probe, inside a compiled loop
     python scripts/measure/bench_probing.py c         contrib/xqprobe.c (needs gcc and libzstd-dev)
 
-`--tables DIR` takes the positions from the tables there; without it KRKN and what it needs are
-built in a temporary directory first. Warm: every block has been decoded before the clock starts.
-Each figure is the best of five runs, in seconds of the thread's own CPU time, so that other work on
-the machine does not count.
+`--tables DIR` takes the positions from the tables there; without it KRKN and its supporting tables
+are built in a temporary directory. Warm: every block has been decoded before. Each figure is the
+best of five runs, in CPU time of the thread.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ TARGETS = {"batch": 50_000, "single": 5_000, "numba": 1_000_000, "c": 1_000_000}
 
 
 def probed(tablebase: Tablebase) -> list[TableName]:
-    """The tables that probing uses: those of one rule set."""
+    """List the tables of the rule set that probes read."""
     rule_set = tablebase.rule_set
     return [name for name in tablebase.available() if name.rule_set == rule_set]
 
 
 def sample(tablebase: Tablebase, count: int) -> list[Position]:
-    """Random legal positions of all tables, either colouring, either side to move."""
+    """Draw random legal positions of all tables, either colouring, either side to move."""
     rng = random.Random(1)
     layouts = [tablebase.table(name.material).layout for name in probed(tablebase)]
     return [
@@ -50,18 +49,18 @@ def sample(tablebase: Tablebase, count: int) -> list[Position]:
 
 
 def best_rate(run: Callable[[], object], probes: int) -> float:
-    """Probes a second in the fastest of several runs."""
+    """Return probes a second in the fastest of several runs."""
     return probes / best_seconds(run)
 
 
 def batch(tablebase: Tablebase) -> float:
-    """All positions in one call."""
+    """Measure one call for all positions."""
     positions = sample(tablebase, POSITIONS)
     return best_rate(lambda: tablebase.probe_many(positions), POSITIONS)
 
 
 def single(tablebase: Tablebase) -> float:
-    """One call per position; a fresh `Position` each, so that nothing about it is known yet."""
+    """Measure one call per position, each a new `Position` without cached values."""
     boards = [(position.board, position.side) for position in sample(tablebase, POSITIONS // 10)]
 
     def run() -> None:
@@ -74,7 +73,7 @@ def single(tablebase: Tablebase) -> float:
 def arrays(
     positions: list[Position],
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Pieces (n, 32), squares (n, 32), and how many."""
+    """Return pieces (n, 32), squares (n, 32), and their number (n,)."""
     pieces = np.zeros((len(positions), 32), np.uint8)
     squares = np.zeros((len(positions), 32), np.uint8)
     counts = np.zeros(len(positions), np.int64)
@@ -86,7 +85,7 @@ def arrays(
 
 
 def numba(tablebase: Tablebase) -> float:
-    """Pieces and squares, in a compiled loop."""
+    """Measure probes of pieces and squares in a compiled loop."""
     from tbgen.compiling.jit import kernel
     from tbgen.probing import OK, NumbaTables, probe
 
@@ -109,7 +108,7 @@ def numba(tablebase: Tablebase) -> float:
 
 
 def c(tablebase: Tablebase) -> float:
-    """The C reader, from the position as an array of ninety codes."""
+    """Measure the C reader, with positions as arrays of ninety codes."""
     rules = tablebase.rule_set.rules
     files = [str(tablebase.path(name)) for name in probed(tablebase)]
     records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))

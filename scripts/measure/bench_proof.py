@@ -1,12 +1,12 @@
-"""Cost of proving, as ratios to building: one run builds each table anew, then proves it.
+"""Cost of proving, as ratios to building: each run builds a table anew, then proves it.
 
     python scripts/measure/bench_proof.py [MATERIAL...] [--large] [--tables DIR] [--repeat N]
 
     time      CPU seconds of `tbgen verify` against those of `tbgen build --force`, whole processes
-    memory    peak of the one against the peak of the other
+    memory    peak of `tbgen verify` against the peak of `tbgen build --force`
 
-Supporting tables are there already and the kernels are compiled. `--compile` measures instead what
-the first proof on a machine takes longer than the second. What is not proven ends the script.
+Supporting tables are present and kernels are compiled. `--compile` measures instead the additional
+time of the first proof on a machine over the second. A table that is not proven ends the script.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tbgen.indexing import Material
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.6, 0.8
 COMPILE_SECONDS = 15
 SMALLEST = "KNAKN"
-"""The smallest material that needs every kernel of a proof."""
+"""Smallest material whose proof needs every kernel."""
 
 
 def prove(workshop: Workshop, name: str, **environment: str) -> Run:
-    """Prove a table by a process of its own."""
+    """Prove a table in a process of its own."""
     where = ("--rules", str(workshop.rules), "--tables", str(workshop.tables.resolve()))
     return run("verify", name, *where, "--threads", str(workshop.threads), **environment)
 
@@ -67,7 +67,7 @@ def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> 
 
 
 def bench_compile(workshop: Workshop) -> None:
-    """Print how long the first proof takes longer than the second."""
+    """Print the difference of the first and the second proof on a machine."""
     workshop.build(SMALLEST)
     with tempfile.TemporaryDirectory() as cache:
         first, second = (prove(workshop, SMALLEST, NUMBA_CACHE_DIR=cache) for _ in range(2))
@@ -77,7 +77,7 @@ def bench_compile(workshop: Workshop) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Measure."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."

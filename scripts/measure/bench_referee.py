@@ -2,9 +2,9 @@
 
     python scripts/measure/bench_referee.py [--seconds S]
 
-Three kinds of sequences: whole random games from the opening array, games that shuffle to and fro
-as a search does, and a perpetual chase of the rule book in which every second position has to be
-judged in full.
+Three kinds of sequences: whole random games from the opening array; games that move to and fro, as
+in a search; and a perpetual chase of the rule book in which every second position is judged in
+full.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHASE_LOOP = "h2h6 d6d3 f2f3 d3d1 h6h1 d1d6 f3f6 d6d3 h1h3 d3d1 f6f1 d1d6 h3h6 d
 
 
 def random_game(rng: random.Random, plies: int) -> list[Move]:
-    """Random legal moves from the opening array."""
+    """Return random legal moves from the opening array."""
     position, moves = Position.from_fen(START_FEN), []
     while len(moves) < plies and (legal := legal_moves(position)):
         moves.append(rng.choice(legal))
@@ -32,7 +32,7 @@ def random_game(rng: random.Random, plies: int) -> list[Move]:
 
 
 def shuffling_game(rng: random.Random, plies: int) -> list[Move]:
-    """A random game in which every third pair of moves is at once taken back over the board."""
+    """Return a random game in which every third pair of moves is undone by moving back."""
     position, moves = Position.from_fen(START_FEN), []
     while len(moves) < plies and (legal := legal_moves(position)):
         back = [Move(m.target, m.source) for m in moves[-2:]]
@@ -53,7 +53,7 @@ def push_and_judge(history: History, moves: list[Move]) -> None:
 
 
 def operations_per_second(start: str, games: list[list[Move]], seconds: float) -> float:
-    """Push and judge all games, over and over, popping back to the start in between."""
+    """Push and judge all games repeatedly, popping back to the start in between."""
     history = History(Position.from_fen(start))
     operations, spent = 0, 0.0
     while spent < seconds:
@@ -66,7 +66,7 @@ def operations_per_second(start: str, games: list[list[Move]], seconds: float) -
 
 
 def main() -> None:
-    """Warm up, then print one line per kind of sequence."""
+    """Compile, then print one line per kind of sequence."""
     parser = arguments(__doc__)
     parser.add_argument("--seconds", type=float, default=1.5, help="CPU seconds for each kind.")
     options = parser.parse_args()

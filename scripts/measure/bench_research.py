@@ -1,13 +1,13 @@
-"""Time four tasks of research with tbgen, and the same with python-chess and Syzygy tables.
+"""Time four research tasks with tbgen, and with python-chess and Syzygy tables.
 
     python scripts/measure/bench_research.py --tables egtb --syzygy DIRECTORY
 
-Chess has another KRKN, which stands for the one of xiangqi. tbgen works on the whole table;
-python-chess, which has no list of positions, on the first `--positions` legal ones of a loop over
-all placements. Printed are lines of code and positions a second of processor time, either side to
-move; then the lookups of both, one position at a time, of as many random ones that were made
-before. Kernels of tbgen are compiled first. `pip download --no-binary :all: chess` has tables of
-four men in `data/syzygy/regular`.
+KRKN of chess stands for KRKN of xiangqi. tbgen works on the whole table. python-chess has no list
+of positions, so it works on the first `--positions` legal ones of a loop over all placements.
+Prints lines of code and positions a second of processor time, either side to move; then lookups a
+second, one position at a time, of as many random positions that were drawn before. Kernels are
+compiled first. `pip download --no-binary :all: chess` has tables of four men in
+`data/syzygy/regular`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tbgen import Outcome, find, open_tablebase, read_table
 
 
 def placements(chess: Any, pieces: str) -> Any:
-    """Every legal position of some pieces, either side to move."""
+    """Yield every legal position of some pieces, either side to move."""
     for squares in permutations(range(64), len(pieces)):
         for side in (chess.WHITE, chess.BLACK):
             board = chess.Board(None)
@@ -39,12 +39,12 @@ def placements(chess: Any, pieces: str) -> Any:
 
 
 def outcomes_ours(tables: Path) -> Any:
-    """Count outcomes."""
+    """Count outcomes with tbgen."""
     return np.unique(read_table("KRKN", tables)["outcome"], return_counts=True)
 
 
 def outcomes_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Count outcomes."""
+    """Count outcomes with python-chess."""
     counts = Counter()
     for board in boards:
         counts[tables.probe_wdl(board)] += 1
@@ -52,13 +52,13 @@ def outcomes_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def distances_ours(tables: Path) -> Any:
-    """Histogram of distances of wins."""
+    """Histogram of distances of wins, with tbgen."""
     table = read_table("KRKN", tables)
     return np.bincount(table["plies"][table["outcome"] == 1])
 
 
 def distances_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Histogram of distances of wins."""
+    """Histogram of distances of wins, with python-chess."""
     counts = Counter()
     for board in boards:
         if tables.probe_wdl(board) > 0:
@@ -67,12 +67,12 @@ def distances_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def zugzwangs_ours(tables: Path) -> Any:
-    """Positions in which both sides do worse if they are to move."""
+    """Mutual zugzwangs with tbgen."""
     return find("KRKN", tables, zugzwang=True).columns()
 
 
 def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Positions in which both sides do worse if they are to move."""
+    """Mutual zugzwangs with python-chess."""
     found = []
     for board in boards:
         other = board.copy()
@@ -85,12 +85,12 @@ def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def only_moves_ours(tables: Path) -> Any:
-    """Wins by one move alone."""
+    """Wins by one move alone, with tbgen."""
     return find("KRKN", tables, outcome=Outcome.WIN, only=True).columns()
 
 
 def only_moves_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Wins by one move alone."""
+    """Wins by one move alone, with python-chess."""
     found = []
     for board in boards:
         if tables.probe_wdl(board) <= 0:
@@ -119,7 +119,7 @@ def lines(task: Callable[..., Any]) -> int:
 
 
 def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
-    """Legal positions of some pieces on random squares."""
+    """Draw legal positions of some pieces on random squares."""
     chance, found = random.Random(1), []
     while len(found) < count:
         board = chess.Board(None)
@@ -132,7 +132,7 @@ def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
 
 
 def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
-    """Lookups a second of processor time, one position after the other."""
+    """Measure lookups a second of processor time, one position at a time."""
     probe(positions[0])
 
     def loop() -> None:
@@ -143,7 +143,7 @@ def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
 
 
 def main() -> None:
-    """Read the command line, measure and print."""
+    """Measure, and print the figures."""
     parser = arguments(__doc__, tables="required")
     parser.add_argument("--syzygy", type=Path, required=True, help="KRvKN and what it needs.")
     parser.add_argument("--positions", type=int, default=5000, help="For python-chess.")

@@ -1,14 +1,14 @@
-"""Requests a second that the board sustains on this machine, how long they take, what pages weigh.
+"""Throughput, latency and page sizes of the board on this machine.
 
-    tables -> tbgen serve (a process of its own) -> N clients, paced -> rate, p50, p99, memory
-                                                 -> one reader: clicks, heat maps, weights
-                                                 -> light requests beside eight heavy ones
-                                                 -> pages beside four clients that search
-                                                 -> the first list of endgames, the first search
+    tables -> tbgen serve (own process) -> N clients, paced -> rate, p50, p99, memory
+                                        -> one reader: clicks, heat maps, page sizes
+                                        -> light requests beside eight clients with heavy ones
+                                        -> pages beside four clients that search
+                                        -> the first list of endgames, the first search
 
-Clients keep their connections and ask for the values of random positions, each address once, so
-that no response is cached by anybody. A click is the page of a position; a weight is that of the
-page with script and style, compressed. Bounded in count and time; loopback only.
+Clients keep their connections and request random positions, each address once, so that no response
+comes from a cache. A click is the page of a position; a page size includes script and style,
+compressed. Number and time of requests are bounded; loopback only.
 
     python scripts/measure/bench_serve.py --tables egtb --rate 300 --seconds 10
     python scripts/measure/bench_serve.py --tables egtb --reader
@@ -36,14 +36,14 @@ from tbgen.tables import Tablebase
 MAX_REQUESTS = 60_000
 
 GOALS_MS = {"click_ms": 50, "heat_map_ms": 100, "light_beside_heavy_ms": 100}
-"""What a reader may have to wait, at p95, on a machine with nothing else to do."""
+"""Goals for one reader at p95, on an idle machine."""
 
 GOAL_KIB = 120
-"""A page with script and style, compressed."""
+"""Goal for a page with script and style, compressed."""
 
 
 def fens_of(tables: Path, count: int) -> list[str]:
-    """FENs of legal positions of the tables with the most pieces."""
+    """Draw FENs of legal positions of the tables with the most pieces."""
     with Tablebase.open(tables) as opened:
         layouts = [Layout.of(name.material) for name in opened.available()[-6:]]
     found: dict[str, None] = {}
@@ -54,7 +54,7 @@ def fens_of(tables: Path, count: int) -> list[str]:
 
 
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
-    """Ask for one address after the other on one connection; returns the number of failures."""
+    """Request addresses from a queue on one connection; return the number of failures."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     failures = 0
     while True:
@@ -72,7 +72,7 @@ async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: lis
 
 
 async def load(port: int, paths: list[str], rate: float, clients: int) -> tuple[list[float], int]:
-    """Send the requests at a rate; returns the times taken and the number of failures."""
+    """Send requests at a rate; return the seconds each took and the number of failures."""
     targets: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
     took: list[float] = []
     running = [asyncio.create_task(client(port, targets, took)) for _ in range(clients)]
@@ -87,7 +87,7 @@ async def load(port: int, paths: list[str], rate: float, clients: int) -> tuple[
 
 
 READER_PAGES = 200
-"""Positions that the one reader looks at."""
+"""Number of positions that the one reader opens."""
 
 HEAVY_CLIENTS = 8
 
@@ -95,7 +95,7 @@ SEARCHING_CLIENTS = 4
 
 
 async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, int]:
-    """Seconds and bytes of one answer, compressed, on a connection of its own."""
+    """Return seconds and bytes of one compressed answer on a connection of its own."""
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", port, local_addr=(client, 0) if client != "127.0.0.1" else None
     )
@@ -111,7 +111,7 @@ async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, i
 
 
 async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
-    """Measure one reader's waits: clicks, heat maps, and a click beside heavy requests."""
+    """Measure one reader: clicks, heat maps, and probes beside heavy requests."""
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     heats = []
     for fen, path in zip(fens, paths, strict=True):
@@ -154,7 +154,7 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
 
 
 async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str, object]:
-    """Pages of fresh positions while clients, each of its own address, search without end."""
+    """Measure pages of new positions while clients with addresses of their own search endlessly."""
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     half = len(paths) // 2
     alone = [await get(port, path) for path in paths[:half]]
@@ -186,7 +186,7 @@ async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str
 
 
 async def first_reader(port: int, material: str, seconds: float) -> dict[str, float]:
-    """Milliseconds of the first answers of a server that has been running for some seconds."""
+    """Measure the first answers of a server some seconds after its start, in milliseconds."""
     await asyncio.sleep(seconds)
     paths = {
         "endgames_ms": "/endgames",
@@ -197,7 +197,7 @@ async def first_reader(port: int, material: str, seconds: float) -> dict[str, fl
 
 
 def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
-    """p50 and p95 in milliseconds."""
+    """Return p50 and p95 in milliseconds."""
     took = sorted(seconds for seconds, _ in answers)
     return {
         name: round(1000 * took[int(len(took) * share)], 1)
@@ -206,7 +206,7 @@ def percentiles(answers: list[tuple[float, int]]) -> dict[str, float]:
 
 
 def resident(pid: int) -> int:
-    """MiB that a process holds."""
+    """Return the resident memory of a process in MiB."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) // 1024
@@ -214,13 +214,13 @@ def resident(pid: int) -> int:
 
 
 def cpu_seconds_of(pid: int) -> float:
-    """Processor time that a process has used: what is left of a figure on a busy machine."""
+    """Return the processor time of a process, which depends little on other load."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
-    """Run it and print one JSON object."""
+    """Measure, and print one JSON object."""
     parser = arguments(__doc__, tables="required")
     parser.add_argument("--rate", type=float, default=300)
     parser.add_argument("--seconds", type=float, default=10)

@@ -1,17 +1,14 @@
-"""Cost of win-draw-loss files: their size, warm and cold probes, opening a directory.
+"""Cost of win-draw-loss files: sizes, warm and cold probes, opening a directory.
 
     python scripts/measure/bench_wdl.py --tables DIR    (packed first: tbgen pack --men 5)
 
-Warm probes of random positions of all files, with either colouring: `numba` asks by lists of
-pieces inside a compiled loop (`probe_wdl`), `found` the same where the engine keeps the material
-(`probe_wdl_found`), `batch` by boards from Python (`probe_wdl_boards`); one material after the
-other, or all of them mixed. Rates are also given as a ratio to reading single bytes at random
-places of as much memory. A `cold` probe
-reads and unpacks a block, with the file in the page cache. `open` is a directory with the names of
-209 tables and their win-draw-loss files. Last come the figures of C (`bench_probe_c.py`), where gcc
-is installed.
-
-Each figure is the best of five runs, in seconds of the thread's own CPU time.
+Warm probes are of random positions of all files, with either colouring: `numba` by lists of pieces
+inside a compiled loop (`probe_wdl`), `found` the same with the material looked up before
+(`probe_wdl_found`), `batch` by boards from Python (`probe_wdl_boards`); sorted by material, or all
+mixed. Rates are also given as a ratio to reading single bytes at random places of as much memory.
+A `cold` probe reads and unpacks a block, with the file in the page cache. `open` opens a directory
+with the names of 209 tables and their win-draw-loss files. The figures of C (`bench_probe_c.py`)
+come last, where gcc is installed. Each figure is the best of five runs, in CPU time of the thread.
 """
 
 from __future__ import annotations
@@ -43,7 +40,7 @@ class Sample:
     """Random legal positions of all tables that have a win-draw-loss file."""
 
     def __init__(self, tablebase: Tablebase, materials: tuple[Material, ...]) -> None:
-        """Draw about as many of each."""
+        """Draw about as many positions of each material."""
         rng = np.random.default_rng(1)
         each = -(-POSITIONS // (2 * len(materials)))
         most = max(material.men for material in materials)
@@ -73,7 +70,7 @@ class Sample:
         self.counts, self.sides, self.outcomes = facts.T.copy()
 
     def boards(self) -> NDArray[np.uint8]:
-        """uint8 (n, 90): the same as boards."""
+        """Return the positions as boards, uint8 (n, 90)."""
         boards = np.zeros((len(self.counts), 90), np.uint8)
         for piece in range(self.pieces.shape[1]):
             there = np.flatnonzero(self.counts > piece)
@@ -83,7 +80,7 @@ class Sample:
 
 @borrowing_kernel
 def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignore[no-untyped-def]
-    """Count the positions without the outcome that the table tells.
+    """Count the positions whose probe fails or returns another outcome.
 
     pieces, squares : uint8 (n, most pieces); counts, sides, outcomes : int64 (n,)
     """
@@ -98,9 +95,9 @@ def probe_all(buffers, pieces, squares, counts, sides, outcomes):  # type: ignor
 def probe_found(  # type: ignore[no-untyped-def]
     buffers, found, pieces, squares, counts, sides, outcomes
 ):
-    """Count wrong outcomes among positions whose material has been found.
+    """Count the positions whose probe with a known material fails or returns another outcome.
 
-    found : int64 (n,); the others as above
+    found : int64 (n,), results of `find_wdl`; the others as in `probe_all`
     """
     wrong = 0
     for i in range(len(counts)):
@@ -124,7 +121,7 @@ def read_all(data, places):  # type: ignore[no-untyped-def]
 
 
 def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
-    """int64 (n,): what `find_wdl` returns for each position."""
+    """Return the result of `find_wdl` for each position, int64 (n,)."""
     there = np.arange(sample.pieces.shape[1]) < sample.counts[:, None]
     weights = np.where(there, np.int64(1) << 4 * sample.pieces.astype(np.int64), 0)
     keys, which = np.unique(weights.sum(axis=1), return_inverse=True)
@@ -133,7 +130,7 @@ def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
 
 
 def report_warm(tablebase: Tablebase) -> None:
-    """Warm probes a second, in numba and from Python."""
+    """Print warm probes a second, in numba and from Python."""
     tables = WdlTables(tablebase)
     tablebase.hold_wdl()
     buffers, sample = tables.buffers, Sample(tablebase, tables.materials)
@@ -167,7 +164,7 @@ def report_warm(tablebase: Tablebase) -> None:
 
 
 def report_cold(tablebase: Tablebase) -> None:
-    """Microseconds of a probe that reads and unpacks its block."""
+    """Print the microseconds of a probe that reads and unpacks its block."""
     rng = np.random.default_rng(3)
     cold = []
     for name in tablebase.available_wdl():
@@ -187,7 +184,7 @@ def report_cold(tablebase: Tablebase) -> None:
 
 
 def report_opening() -> None:
-    """Milliseconds to open a directory of the names of all tables and files of five men."""
+    """Print the milliseconds to open a directory with the names of all files of five men."""
     materials = [material for men in (3, 4, 5) for material in materials_of(men)]
     with tempfile.TemporaryDirectory() as folder:
         for material in materials:
@@ -213,7 +210,7 @@ def report_sizes(tablebase: Tablebase) -> None:
 
 
 def main() -> None:
-    """Measure what is there."""
+    """Measure."""
     parser = arguments(__doc__, tables="required", rules="")
     options = parser.parse_args()
     with Tablebase.open(options.tables, rules=options.rules) as tablebase:

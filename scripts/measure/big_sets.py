@@ -1,11 +1,11 @@
-"""Needs of a set of tables on workers of some memory: what fits, and the hours, by simulation.
+"""Simulate building a set of tables on workers of some memory: tables that fit, and hours.
 
     python scripts/measure/big_sets.py [MATERIAL...] [--men N] [--attackers N]
                                        [--workers K] [--memory GIB]
 
-A worker builds a table at a time, with one thread. It has its arrays in memory if these fit, else
-on a disk of its own, in twice the processor time (docs/build-big.md); what needs more than the
-least for that is left out, and so is all that needs such a table. Nothing is built.
+A worker builds one table at a time, with one thread. Its arrays are in memory if they fit, else on
+its disk, at twice the processor time (docs/build-big.md). A table that needs more than that is left
+out, with all that depend on it. Nothing is built.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tbgen.scheduling.queue import Job
 from tbgen.scheduling.simulation import simulate
 
 DISK_FACTOR = 2.0
-"""Processor time with the arrays on disk, at most."""
+"""Ratio of processor time with the arrays on disk, an upper bound."""
 
 GIB = 1 << 30
 
 
 def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], int]:
-    """The jobs of workers of some memory, supporting tables first, and how many use their disk.
+    """Return the jobs that fit into a memory, supporting tables first, and how many use the disk.
 
     planned : supporting tables first, for one thread
     """
@@ -51,7 +51,7 @@ def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], in
 
 
 def main() -> None:
-    """Read the command line, and print a line for each figure."""
+    """Simulate, and print a line for each figure."""
     parser = arguments(__doc__)
     parser.add_argument("materials", nargs="*")
     parser.add_argument("--men", type=int)

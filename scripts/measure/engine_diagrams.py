@@ -1,11 +1,11 @@
-"""Diagrams of the rule book that the engine's search solves: those with a way to win, or none.
+"""Count the rule-book diagrams that the engine's search decides.
 
     python scripts/measure/engine_diagrams.py [--nodes N]
 
-Every position from which `tests/data/repetition_cases.json` has a loop is searched without a
-history, under all rules of repetition and under none, until something is decided or the nodes are
-used up. Printed is what is decided, for the side to move; how often; and how often only the rules
-of repetition make it so. Positions that no game can reach are left out.
+Searches the first position of every loop in `tests/data/repetition_cases.json` without a history,
+under all rules of repetition and under none, until it is decided or the nodes are used up. Prints
+the decisions for the side to move, their number, and how many need the rules of repetition.
+Positions that no game can reach are left out.
 """
 
 import json
@@ -23,7 +23,7 @@ CASES = Path(__file__).resolve().parents[2] / "tests" / "data" / "repetition_cas
 
 
 def solve(searcher: Searcher, position: Position, rules: Rules, nodes: int) -> Iteration | None:
-    """The search that decided the position; None if none did."""
+    """Return the iteration that decided the position, or None."""
     searcher.clear()
     searcher.clear_stop()
     for found in searcher.think([position], [], rule_set=RuleSet(rules), nodes=nodes):

@@ -1,21 +1,21 @@
-"""Scores of the engine's search against tables that it does not see.
+"""Compare scores of the engine's search with tables that the search does not use.
 
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] [--depth D] KRKN ..
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] --nodes N KRKN ..
     python scripts/measure/engine_truth.py kept --tables DIR [--nodes N] [--fewer] KRKN ..
 
-`claims`: random positions are searched to depths up to D, and whatever is called decided there, by
-mate or by the judge, has to be so in the table. `--nodes` searches them with so many nodes instead,
-and proofs are tried beside, as searches to a depth are not. A tenth is also searched in full width,
-to depths up to 3, with and without a hash table, in one thread and in two: values must be equal.
-`kept`: wins in at most so many plies are searched until something is decided or the nodes are used
-up; printed are how often the move chosen keeps the win, and how often the win is announced, by
-order: 0 for mate or conversion, more by the rules of repetition. `--count` are drawn of each order,
-so rare orders weigh as much there as common ones; a second line weighs the orders of a material by
-how many such wins there are, as a random one would meet them, and the last ones are means of these
-over the materials that have any. `--fewer` lets the search see the tables of fewer men. Shares have
-the standard error behind them. With another `--seed` other positions are drawn. Exit status 1 if a
-table contradicts the search, or values differ.
+`claims`: random positions are searched to depths up to D; a score that is decided, by mate or by
+the referee, must agree with the table. `--nodes` limits nodes instead, and then proof search runs
+too. A tenth is also searched in full width to depths up to 3, with and without a hash table, in one
+thread and in two; values must be equal.
+
+`kept`: wins in at most `--plies` plies are searched until decided or the nodes are used up. Printed
+is how often the chosen move keeps the win, and how often the win is announced, by order: 0 for mate
+or conversion, more by the rules of repetition. Of each order `--count` wins are drawn, so rare
+orders weigh as much as common ones. A second line weighs the orders of a material by their numbers
+of wins; the last lines are means of these over the materials. `--fewer` gives the search the tables
+of fewer men. Shares have their standard error. Exit status 1 if a table contradicts the search, or
+values differ.
 """
 
 import argparse
@@ -38,22 +38,22 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome
 
 FULL_WIDTH_DEPTH = 3
-"""Up to this depth no line can come back to a position of its own."""
+"""Largest depth at which no line can return to one of its positions."""
 
 
 class Kept(NamedTuple):
-    """Of some wins, how many are kept by the move chosen, and how many are announced."""
+    """Shares of some wins that the chosen move keeps, and that are announced."""
 
     kept: Share
     announced: Share
 
     def __str__(self) -> str:
-        """The two shares, as the report prints them."""
+        """Format the two shares for the report."""
         return f"kept {self.kept}, announced {self.announced}"
 
 
 def together(parts: list[Kept], weights: list[int]) -> Kept:
-    """The shares of all, where each part has its weight."""
+    """Return the weighted shares of all parts."""
     kept, announced = zip(*parts, strict=True)
     return Kept(weighted(kept, weights), weighted(announced, weights))
 
@@ -63,11 +63,11 @@ KINDS = {
     "rules": lambda order: order > 0,
     "all": lambda order: True,
 }
-"""Which wins are counted together, by their order."""
+"""For each kind of win, a function that selects its orders."""
 
 
 class Truth:
-    """Searchers, the tables that know better, and what was found out."""
+    """Searchers, the tables to compare with, and the number of contradictions."""
 
     def __init__(self, tables: GameTablebase) -> None:
         self.tables = tables
@@ -96,7 +96,7 @@ class Truth:
         return found
 
     def is_true(self, position: Position, score: int, outcome: int) -> bool:
-        """Return whether a score contradicts nothing; says so if it does."""
+        """Return whether a score agrees with the table or is undecided; print a contradiction."""
         if not scores.is_decided(score) or (score > 0) - (score < 0) == outcome:
             return True
         self.wrong += 1
@@ -106,7 +106,7 @@ class Truth:
     def claims(
         self, name: str, count: int, depth: int, nodes: int | None = None, seed: int = 1
     ) -> None:
-        """Search random positions of a material to several depths, or for so many nodes."""
+        """Search random positions of a material to several depths, or with `nodes` nodes."""
         file = self.tables.table(Material.parse(name))
         columns = sampled_columns(file, count, seed)
         tally: Counter[str] = Counter()
@@ -133,7 +133,7 @@ class Truth:
         print(f"{name:8} {dict(tally)}", flush=True)
 
     def _are_equal(self, position: Position) -> bool:
-        """Return whether all searches in full width have the same values."""
+        """Return whether all full-width searches have the same values."""
         values = {
             tuple(
                 found.lines[0].score
@@ -150,7 +150,7 @@ class Truth:
     def kept(self, name: str, options: argparse.Namespace) -> dict[str, Kept]:
         """Search short wins of a material, order by order.
 
-        Returns what that says of a random one of each kind that there is.
+        Returns the shares for a random win of each kind that occurs.
         """
         material = Material.parse(name)
         if options.fewer:
@@ -192,7 +192,7 @@ class Truth:
 
 
 def main() -> int:
-    """Run the command `claims` or `kept`; 1 if a decided score contradicted the tables."""
+    """Run `claims` or `kept`; return 1 if a decided score contradicted the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, count in (("claims", 1_000), ("kept", 100)):

@@ -1,14 +1,14 @@
-"""Frame of the scripts that measure: their arguments, runs by turns, CPU seconds, printed tables.
+"""Shared parts of the measuring scripts: arguments, timing, printed tables, processes.
 
     arguments(doc)        parser of a command line; the module's docstring is its --help
-    timed(work)           CPU seconds of a call, and its result; `cpu_seconds` these alone
-    best_seconds(work)    the least of several calls
-    by_turns(ways, n)     the cheapest result of each way in n rounds
-    Table                 a printed table of figures
-    tbgen(...)            a command of this checkout, in a process
-    serving(tables)       `tbgen serve` in a process
-    tables_or_krkn(...)   the tables of --tables, or KRKN built for the purpose
-    c_program(...)        a C program built from sources of this checkout
+    timed(work)           CPU seconds and result of a call; `cpu_seconds` returns the seconds only
+    best_seconds(work)    least CPU seconds of several calls
+    by_turns(ways, n)     cheapest result of each way in n rounds
+    Table                 printed table of figures
+    tbgen(...)            run a command of this checkout in a process
+    serving(tables)       run `tbgen serve` in a process
+    tables_or_krkn(...)   the tables of --tables, or KRKN built in a temporary directory
+    c_program(...)        build a C program from sources of this checkout
 
 Scripts import it before `tbgen`, since it puts the checkout on the path.
 """
@@ -41,9 +41,9 @@ Result = TypeVar("Result")
 def arguments(
     doc: str | None, *, tables: str | None = None, rules: str | None = None
 ) -> argparse.ArgumentParser:
-    """A parser whose --help is the docstring of a script.
+    """Return a parser whose --help is the docstring of a script.
 
-    tables : help of an optional --tables; "required" for one that must be given
+    tables : help of an optional --tables; "required" makes it required
     rules : default of --rules, empty for none; None for a script without it
     """
     parser = argparse.ArgumentParser(
@@ -60,19 +60,19 @@ def arguments(
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """CPU seconds of a call, so that other work on the machine does not count; and its result."""
+    """Return the CPU seconds and the result of a call; other load does not count."""
     started = time.process_time()
     result = work()
     return time.process_time() - started, result
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """CPU seconds of a call."""
+    """Return the CPU seconds of a call."""
     return timed(work)[0]
 
 
 def best_seconds(work: Callable[[], object]) -> float:
-    """The least CPU seconds of several calls, after one that warms up."""
+    """Return the least CPU seconds of several calls, after one to warm up."""
     work()
     return min(cpu_seconds(work) for _ in range(RUNS))
 
@@ -80,13 +80,13 @@ def best_seconds(work: Callable[[], object]) -> float:
 def by_turns(
     ways: Mapping[Key, Callable[[], Result]], rounds: int, seconds: Callable[[Result], float]
 ) -> dict[Key, Result]:
-    """Run all ways in each round, so that they meet the same load; the cheapest result of each."""
+    """Run all ways in each round, under similar load; return the cheapest result of each."""
     results = [{name: run() for name, run in ways.items()} for _ in range(rounds)]
     return {name: min((result[name] for result in results), key=seconds) for name in ways}
 
 
 class Table:
-    """A table on stdout, each line printed when it is known; None prints as a dash."""
+    """Table printed to stdout line by line; None prints as a dash."""
 
     def __init__(self, **columns: str) -> None:
         """Print the titles; a column is its title, `_` for a space, and its format as in `>8.2f`.
@@ -115,7 +115,7 @@ class Table:
 
 
 def tbgen(*words: str | Path) -> str:
-    """Run a command of this checkout and return its answer; its failure ends the script."""
+    """Run a command of this checkout and return its output; a failure ends the script."""
     command = [sys.executable, "-m", "tbgen", *map(str, words)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
@@ -133,7 +133,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def serving(tables: Path, *options: str) -> Iterator[Server]:
-    """The board on some tables, at a free port of this machine."""
+    """Serve tables on a free port of this machine."""
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", "--port", "0"]
     process = subprocess.Popen(
         [*command, "--tables", str(tables.resolve()), *options],
@@ -150,7 +150,7 @@ def serving(tables: Path, *options: str) -> Iterator[Server]:
 
 @contextmanager
 def tables_or_krkn(tables: Path | None, rules: str) -> Iterator[Path]:
-    """The given tables; without any, KRKN and what it needs, built in a temporary directory."""
+    """Yield the given tables, else KRKN built with its supporting tables in a temporary folder."""
     if tables is not None:
         yield tables
         return
@@ -160,7 +160,7 @@ def tables_or_krkn(tables: Path | None, rules: str) -> Iterator[Path]:
 
 
 def c_program(folder: Path, *sources: str) -> Path:
-    """Build a program from C sources, named from the root of the checkout."""
+    """Build a program from C sources, with paths relative to the checkout."""
     program = folder / "program"
     files = [str(ROOT / source) for source in sources]
     command = ["gcc", "-std=c99", "-O2", "-pthread", *files, "-lzstd", "-o", str(program)]

@@ -1,10 +1,10 @@
-"""Measured costs of many tables, as kept in tbgen/building/measured.csv, and power laws.
+"""Read and write tbgen/building/measured.csv, the measured costs of many tables; fit power laws.
 
     # 2026-11-21, 2 cores
     material,rules,index_size,placements,cpu_seconds,wall_seconds,peak_bytes,file_bytes,
         first_wins,second_wins,entropy,orders
 
-`tbgen.building.measured` says what the columns are, and reads them; here they are written.
+`tbgen.building.measured` describes the columns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tbgen.indexing.rulesets import Rules
 def row_of(
     material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes, orders: int
 ) -> Measured:
-    """The row of a measurement."""
+    """Return the row of a measurement."""
     layout = Layout.of(material)
     first, second = outcomes.wins
     return Measured(
@@ -62,9 +62,10 @@ def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
 
 
 def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, float]:
-    """(factor, exponent) of cost = factor * size ** exponent, least squares of logarithms.
+    """Fit cost = factor * size ** exponent by least squares of logarithms.
 
-    Raises `ValueError` for fewer than two different sizes, or a size or cost not above zero.
+    Returns (factor, exponent). Raises `ValueError` for fewer than two different sizes, or a size or
+    cost that is not positive.
     """
     if len(set(sizes)) < 2 or min(*sizes, *costs) <= 0:
         raise ValueError("a power law needs two different sizes, and costs above zero")
@@ -76,5 +77,5 @@ def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, fl
 
 
 def materials_of(men: int) -> list[Material]:
-    """Every material with so many pieces that needs a table, by name."""
+    """List every material with so many pieces that needs a table, by name."""
     return [material for material in all_materials((), men) if material.men == men]

@@ -1,14 +1,14 @@
-"""Teach `tbgen plan` from the records of a run.
+"""Add the build records of a run to the measurements of `tbgen plan`.
 
     tables and build records of a directory  ->  rows in the form of tbgen/building/measured.csv
-                                             ->  how well the plan would have predicted them
+                                             ->  accuracy of the plan for them
 
     python scripts/measure/learn.py DIRECTORY [--write] [--csv FILE]
 
-Every table has a record of its processor time beside it. Times of the run are divided by what its
-machine takes for a CPU second of the measurements: the median over the tables that are measured
-already and took long enough, 1 where there are none. `--write` adds the tables that have not been
-measured, whose peak of memory (0) no record tells; the report is that of `plan_accuracy.py`.
+Every table has a record of its processor time beside it. The times are divided by the speed factor
+of the run's machine: the median ratio over the tables that are already measured and took long
+enough, 1 if there are none. `--write` adds the tables that have not been measured; their peak of
+memory is 0, since no record has it. The report is that of `plan_accuracy.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tbgen.tables import TableFile, TableName, read_build_record
 
 
 def recorded(directory: Path) -> list[Measured]:
-    """The rows of the tables of all orders that have a record, with the run's own seconds."""
+    """Return the rows of the tables of all orders with a record, in the run's own seconds."""
     rows = []
     for path in sorted(directory.glob("*.xqt")):
         name = TableName.parse(path.name)
@@ -48,7 +48,7 @@ def recorded(directory: Path) -> list[Measured]:
 
 
 def machine(rows: Iterable[Measured], measured: Sequence[Measured]) -> float:
-    """Seconds of the run for a CPU second of the measurements."""
+    """Return the seconds of the run for one CPU second of the measurements."""
     usual = {(row.material, row.rules): row.cpu_seconds for row in measured}
     ratios = [
         row.cpu_seconds / usual[row.material, row.rules]
@@ -59,9 +59,9 @@ def machine(rows: Iterable[Measured], measured: Sequence[Measured]) -> float:
 
 
 def learned(rows: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """The rows that are not measured yet, in seconds of the machine of the measurements.
+    """Return the rows that are not measured yet, in seconds of the machine of the measurements.
 
-    What else ran on the machine is no business of a plan: wall seconds are as usual there.
+    Wall seconds are estimated, so that other load during the run has no influence.
     """
     listed = list(rows)
     known = {(row.material, row.rules) for row in measured}

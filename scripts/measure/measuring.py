@@ -1,11 +1,11 @@
-"""Cost of building single tables, for the scripts that measure: one process for each table.
+"""Measure the cost of building single tables, with one process for each table.
 
-    read_peer(path)      ->    what another generator needs, by material
-    prepare(material)          supporting tables and compiled kernels are there afterwards
+    read_peer(path)      ->    costs of another generator, by material
+    prepare(material)          build the supporting tables and compile the kernels
     measure(material)    ->    Measurement: CPU and wall seconds, peak memory, file size
 
-The seconds of a process include the start of the interpreter and the loading of the kernels; the
-build record beside the table has those of the table alone.
+The seconds of a process include the start of the interpreter and the loading of the kernels. The
+build record beside a table has the seconds of the table alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tbgen.tables.names import RuleSet
 
 
 def parse_material(text: str) -> Material:
-    """A material named on the command line, for argparse."""
+    """Parse a material for argparse."""
     try:
         return Material.parse(text)
     except MaterialError as error:
@@ -46,7 +46,7 @@ def parse_material(text: str) -> Material:
 
 
 class Run(NamedTuple):
-    """The cost of one process: wall and CPU (user and system) seconds, peak resident bytes."""
+    """Cost of one process: wall and CPU (user and system) seconds, peak resident bytes."""
 
     wall: float
     cpu: float
@@ -54,9 +54,9 @@ class Run(NamedTuple):
 
 
 def run(*command: str, **environment: str) -> Run:
-    """Run tbgen; its failure ends the script with its message.
+    """Run tbgen; a failure ends the script with its message.
 
-    Python keeps its bytecode, as where the package is installed.
+    Python caches its bytecode, as in an installed package.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
@@ -77,11 +77,11 @@ def run(*command: str, **environment: str) -> Run:
 
 
 EVERY_KERNEL = "KNAKN"
-"""The smallest material that needs every kernel: it has chases that no side can leave."""
+"""Smallest material that needs every kernel: it has chases that neither side can leave."""
 
 
 def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:
-    """Build a table and what it needs into an empty directory."""
+    """Build a table and its supporting tables in an empty directory."""
     with tempfile.TemporaryDirectory() as tables:
         where = ("--rules", str(rules), "--tables", tables)
         return run("build", material, *where, **environment)
@@ -89,37 +89,37 @@ def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -
 
 @cache
 def compile_kernels(rules: Rules) -> None:
-    """See that the kernels of these sources are compiled, once."""
+    """Compile the kernels of these sources, once."""
     build_anew(rules)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The costs of one table; `table_*` are seconds without starting up."""
+    """Costs of one table; `table_*` are seconds without the start of the process."""
 
     process: Run
     table_cpu: float
     table_wall: float
     file_bytes: int
     supporting_bytes: int
-    """The files of the supporting tables that were read."""
+    """Size of the supporting tables that were read."""
 
 
 @dataclass(frozen=True)
 class Workshop:
-    """A directory in which tables of one rule set are built and measured."""
+    """Directory in which tables of one rule set are built and measured."""
 
     tables: Path
     rules: Rules
     threads: int
 
     def build(self, name: str, *options: str) -> Run:
-        """Build a table by a process of its own, and what is missing of its supporting ones."""
+        """Build a table and its missing supporting tables in a process of its own."""
         where = ("--rules", str(self.rules), "--tables", str(self.tables.resolve()))
         return run("build", name, *where, "--threads", str(self.threads), *options)
 
     def path(self, material: Material) -> Path:
-        """The finished table of a material."""
+        """Return the path of a table."""
         name = finished_table(self.tables, material, RuleSet(self.rules))
         assert name is not None, material.name
         return self.tables / name.filename
@@ -134,7 +134,7 @@ class Workshop:
         return supporting
 
     def measure(self, material: Material, repeat: int = 1) -> Measurement:
-        """Build a table `repeat` times by a process each; the one with the least CPU seconds."""
+        """Build a table `repeat` times in processes; return the cost with the least CPU seconds."""
         supporting = self.prepare(material)
         measurements = []
         for _ in range(repeat):
@@ -155,21 +155,21 @@ class Workshop:
 
 @dataclass(frozen=True)
 class Peer:
-    """The other generator's cost of one material: CPU seconds, index size, bytes."""
+    """Cost of one material with the other generator: CPU seconds, index size, bytes."""
 
     cpu: float | None
-    """None where it was not measured."""
+    """None if it was not measured."""
     index_size: int
     file_bytes: int
-    """Its files of outcomes and of distances to conversion."""
+    """Size of its files of outcomes and of distances to conversion."""
 
     def scaled(self, factor: float) -> Peer:
-        """The cost on a machine that needs `factor` times the seconds."""
+        """Return the cost on a machine that takes `factor` times the seconds."""
         return self if self.cpu is None else replace(self, cpu=self.cpu * factor)
 
 
 def read_peer(path: Path) -> dict[str, Peer]:
-    """The costs of another generator, by canonical material name; a bad file ends the script.
+    """Read the costs of another generator, by canonical material name; a bad file ends the script.
 
     CSV with the columns material, index_positions, user_cpu_s_wdl_dtc_and_dtm, wdl_bytes and
     dtc_bytes.
@@ -191,13 +191,13 @@ def read_peer(path: Path) -> dict[str, Peer]:
 
 @contextmanager
 def workshop(options: argparse.Namespace) -> Iterator[Workshop]:
-    """The workshop of a command line: --tables, else a temporary folder; --rules and --threads."""
+    """Yield the workshop of --tables, or of a temporary folder, with --rules and --threads."""
     with tempfile.TemporaryDirectory() as folder:
         yield Workshop(options.tables or Path(folder), Rules(options.rules), options.threads)
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
-    """Random legal positions of some layouts, with the colours of the tables, without end."""
+    """Yield endless random legal positions of some layouts, with the colours of the tables."""
     while True:
         layout = rng.choice(layouts)
         position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))

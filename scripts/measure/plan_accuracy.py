@@ -5,12 +5,12 @@
 
     python scripts/measure/plan_accuracy.py [--csv FILE] [--unseen FILE] [--men N]
 
-For each table: what it cost, and what would be predicted had neither it nor any table that needs it
-been measured. Tables below 0.2 CPU seconds or 64 KiB cost what any table costs and are not counted
-for seconds or bytes. The goals are for tables of ten million slots and more: 95 % within a factor
-of 1.5 for seconds, and of 2 for bytes. `--unseen` tells how well the tables of another file in the
-form of tbgen/building/measured.csv are predicted, those of the package being known; `--men` how
-well the larger tables are predicted where only those of at most N men were measured.
+Prints for each table its cost, and the prediction without the measurements of the table and of all
+tables that depend on it. Tables below 0.2 CPU seconds or 64 KiB are not counted for seconds or
+bytes, since their cost is that of any table. The goals are for tables of at least ten million
+slots: 95 % within a factor of 1.5 for seconds, and of 2 for bytes. `--unseen` predicts the tables
+of another file in the form of tbgen/building/measured.csv from those of the package; `--men`
+predicts the larger tables from those of at most N men.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 
 FACTOR, BYTES_FACTOR = 1.5, 2.0
-"""How far off a plan may be; the second is for bytes of tables of `LARGE_SLOTS`."""
+"""Largest errors of a plan as a factor; the second is for bytes of tables of `LARGE_SLOTS`."""
 LEAST_SECONDS, LEAST_BYTES = CLOCK_SECONDS, 64 << 10
 LONG_SECONDS, LARGE_SLOTS = 2.0, 10_000_000
 LEAST_MEN = 5
-"""Smaller materials are all measured: predictions start from them."""
+"""Materials of fewer men are all measured, and predictions start from them."""
 
 Prediction = tuple[Measured, float, int]
-"""What a table cost, and the CPU seconds and bytes that are predicted."""
+"""A measured table, with the predicted CPU seconds and bytes."""
 
 
 def contains(larger: Material, smaller: Material) -> bool:
-    """Return whether captures may lead from one material to another, or they are the same."""
+    """Return whether captures may lead from one material to another, or they are equal."""
     return any(
         all(
             more >= less
@@ -53,7 +53,7 @@ def contains(larger: Material, smaller: Material) -> bool:
 
 
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """For each table: what would be predicted had it not been measured, nor any that needs it."""
+    """Predict each table without the measurements of it and of all tables that depend on it."""
     materials = {name: Material.parse(name) for name in known.tables}
     for row in rows:
         material = Material.parse(row.material)
@@ -63,7 +63,7 @@ def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Predicti
 
 
 def beyond(men: int, rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """For each table of more men: what would be predicted had no such table been measured."""
+    """Predict each table of more men from the measurements of at most `men` men."""
     forgotten = {name for name in known.tables if Material.parse(name).men > men}
     for row in rows:
         if row.rules == Rules.WXF and row.material in forgotten:
@@ -79,7 +79,7 @@ def _predicted(
 
 
 def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction]:
-    """For each table that was not measured: what is predicted."""
+    """Predict each table that was not measured."""
     for rules in Rules:
         estimates = Estimates(rules, known)
         for row in rows:
@@ -89,12 +89,12 @@ def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction
 
 
 def factor(predicted: float, actual: float) -> float:
-    """The error of a prediction as a factor: 2.0 for twice or half as much."""
+    """Return the error of a prediction as a factor: 2.0 for twice or half as much."""
     return max(predicted / actual, actual / predicted)
 
 
 def share(factors: Iterable[float], limit: float = FACTOR) -> str:
-    """`41 of 45 (91 %), the worst 1.62` within a factor."""
+    """Count the factors within a limit: `41 of 45 (91 %), the worst 1.62`."""
     listed = list(factors)
     within = sum(value <= limit for value in listed)
     worst = max(listed, default=1.0)

@@ -4,13 +4,13 @@
     python scripts/measure/plot_growth.py --measure [--rules RULES] [--max-slots N] [MATERIAL...]
 
 Three panels: CPU seconds and bytes on disk against index slots, on logarithmic scales, with power
-laws through the tables of at least ten million slots and the line of as many nanoseconds for each
-slot as these take at the median; and nanoseconds a slot against the orders of a table. The laws
-are printed, too. `--measure` builds what that file lacks
-(empty it to measure afresh, under `wxf` and then under the other rules), each table by a process of
-its own with its supporting tables there and the kernels compiled; `tbgen plan` learns from the same
-file. `--yardstick` scales the other generator's seconds as
-`scripts/measure/bench_goals.py` does.
+laws through the tables of at least ten million slots and lines of their median cost per slot; and
+nanoseconds a slot against the orders of a table. The laws are also printed.
+
+`--measure` builds the tables that the file lacks (empty it to measure anew, under `wxf` and then
+under the other rules), each in a process of its own with supporting tables present and kernels
+compiled. `tbgen plan` reads the same file. `--yardstick` scales the other generator's seconds as in
+`scripts/measure/bench_goals.py`.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ LARGER = """
     KPPPKA KPPPAK KPPPKB KPPPBK KPPKPA KPPAKP KPPKPB KPPBKP KRPPKA KRPPAK KRKPPA KRAKPP KNPPKA
     KNPPAK KNAKPP KCPPKA KCPPAK KCKPPA KCAKPP KRPKPA KRNKRA KRNKRAA
 """
-"""Measured besides `usual`."""
+"""Materials measured besides `usual`."""
 
 COMPARED = """
     KPKP KCKP KNKP KRKP KCKC KNKC KNKN KRKC KRKN KRKR KNAKN KRAKN KRKNA KRBKR KRAAKR KRKNAA KPPKP
     KRKPP KNPKP KNNKN KRKNN KRRKN KCPKC KNCKP KNPKN KRPKN KRPKR KRCKR KRNKR
 """
-"""Measured under other rules than `wxf`; what one armless side makes of rules is known."""
+"""Materials measured under other rules than `wxf`; both sides can attack, so that rules matter."""
 
 FITTED_SLOTS = 10_000_000
-"""Smaller tables cost much of what any file and any build costs."""
+"""Smallest table for the fits; smaller ones have mostly constant costs."""
 
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
 """Materials of so many men with no more are measured, of seven those that have `FITTED_SLOTS`."""
 
 Point = tuple[float, float]
-"""The place of a table on the two axes."""
+"""Place of a table on the two axes."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Law:
-    """A line through points, between two places on the axis across."""
+    """Line through points, between two places on the horizontal axis."""
 
     label: str
     at: Callable[[float], float]
@@ -83,7 +83,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: its title, its axis across, what is measured, and the lines through it."""
+    """One diagram: its title, its horizontal axis, its unit, and its lines."""
 
     title: str
     across: str
@@ -93,7 +93,7 @@ class Panel:
 
 
 def power_law(series: Series) -> list[Law]:
-    """The power law through the larger tables; none for fewer than two sizes."""
+    """Return the power law through the larger tables; none for fewer than two sizes."""
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if len({slots for slots, _ in large}) < 2:
         return []
@@ -104,7 +104,7 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """The line of the larger tables' median cost a slot; none without such."""
+    """Return the line of the larger tables' median cost per slot; none without such tables."""
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
         return []
@@ -114,7 +114,7 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
 
 
 def slope_law(series: Series) -> list[Law]:
-    """The straight line of least squares; none for fewer than two places across."""
+    """Return the straight line of least squares; none for fewer than two places."""
     across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []
@@ -124,7 +124,7 @@ def slope_law(series: Series) -> list[Law]:
 
 
 def described(panels: Sequence[Panel]) -> str:
-    """The content of the diagrams in words: a line for each."""
+    """Describe the content of the diagrams, a line for each."""
     lines = []
     for panel in panels:
         counts = [f"{series.label} {len(series.points)} tables" for series in panel.series]
@@ -133,7 +133,7 @@ def described(panels: Sequence[Panel]) -> str:
 
 
 def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
-    """Write an SVG of panels side by side; the same bytes for the same input."""
+    """Write an SVG of panels side by side; equal input gives equal bytes."""
     with rc_context({"svg.hashsalt": "tbgen", "font.size": 9}):
         figure, places = pyplot.subplots(1, len(panels), figsize=(4.4 * len(panels), 4.2))
         for panel, place in zip(panels, np.atleast_1d(places), strict=True):
@@ -156,7 +156,7 @@ def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
 
 
 def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
-    """The diagrams of seconds, of bytes, and of orders."""
+    """Return the diagrams of seconds, of bytes, and of orders."""
     # A build record has four decimals: what took no tick of the clock has no logarithm.
     seconds = [Series("tbgen", [(row.index_size, row.cpu_seconds)
                                 for row in rows if row.cpu_seconds > 0])]  # fmt: skip
@@ -189,7 +189,7 @@ def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
 def measure(
     materials: Sequence[Material], workshop: Workshop, path: Path, where: str, repeat: int
 ) -> None:
-    """Add rows for what the file lacks, one after the other."""
+    """Measure the materials that the file lacks, and add their rows."""
     rows = read_growth(path)[1] if path.exists() else []
     present = {(row.material, row.rules) for row in rows}
     for material in materials:
@@ -207,7 +207,7 @@ def measure(
 
 
 def usual(rules: Rules) -> list[Material]:
-    """The materials that are measured if none is named."""
+    """Return the materials that are measured by default."""
     if rules != Rules.WXF:
         return [Material.parse(name) for name in COMPARED.split()]
     six_men = [m for m in materials_of(6) if Layout.of(m).slots <= SIX_MEN_SLOTS]
@@ -219,9 +219,9 @@ def usual(rules: Rules) -> list[Material]:
 
 
 def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Material]:
-    """The materials to measure, bottom-up: those named, or the usual ones.
+    """Return the materials to measure, bottom-up: those named, or the usual ones.
 
-    Under `wxf` with what these need, from which the costs of others are guessed.
+    Under `wxf` with their supporting tables, from which other costs are estimated.
     """
     asked = list(named)
     if not asked:

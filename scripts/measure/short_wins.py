@@ -1,10 +1,10 @@
-"""Short wins of a table: how many there are of each order, some of them, and shares of all.
+"""Short wins of a table: their number by order, random samples, and weighted shares.
 
-    statistics  ->  how many, by order          codes  ->  some of an order, all equally likely
-    a share of those of each order  ->  that of all: orders weighted by how many there are
+    statistics  ->  number by order          codes  ->  a uniform sample of an order
+    shares by order  ->  share of all, weighted by the numbers of positions
 
-An order of ten positions is drawn as often as one of ten million, or rare orders would never be
-seen. What holds of a random win is therefore not the mean of what was drawn.
+As many wins are drawn of an order of ten positions as of one of ten million, since rare orders
+would be missed otherwise. So the share of a random win is the weighted mean of the orders.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class Share(NamedTuple):
     error: float
 
     def __str__(self) -> str:
-        """In percent, as `97.5 +- 1.2 %`."""
+        """Format in percent, as `97.5 +- 1.2 %`."""
         return f"{100 * self.mean:.1f} +- {100 * self.error:.1f} %"
 
 
 def share_of(part: int, drawn: int, positions: int) -> Share:
-    """The share of so many positions, by those that were drawn: exact if these are all.
+    """Estimate the share of `positions` from those drawn; exact if all were drawn.
 
-    The error is reckoned with one more position of either kind: where all that were drawn are
-    alike it would else be 0.
+    The error is computed with one more position of either kind, since it would be 0 if all drawn
+    ones were alike.
     """
     likely = (part + 1) / (drawn + 2)
     left = (positions - drawn) / max(1, positions - 1)
@@ -44,14 +44,14 @@ def share_of(part: int, drawn: int, positions: int) -> Share:
 
 
 def weighted(shares: Sequence[Share], weights: Sequence[float]) -> Share:
-    """The share of all, where each has its weight."""
+    """Return the weighted share of all."""
     parts = np.array(weights) / sum(weights)
     means, errors = np.array(shares).T
     return Share(float(parts @ means), math.sqrt(float(parts**2 @ errors**2)))
 
 
 class ShortWins:
-    """The wins of a table in at most so many plies, either side to move."""
+    """Wins of a table in at most `plies` plies, either side to move."""
 
     def __init__(self, file: TableFile, plies: int) -> None:
         self._file = file
@@ -62,7 +62,7 @@ class ShortWins:
             if line.outcome == Outcome.WIN and line.exact.plies <= plies
         ]
         self.positions: Counter[int] = Counter()
-        """How many there are of each order."""
+        """Number of positions of each order."""
         self._codes: dict[int, set[int]] = {}
         for line in lines:
             self.positions[line.order] += line.positions
@@ -70,7 +70,7 @@ class ShortWins:
             self._codes.setdefault(line.order, set()).add(code)
 
     def draw(self, order: int, count: int, seed: int) -> TableColumns:
-        """So many different ones of an order, all equally likely, or all if there are fewer."""
+        """Draw `count` different wins of an order uniformly, or all if there are fewer."""
         codes = sorted(self._codes[order])
         slots = self._file.layout.slots
         keys = np.concatenate(

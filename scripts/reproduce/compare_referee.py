@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.kits.agreement import compare
 
 SAMPLES = 6
-"""Disagreements printed per cause."""
+"""Number of disagreements printed per cause."""
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Digests of a hundred tables of every rule set: equal digests prove a refactor.
+"""Digests of a hundred tables of every rule set, to prove that a refactoring changes no table.
 
     python scripts/reproduce/digests.py            build them, and compare with docs/digests.csv
-    python scripts/reproduce/digests.py --write    write that file: if the format alone changed
-    python scripts/reproduce/digests.py KRKN ...   only these materials, and what they need
+    python scripts/reproduce/digests.py --write    write that file: if only the format changed
+    python scripts/reproduce/digests.py KRKN ...   only these materials and their supporting tables
 
 The materials have every kind of piece, single and twin, as inner piece, in mid groups and in the
 lead; pawns on both sides; tables in one byte and in two, in distance to mate and to conversion.
@@ -28,7 +28,7 @@ MATERIALS = (
     "KRNKR", "KRKNN", "KRPKR", "KNPKN", "KRKNP", "KRKNAABB", "KRAKCA", "KNKPP", "KRKPP", "KCAKPB",
     "KNNKC", "KPPAKP", "KRRKAB", "KCCKBB", "KNPKAA", "KCABKA", "KRAKRA", "KRKCAA", "KNCKAB",
 )  # fmt: skip
-"""What is asked for; what captures lead to is built with it."""
+"""Materials to build; their supporting tables are built with them."""
 
 RULE_SETS = {
     "none": ("--rules", "none"),
@@ -39,7 +39,7 @@ RULE_SETS = {
 }
 
 CONVERSION = ("KRKN", "KNKP", "KRAKCA")
-"""Those that are built in distance to conversion too, under every rule set."""
+"""Materials that are built in distance to conversion too, under every rule set."""
 
 
 class Table(NamedTuple):
@@ -50,13 +50,13 @@ class Table(NamedTuple):
 
 
 def tbgen(*arguments: str) -> str:
-    """Run a command of this checkout; its answer."""
+    """Run a command of this checkout, and return its output."""
     command = [sys.executable, "-m", "tbgen", *arguments]
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def build(directory: Path, materials: tuple[str, ...]) -> dict[Table, str]:
-    """Build the tables of all rule sets, each set in a folder of its own; their digests."""
+    """Build the tables of all rule sets, each set in a folder of its own; return their digests."""
     digests = {}
     conversion = CONVERSION if materials == MATERIALS else ()
     for rule_set, options in RULE_SETS.items():
@@ -70,13 +70,13 @@ def build(directory: Path, materials: tuple[str, ...]) -> dict[Table, str]:
 
 
 def read() -> dict[Table, str]:
-    """The digests that are known."""
+    """Return the known digests."""
     with open(DIGESTS, newline="", encoding="utf-8") as file:
         return {Table(row["rule_set"], row["file"]): row["digest"] for row in csv.DictReader(file)}
 
 
 def write(digests: dict[Table, str]) -> None:
-    """Make these the digests that are known."""
+    """Write the known digests."""
     with open(DIGESTS, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("rule_set", "file", "digest"))
@@ -84,7 +84,7 @@ def write(digests: dict[Table, str]) -> None:
 
 
 def compare(found: dict[Table, str], known: dict[Table, str]) -> int:
-    """Print what differs, and the count; the exit status."""
+    """Print the differences and the counts; return the exit status."""
     differing = [table for table in found if found[table] != known.get(table)]
     for table in differing:
         print(f"DIFFERS {table.file} ({table.rule_set}): {found[table]}, known {known.get(table)}")

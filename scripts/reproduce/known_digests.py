@@ -1,12 +1,12 @@
-"""The list of known digests, tbgen/publishing/digests.csv, from the tables of a directory.
+"""Compare or write tbgen/publishing/digests.csv, the list of known digests, from tables.
 
     tbgen build --men 5 --jobs auto --tables DIR
     tbgen build practical --men 7 --jobs auto --tables DIR
     tbgen build --attackers 1 --men 12 --jobs auto --tables DIR
-    python scripts/reproduce/known_digests.py DIR            compare the list with what is there
-    python scripts/reproduce/known_digests.py DIR --write    write what is there into the list
+    python scripts/reproduce/known_digests.py DIR            compare the list with the tables
+    python scripts/reproduce/known_digests.py DIR --write    write the tables' digests
 
-Rows of tables that are not there stay as they are. Exit status 1 if any table has other digests.
+Rows of tables that are not in DIR stay unchanged. Exit status 1 if any table has other digests.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
 
 
 def listed_names() -> list[TableName]:
-    """The tables of all of at most five men, of two attackers and at most seven, and of one."""
+    """List the tables of at most 5 men, of two attackers and at most 7 men, and of one attacker."""
     sets = materials_of((), 5), materials_of((), 7, attackers=2), materials_of((), attackers=1)
     rules = RuleSet(Rules.WXF)
     return [TableName(each, rules, Metric.DTM) for each in dict.fromkeys(chain(*sets))]
 
 
 def digests_in(directory: Path) -> dict[str, Digests]:
-    """The digests of the tables that are to be listed, and are there, by file name."""
+    """Return the digests of the listed tables in a directory, by file name."""
     found = {}
     for name in tqdm(listed_names(), disable=None):
         if not (directory / name.filename).exists():
@@ -45,7 +45,7 @@ def digests_in(directory: Path) -> dict[str, Digests]:
 
 
 def main() -> int:
-    """Read the command line."""
+    """Compare or write the list; return 1 if a digest differs."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

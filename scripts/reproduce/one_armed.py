@@ -1,12 +1,13 @@
-"""Materials with one side that can cross the river: candidates for patterns, and patterns.
+"""Search materials with one attacking side for patterns of repetition.
 
-    python scripts/reproduce/one_armed.py --men 4               a look
-    python scripts/reproduce/one_armed.py --men 5               all that docs/proof.md speaks of
+    python scripts/reproduce/one_armed.py --men 4               a quick run
+    python scripts/reproduce/one_armed.py --men 5               all materials of docs/proof.md
     python scripts/reproduce/one_armed.py KRKAB --no-minor-chases
 
-Tables are solved in memory, proven row by row, and searched for positions in which every legal
-move loses or is one offence (tests/kits/onearmed.py), then for patterns. A line for each material
-that has any, the sums at the end. Exit status 1 if there is a pattern: the solver would miss it.
+Solves tables in memory, proves them row by row, and searches them for candidates, positions in
+which every legal move loses or is one offence (tests/kits/onearmed.py), and then for patterns.
+Prints a line for each material with candidates, and the sums. Exit status 1 if there is a pattern:
+the solver would miss it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tests.kits.onearmed import find_candidates, one_armed_materials
 
 
 def main() -> int:
-    """Read the command line."""
+    """Search the materials; return 1 if there is a pattern."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -61,7 +62,7 @@ def main() -> int:
 
 
 def show(name: str, counts: Sequence[int]) -> None:
-    """A line of the table."""
+    """Print a line of the table."""
     *may, patterns = counts
     print(f"{name:10} " + " ".join(f"{count:11,}" for count in may) + f" {patterns:9,}", flush=True)
 

@@ -1,19 +1,19 @@
-"""Planted errors: whether the proof finds them, one by one and many that agree with each other.
+"""Plant errors in tables, and check that the proof finds each of them.
 
     python scripts/reproduce/planted_errors.py                  1000 changes a table
-    python scripts/reproduce/planted_errors.py --changes 20     a look
+    python scripts/reproduce/planted_errors.py --changes 20     a quick run
     python scripts/reproduce/planted_errors.py KRKN KNK --rules check wxf-nominor
     python scripts/reproduce/planted_errors.py --write          docs/planted-errors.csv
 
-Tables are solved in memory, proven, and then proven again with one change after another: of one
-code at a random legal position, a fifth of each kind; of several codes; of whole regions. What the
-kinds are, tests/kits/planting.py says. Where a table has nothing of a kind, say no direct win to
-remove, the others take its share. Nothing is written to files: checksums would be right. Exit
-status 1 if a change is not found.
+Solves tables in memory, proves them, and proves them again with one change after another: of one
+code at a random legal position, a fifth of each kind; of several consistent codes; of whole
+regions. tests/kits/planting.py describes the kinds. If a kind is impossible in a table (no direct
+win to remove), the others take its share. Nothing is written to files, where checksums would show
+the change. Exit status 1 if a change is not found.
 
-`--write` puts each table into docs/planted-errors.csv as soon as it is done, in place of what is
-there of it, and leaves out those that have as many single changes there already. So a run that was
-stopped goes on where it was; after a change of the proof, delete the file first.
+`--write` stores each table's rows in docs/planted-errors.csv when they are known, in place of its
+earlier rows, and skips tables with as many single changes there. So an interrupted run resumes;
+delete the file first after a change of the proof.
 """
 
 from __future__ import annotations
@@ -42,19 +42,20 @@ FIGURES = DOCS / "planted-errors.csv"
 MATERIALS = (
     "KNK", "KNKB", "KRKA", "KPPK", "KPKP", "KRKP", "KNKN", "KRKN", "KRAKR", "KNKCA", "KNKPP",
 )  # fmt: skip
-"""From small to large: single and twin inner pieces, pawns, advisors and elephants, one and two
-armed sides; perpetual checks of four orders in KNKCA, and chases in KNKPP."""
+"""Materials from small to large: single and twin inner pieces, pawns, advisors and elephants, one
+and two attacking sides; perpetual checks of four orders in KNKCA, and chases in KNKPP.
+"""
 
 RULE_SETS = {str(each): each for each in
              (*map(RuleSet, Rules), RuleSet(Rules.WXF, minor_chases=False))}  # fmt: skip
-"""The rule sets by the names that `--rules` takes."""
+"""Rule sets by their names in `--rules`."""
 
 PAIRS, SHIFTS = 20, 50
-"""After so many single changes each: one of two positions, and one of all from a distance on."""
+"""Number of changes after which one of two positions, or of all from a distance on, is planted."""
 
 
 class Row(NamedTuple):
-    """A line of the figures: of so many changes of a kind, how many were found."""
+    """Figures of one kind of change in one table: number planted and number found."""
 
     material: str
     rules: str
@@ -64,11 +65,11 @@ class Row(NamedTuple):
 
 
 Outcome = tuple[list[Row], float]
-"""What was planted in a table, and the processor time that it took, s."""
+"""Rows of a table, and the processor time in seconds."""
 
 
 def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Change]:
-    """The changes that are planted in a table: the regions first, then the others in turn."""
+    """Yield the changes to plant in a table: the regions first, then the others in turn."""
     yield from regions(target)
     planted = dict.fromkeys(SINGLE, 0)
     while planted and sum(planted.values()) < singles:
@@ -109,18 +110,18 @@ def plant(material: str, rules: str, singles: int, seconds: float, seed: int) ->
 
 
 def show(rows: list[Row], seconds: float) -> None:
-    """One table in a line."""
+    """Print one table as a line."""
     parts = ", ".join(f"{row.kind} {row.found}/{row.planted}" for row in rows)
     print(f"{rows[0].material:6} {rows[0].rules:11} {seconds:6.0f} CPU s  {parts}", flush=True)
 
 
 def total(rows: list[Row]) -> str:
-    """`1000 of 1000`."""
+    """Return planted and found changes as `1000 of 1000`."""
     return f"{sum(row.found for row in rows)} of {sum(row.planted for row in rows)}"
 
 
 def read() -> list[Row]:
-    """The figures that the documentation has."""
+    """Read the rows of docs/planted-errors.csv."""
     if not FIGURES.exists():
         return []
     with open(FIGURES, newline="", encoding="utf-8") as file:
@@ -131,7 +132,7 @@ def read() -> list[Row]:
 
 
 def write(rows: list[Row]) -> None:
-    """Put one table among the figures that the documentation has, in place of what is there."""
+    """Replace the rows of one table in docs/planted-errors.csv."""
     others = [row for row in read() if row[:2] != rows[0][:2]]
     with open(FIGURES, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -140,12 +141,12 @@ def write(rows: list[Row]) -> None:
 
 
 def planted_before(material: str, rules: str) -> int:
-    """Count the single changes of a table in the documentation's figures."""
+    """Count the single changes of a table in docs/planted-errors.csv."""
     return sum(row.planted for row in read() if row[:2] == (material, rules) and row.kind in SINGLE)
 
 
 def main() -> int:
-    """Read the command line."""
+    """Plant the changes; return 1 if one is not found."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

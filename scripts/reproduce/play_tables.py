@@ -1,4 +1,4 @@
-"""Play the tables against stubborn defenders, with the referee as the judge, and print what came.
+"""Play the tables against stubborn defenders, judged by the referee.
 
     python scripts/reproduce/play_tables.py [MATERIAL ...] [--rules R] [--positions N] [--draws N]
                                   [--dangers N] [--tables DIR]
@@ -6,7 +6,7 @@
 From positions that the rules decide, `best_move` with the history must reach mate, a won table,
 or a loop that the referee gives to the winner; from drawn ones it must not lose. In direct wins,
 and in endangered draws, where the only drawing moves are checks and attacks, every reply is tried.
-Exit status 1 if a game failed. See `tests.kits.defences` for the defenders.
+Exit status 1 if a game failed. `tests.kits.defences` has the defenders.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MATERIALS = (
     "KRNKR",
 )
 PER_CODE = 20
-"""At most so many positions of each side, outcome, order and distance."""
+"""Largest number of positions of each side, outcome, order and distance."""
 COLUMNS = (
     "endgame", "rules", "positions", "games", "mate", "conversion", "loop", "idle repetitions",
     "wins by every reply",
@@ -46,7 +46,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Print the table; 1 if a game failed."""
+    """Print the table; return 1 if a game failed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -18,14 +18,14 @@ FOLDERS = ("tbgen", "indexing", "tables")
 
 
 def git(*arguments: str) -> str:
-    """Return what git prints."""
+    """Return the output of git."""
     return subprocess.run(
         ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
     ).stdout
 
 
 class Undocumented(ast.NodeTransformer):
-    """Removes statements that are a string alone: docstrings, and those of attributes."""
+    """Remove statements that consist of a string: docstrings, also those of attributes."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """Replace a string by `pass`."""

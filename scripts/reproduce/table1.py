@@ -1,10 +1,10 @@
-"""Fang, Hsu & Hsu's Table 1, the paper's figures beside those of our tables.
+"""Compare Table 1 of Fang, Hsu & Hsu with tables of this project.
 
     python scripts/reproduce/table1.py [--max-legal N] [--tables DIR]
 
-Builds every row under `--rules check --orders 1`, as the paper did, and prints legal positions,
-draws, the longest distance, the longest distance-to-check and the check rate. Where ours differ
-from the paper's, both are shown, and the exit status is 1.
+Builds every row under `--rules check --orders 1`, as in the paper, and prints legal positions,
+draws, the longest distance, the longest distance-to-check and the check rate. A figure that differs
+is printed beside the paper's, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ COLUMNS = ("legal", "draws", "max_distance", "max_distance_to_check", "check_rat
 
 
 def tbgen(*arguments: str) -> str:
-    """Run a command, and return what it printed."""
+    """Run a command, and return its output."""
     command = [sys.executable, "-m", "tbgen", *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def measured(material: str, metric: str, tables: str) -> dict[str, str]:
-    """Our figures, as the paper prints its own."""
+    """Return the figures of a table in the paper's format."""
     options = ("--rules", "check", "--orders", "1", "--tables", f"{tables}/{metric}")
     tbgen("build", material, "--metric", metric, *options)
     stats = json.loads(tbgen("stats", material, "--json", *options))
@@ -43,7 +43,7 @@ def measured(material: str, metric: str, tables: str) -> dict[str, str]:
 
 
 def main() -> int:
-    """Print the table; 1 if a figure differs."""
+    """Print the table; return 1 if a figure differs."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

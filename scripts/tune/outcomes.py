@@ -3,7 +3,7 @@
     python scripts/tune/outcomes.py DIR [--rules wxf]    (writes outcomes.csv of the search)
 
 Shares are of all legal positions of both sides to move, for the side that the material names
-first, in thousandths: material outcomes, counted instead of guessed.
+first, in thousandths. The search uses them as material evaluation.
 """
 
 from __future__ import annotations

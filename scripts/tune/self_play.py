@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Games of the engine with itself, as positions to train its evaluation on.
+"""Generate training positions for the evaluation by games of the engine against itself.
 
     python scripts/tune/self_play.py OUT.npz [--games 1000] [--nodes 500] [--seed 1]
 
-Every game begins with random plies from the opening array, as long as the search then sees neither
-side clearly ahead. It ends by mate, by the rules of repetition, after so many plies without a
-capture, or when both sides have long agreed who wins. Kept are quiet positions: no check, and the
-best move takes nothing. OUT has `boards` uint8 (n, 90), `sides` int8 (n,), `scores` int16 (n,),
-what the search said, and `results` int8 (n,), 1 for a win, 0 a draw, -1 a loss, both for Red;
-`games` int32 (n,) tells the games apart. The same seed gives the same file.
+Every game begins with random plies from the opening array; openings in which the search sees one
+side clearly ahead are dropped. A game ends by mate, by the rules of repetition, after some plies
+without a capture, or when the scores of both sides have long agreed on the winner. Quiet positions
+are kept: not in check, and the best move is no capture. OUT has `boards` uint8 (n, 90), `sides`
+int8 (n,), `scores` int16 (n,) of the search, and `results` int8 (n,), 1 for a win, 0 a draw, -1 a
+loss, both for Red; `games` int32 (n,) numbers the games. The same seed gives the same file.
 
-A whole game is one kernel, the driver of the search included: with so few nodes a move, most of
-the time would go into Python. A thousand games take about 20 seconds.
+A whole game is one kernel, the driver of the search included, since Python would take most of the
+time with so few nodes a move. A thousand games take about 20 seconds.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ from tbgen.tables import Rules, Tablebase
 from tbgen.tables.names import RuleSet
 
 LEAST_RANDOM, MOST_RANDOM = 4, 11
-"""Random plies that a game begins with."""
+"""Least and largest number of random plies at the start of a game."""
 QUIET_PLIES = 80
 MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN = 250
-"""No opening counts in which the search sees more than this for a side."""
+"""Largest score of an opening that is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
-"""A game is over when so much has been seen for one side, by both, for so many plies."""
+"""A game is over when the scores of both sides agree on this much for so many plies."""
 WINDOW, WIDEST = 25, 1_000
-"""As in `Searcher`: half the window about the last depth's score, at first and at last."""
+"""As in `Searcher`: first and largest half width of the window about the last depth's score."""
 NO_GAME = -1
 
 
 @borrowing_kernel
 def _moves_of_root(state, moves):
-    """Write the legal moves of the root; returns how many there are.
+    """Write the legal moves of the root; returns their number.
 
     state : `State`, inout
     moves : int32 (MAX_MOVES,), out
@@ -87,7 +87,7 @@ def _play_at_root(state, move):
 
 @borrowing_kernel
 def _think(states, shared, moves, nodes):
-    """Search the root with so many nodes; returns the last score and the best move.
+    """Search the root with a limit of nodes; returns the last score and the best move.
 
     states : `State` (1,), inout
     shared : `Shared`, inout
@@ -128,7 +128,7 @@ def _think(states, shared, moves, nodes):
 
 @borrowing_kernel
 def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, scores):
-    """Play a game; returns how many positions were kept, or `NO_GAME`, and the result for Red.
+    """Play a game; returns the number of positions kept, or `NO_GAME`, and the result for Red.
 
     states : `State` (1,), inout; `boards[0]` holds the start, Red to move
     shared : `Shared`, inout
@@ -137,8 +137,8 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
     nodes : int64; for a move
     moves : int32 (MAX_MOVES,), scratch
     boards : uint8 (MOST_PLIES, 90), out; positions kept
-    sides : int8 (MOST_PLIES,), out; who is to move
-    scores : int16 (MOST_PLIES,), out; what the search said, for Red
+    sides : int8 (MOST_PLIES,), out; sides to move
+    scores : int16 (MOST_PLIES,), out; scores of the search, for Red
     """
     state = states[0]
     begin(states, no_moves, np.int64(0))
@@ -194,7 +194,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
 
 
 class Table:
-    """A chair for each side: the record of the search, its hash table, and room for a game."""
+    """State of the search, hash table, and buffers for one game."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -212,7 +212,7 @@ class Table:
         self.scores = np.zeros(MOST_PLIES, np.int16)
 
     def play(self, rng: np.random.Generator) -> tuple[int, int]:
-        """Play games until one counts: how many positions it leaves, and its result for Red."""
+        """Play games until one counts; return its number of positions, and its result for Red."""
         while True:
             self._shared.table[:] = 0
             for name in ("history", "followups", "refutations"):

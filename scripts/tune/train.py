@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The network of the evaluation, trained on games of the engine with itself.
+"""Train the network of the evaluation on games of the engine against itself.
 
     python scripts/tune/self_play.py games.npz --games 28000
     python scripts/tune/train.py games.npz [--seed 1] [--epochs 10]    (writes weights.json)
 
-What is fitted is the share of the points that the side to move gets from a position: the mean of
-the game's result and of what the search's score stood for. The prediction is the logistic function
-of the network's output (`tbgen.engine.search.network`, in floats here); the descent is Adam with
-decay of the first layer. Printed after every epoch are the losses on the games that are not
-fitted, one in ten. What a piece is worth in an exchange is not fitted: see `VALUES`.
+The target is the expected score of the side to move: the mean of the game's result and of the
+search's score, converted to points. The prediction is the logistic function of the network's output
+(`tbgen.engine.search.network`, in floats here). The optimiser is Adam with decay of the first
+layer. After every epoch the losses on the games that are held out, one in ten, are printed.
+Exchange values of pieces are not trained: see `VALUES`.
 """
 
 from __future__ import annotations
@@ -35,27 +35,28 @@ Floats = NDArray[np.float64]
 WEIGHTS = Path(network.__file__).with_name("weights.json")
 SHAPES = 8
 LARGEST = 127 / network.FULL
-"""No weight of the first layer is larger, so that a byte holds it."""
+"""Largest weight of the first layer, so that a byte holds it."""
 VALUES = (112, 119, 650, 333, 300, 70)
-"""What an advisor, elephant, rook, knight, cannon and pawn are worth in an exchange: means over
-squares of an evaluation that was linear in its pieces, fitted to games of the same kind."""
+"""Exchange values of an advisor, elephant, rook, knight, cannon and pawn: means over squares of an
+evaluation that was linear in its pieces, fitted to games of the same kind.
+"""
 
 
 class Layers(NamedTuple):
-    """The weights of the network, or their slopes."""
+    """Weights of the network, or their gradients."""
 
     shapes: NDArray[np.float32]
     """float32 (INPUTS, SHAPES)."""
     biases: NDArray[np.float32]
     """float32 (SHAPES,)."""
     outputs: NDArray[np.float32]
-    """float32 (2, 2, SHAPES): opening and ending, the mover's view and the other."""
+    """float32 (2, 2, SHAPES): opening and ending, the view of the side to move and the other."""
     bases: NDArray[np.float32]
     """float32 (2,): opening and ending."""
 
 
 class Positions(NamedTuple):
-    """Positions to learn from, and the share of the points that Red gets from them."""
+    """Training positions, and the target points of Red."""
 
     boards: NDArray[np.uint8]
     sides: NDArray[np.int8]
@@ -64,7 +65,7 @@ class Positions(NamedTuple):
 
 
 def _inputs() -> NDArray[np.int64]:
-    """`INPUTS_OF`."""
+    """Return `INPUTS_OF`."""
     table = np.zeros((2, 2, 16, SQUARES), np.int64)
     for code in (piece_code(side, kind) for side in Side for kind in PieceType):
         for view, wing, square in np.ndindex(2, 2, SQUARES):
@@ -75,19 +76,19 @@ def _inputs() -> NDArray[np.int64]:
 
 
 INPUTS_OF = _inputs()
-"""int64 (2, 2, 16, 90): the input of a piece code on a square, by view, as it is and mirrored."""
+"""int64 (2, 2, 16, 90): the input of a piece code on a square, by view, plain and mirrored."""
 
 
 @borrowing_kernel
 def learn(rows, positions, layers, slopes, sums, slants, outputs):
-    """Put positions through the network, and add up the slopes of the loss.
+    """Evaluate positions with the network, and add up the gradients of the loss.
 
-    rows : int64 (n,), in; which positions
+    rows : int64 (n,), in; indices of positions
     positions : `Positions`, in
     layers : `Layers`, in
-    slopes : `Layers`, inout
-    sums : float32 (2, 2, SHAPES), scratch; by view (the mover's first) and wing
-    slants : float32 (2, 2, SHAPES), scratch; slopes of the sums
+    slopes : `Layers`, inout; gradients
+    sums : float32 (2, 2, SHAPES), scratch; by view (of the side to move first) and wing
+    slants : float32 (2, 2, SHAPES), scratch; gradients of the sums
     outputs : float32 (n,), out; for the side to move
     """
     one, none = np.float32(1), np.float32(0)
@@ -143,23 +144,23 @@ def learn(rows, positions, layers, slopes, sums, slants, outputs):
 
 
 def logistic(values: Floats) -> Floats:
-    """1 / (1 + e^-x)."""
+    """Return 1 / (1 + e^-x)."""
     return np.asarray(1 / (1 + np.exp(-np.clip(values, -30, 30))))
 
 
 def loss(predicted: Floats, wanted: Floats) -> float:
-    """The mean cross-entropy."""
+    """Return the mean cross-entropy."""
     return float(-np.mean(wanted * np.log(predicted) + (1 - wanted) * np.log(1 - predicted)))
 
 
 def scale_of(scores: Floats, points: Floats) -> float:
-    """The divisor of scores at which `logistic` of them fits the points that were won best."""
+    """Return the divisor of scores for which `logistic` fits the points best."""
     scales = np.arange(80.0, 800.0, 10.0)
     return float(min(scales, key=lambda scale: loss(logistic(scores / scale), points)))
 
 
 def begin_layers(rng: np.random.Generator) -> Layers:
-    """The layers before training: small random weights."""
+    """Return the layers before training: small random weights."""
     return Layers(
         rng.normal(0, 0.1, (network.INPUTS, SHAPES)).astype(np.float32),
         np.full(SHAPES, 0.3, np.float32),
@@ -169,12 +170,12 @@ def begin_layers(rng: np.random.Generator) -> Layers:
 
 
 def like(layers: Layers) -> Layers:
-    """Zeros of the same shapes."""
+    """Return zeros of the same shapes."""
     return Layers(*map(np.zeros_like, layers))
 
 
 class Trainer:
-    """Adam on batches, with the rate falling to nothing along a cosine."""
+    """Adam on batches, with a learning rate that falls to 0 along a cosine."""
 
     def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
         self.positions, self.options, self.steps = positions, options, steps
@@ -182,14 +183,14 @@ class Trainer:
         self._first, self._second, self._step = like(self.layers), like(self.layers), 0
 
     def see(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
-        """The network's scores of positions, for Red, and the slopes of the loss."""
+        """Return the network's scores of positions, for Red, and the gradients of the loss."""
         slopes, outputs = like(self.layers), np.zeros(len(rows), np.float32)
         scratch = np.zeros((2, 2, 2, SHAPES), np.float32)
         learn(rows, self.positions, self.layers, slopes, *scratch, outputs)
         return outputs * (1.0 - 2.0 * self.positions.sides[rows]), slopes
 
     def step(self, rows: NDArray[np.int64]) -> None:
-        """Learn from a batch."""
+        """Update the weights from a batch."""
         slopes = self.see(rows)[1]
         self._step += 1
         rate = self.options.rate * (1 + np.cos(np.pi * self._step / self.steps)) / 2
@@ -206,7 +207,7 @@ class Trainer:
 
 
 def write(layers: Layers, scale: float) -> None:
-    """Write the file."""
+    """Write the weights."""
     full, fine = network.FULL, network.FINE * scale
     shapes = np.rint(layers.shapes * full).astype(np.int8)
     outputs = np.rint(layers.outputs * fine).astype(int)
@@ -226,7 +227,7 @@ def write(layers: Layers, scale: float) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("games", type=Path, nargs="+")
     parser.add_argument("--seed", type=int, default=1)
