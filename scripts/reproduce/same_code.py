@@ -27,11 +27,11 @@ def git(*arguments: str) -> str:
 class Undocumented(ast.NodeTransformer):
     """Remove statements that consist of a string: docstrings, also those of attributes."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Replace a string by `pass`."""
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        """Remove a string."""
         value = node.value
         is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
-        return ast.Pass() if is_text else node
+        return None if is_text else node
 
 
 def code_of(source: str) -> str:
