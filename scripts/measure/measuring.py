@@ -125,7 +125,7 @@ class Workshop:
         return self.tables / name.filename
 
     def prepare(self, material: Material) -> list[Material]:
-        """Build what a material's captures lead to, and compile the kernels; returns the former."""
+        """Build a material's supporting tables, compile the kernels, and return those materials."""
         compile_kernels(self.rules)
         supporting = material.supporting()
         for child in supporting:

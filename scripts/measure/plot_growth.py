@@ -57,7 +57,7 @@ FITTED_SLOTS = 10_000_000
 """Smallest table for the fits; smaller ones have mostly constant costs."""
 
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
-"""Materials of so many men with no more are measured, of seven those that have `FITTED_SLOTS`."""
+"""Largest materials of six and seven men to measure; at seven, `FITTED_SLOTS` is the least."""
 
 Point = tuple[float, float]
 """Place of a table on the two axes."""
