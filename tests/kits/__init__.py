@@ -1,1 +1,1 @@
-"""Kits of several tests: tables built once, random positions, planted errors."""
+"""Shared test code: tables built once, random positions, planted errors."""

@@ -1,8 +1,8 @@
-"""Agreement of pyffish's referee, and the clause of the rules behind each difference.
+"""Comparison with pyffish's referee, and the rule clause behind each difference.
 
-pyffish (Fairy-Stockfish, AXF rules) is independent, but not the law: it is known to differ from
-the rule book (D105). For each disagreement the slow referee is asked again with one clause
-switched off, or two, or three; if that gives pyffish's verdict, it is the explanation.
+pyffish (Fairy-Stockfish, AXF rules) is independent, but known to differ from the rule book (D105).
+For each disagreement the naive referee judges again with one, two or three clauses switched off. If
+that gives pyffish's verdict, the clauses explain the difference.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNEXPLAINED = "unexplained"
 
 @dataclass
 class Agreement:
-    """The outcome of a comparison; samples are (position, loop, our verdict, theirs)."""
+    """Result of a comparison; samples are (position, loop, our verdict, pyffish's verdict)."""
 
     loops: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -69,7 +69,7 @@ def compare(seed: int, loops: int) -> Agreement:
 
 
 def explain(position: Position, loop: list[Move], verdict: str) -> str:
-    """The fewest clauses (up to three) without which the rules give this verdict."""
+    """Return the fewest clauses (up to three) without which the rules give this verdict."""
     for size in (1, 2, 3):
         for names in combinations(CLAUSES, size):
             clauses = naive_referee.Clauses(**dict.fromkeys(names, False))

@@ -1,6 +1,6 @@
-"""axe-core, where it is installed: what it finds on a page that a browser shows.
+"""Run axe-core on a page in a browser.
 
-`.ci/run` installs it with npm; `TBGEN_AXE` names another `axe.min.js`.
+`.ci/run` installs axe-core with npm; `TBGEN_AXE` names another `axe.min.js`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 
 @cache
 def source() -> str:
-    """The program; skips the test where there is none."""
+    """Return the source of axe-core; skips the test if it is not installed."""
     path = Path(os.environ.get("TBGEN_AXE", ROOT / "node_modules/axe-core/axe.min.js"))
     if not path.exists():
         pytest.skip("there is no axe-core: npm install --no-save axe-core")
@@ -27,7 +27,7 @@ def source() -> str:
 
 
 def violations(driver: Any) -> list[str]:
-    """`rule: element` of all that it finds on the page at hand, with everything unfolded."""
+    """List `rule: element` of all violations on the current page, with all sections unfolded."""
     driver.execute_script(
         "for (const folded of document.querySelectorAll('details')) folded.open = true;"
     )

@@ -1,4 +1,4 @@
-"""Servers for the tests of the board, and a browser to look at them with."""
+"""Servers and browsers for the tests of the board."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.kits.paths import ROOT
 
 @dataclass(frozen=True)
 class Demo:
-    """A running `tbgen serve`: its address, process and tables, and where builders enter."""
+    """A running `tbgen serve`: its address, process, tables, and the address for builders."""
 
     url: str
     pid: int
@@ -31,7 +31,7 @@ class Demo:
 
 
 def serve(folder: Path, *options: str) -> Demo:
-    """Start a server of the tables in a folder, as a user does; it ends with the tests."""
+    """Start a server of the tables in a folder; it stops at the end of the tests."""
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", *options]
     process = subprocess.Popen(
@@ -56,7 +56,7 @@ def serve(folder: Path, *options: str) -> Demo:
 
 @cache
 def demo() -> Demo:
-    """A server of the small tables of `--demo`, built before it starts."""
+    """Start a server of the small tables of `--demo`, built before it starts."""
     folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     build = [sys.executable, "-m", "tbgen", "build", *SMALL, "--tables", str(folder)]
@@ -65,7 +65,7 @@ def demo() -> Demo:
 
 
 def resident_bytes(pid: int) -> int:
-    """The memory that a process holds."""
+    """Return the resident memory of a process in bytes."""
     for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmRSS:"):
             return 1024 * int(line.split()[1])
@@ -73,7 +73,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch: bool = False):
-    """A headless Chromium; skips the test where there is none."""
+    """Start a headless Chromium; skips the test if it is not installed."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = shutil.which("chromedriver")

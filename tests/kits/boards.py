@@ -1,4 +1,4 @@
-"""Boards in bulk: every placement of a material, or random ones, as uint8 (n, 90) arrays."""
+"""Boards in bulk as uint8 (n, 90): every placement of a material, or random ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 
 def _groups(material: Material) -> list[tuple[int, int, tuple[int, ...]]]:
-    """(piece code, how many, area) of every kind of piece, the first army being Red's."""
+    """List (piece code, count, area) of every kind of piece, with Red's army first."""
     return [
         (piece_code(side, kind), army.count(kind), area(side, kind))
         for side, army in zip(Side, material.armies, strict=True)
@@ -26,7 +26,7 @@ def _groups(material: Material) -> list[tuple[int, int, tuple[int, ...]]]:
 
 
 def all_boards(material: Material) -> Boards:
-    """Every placement of a material, mirror images and illegal ones included."""
+    """Return every placement of a material, mirror images and illegal ones included."""
     boards = np.zeros((1, SQUARES), np.uint8)
     for code, count, squares in _groups(material):
         sets = np.array(list(combinations(squares, count)))
@@ -40,7 +40,7 @@ def all_boards(material: Material) -> Boards:
 
 
 def random_boards(material: Material, count: int, seed: int) -> Boards:
-    """About so many random placements of a material."""
+    """Return about `count` random placements of a material."""
     rng = np.random.default_rng(seed)
     boards = np.zeros((count, SQUARES), np.uint8)
     rows = np.arange(count)
@@ -54,6 +54,6 @@ def random_boards(material: Material, count: int, seed: int) -> Boards:
 
 
 def exchanged(boards: Boards) -> Boards:
-    """The boards with the colours exchanged; the other side is then to move."""
+    """Return the boards with the colours exchanged; the other side is then to move."""
     flipped = boards[:, _FLIP]
     return np.ascontiguousarray(np.where(flipped > 0, flipped ^ 8, 0), np.uint8)

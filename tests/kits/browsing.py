@@ -1,4 +1,4 @@
-"""Looking at the board in a browser: finding, waiting, clicking squares, touching."""
+"""Actions on the board in a browser: find, wait, click squares, touch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 """Red mates in 37 plies."""
 
 LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-"""Black must check for ever."""
+"""Black must give perpetual check."""
 
 
 def open_page(driver: Any, path: str) -> None:
@@ -53,12 +53,12 @@ def moves_made(driver: Any) -> list[str]:
 
 
 def own_value(driver: Any) -> str:
-    """The order-value of the position, which is folded away."""
+    """Return the order-value of the position from its folded section."""
     return str(one(driver, "code.own").get_attribute("textContent"))
 
 
 def at(driver: Any, square: str) -> tuple[int, int]:
-    """The place of a square on the screen."""
+    """Return the screen coordinates of a square."""
     return tuple(
         driver.execute_script(
             """const svg = document.querySelector(".stage svg.board");
@@ -102,7 +102,7 @@ def no_complaints(driver: Any) -> None:
 
 
 def said(driver: Any) -> str:
-    """The last words to a reader of the screen."""
+    """Return the latest text in the live region for screen readers."""
     return str(one(driver, "#said").get_attribute("textContent"))
 
 

@@ -1,4 +1,4 @@
-"""A builder that builds closures of materials in this process, one table after another."""
+"""A builder that builds tables and their supporting tables in this process, in order."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tbgen.tables import Metric
 
 
 class Builder(builder.Builder):
-    """A builder whose `build` raises the first error."""
+    """Builder whose `build` raises the first error."""
 
     def build(self, materials: Iterable[Material], metric: Metric | None = None) -> None:
-        """Build the closure of some materials; `metric` (None: auto) is for these alone."""
+        """Build materials and their supporting tables; `metric` (None: auto) is for the former."""
         work = work_for(materials, metric, self.force)
         outcome = run(builder.jobs_of(work), InProcess(self.task_runner(len(work))), Observer())
         for error in outcome.failures.values():

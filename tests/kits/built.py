@@ -15,7 +15,7 @@ _folders: list[tempfile.TemporaryDirectory[str]] = []
 
 
 class Silence:
-    """A `Progress` that nobody watches."""
+    """`Progress` that does nothing."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         pass
@@ -29,7 +29,7 @@ class Silence:
 
 @cache
 def built(*materials: str, rules: str = "check", metric: str | None = None) -> Path:
-    """A directory with the closures of some materials; removed when the interpreter ends."""
+    """Return a directory with materials and their supporting tables, removed at exit."""
     folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
     _folders.append(folder)
     directory = Path(folder.name)

@@ -1,4 +1,4 @@
-"""Certificates of small tables, right and wrong, for the tests of what chains of them prove."""
+"""Valid and invalid certificates of small tables, for the tests of certificate chains."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from tests.kits.tablekit import random_planes, spec_of, write
 
 
 def small_table(directory: Path, material: str, seed: int = 0) -> TableName:
-    """A table of random values, written under its name; another seed has another digest."""
+    """Write a table of random values under its name; the seed determines its digest."""
     spec = spec_of(material)
     write(directory, spec, random_planes(spec, seed, distinct=4))
     return spec.name
 
 
 def digest_of(directory: Path, name: TableName) -> str:
-    """The digest in the header of a table."""
+    """Return the digest in the header of a table."""
     with TableFile(directory / name.filename) as file:
         return file.header.digest.hex()
 
 
 def certificate(name: TableName, digest: str, premises: Iterable[Premise]) -> Certificate:
-    """A certificate of made-up figures."""
+    """Return a certificate with invented figures."""
     return Certificate(name, digest, tuple(premises), "rows", "0.1.0", 1.5)
 
 
 def supporting(name: TableName) -> list[TableName]:
-    """The tables of the same metric that captures lead to."""
+    """List the supporting tables of the same metric."""
     children = {child.name: child for child in name.material.captures().values()}
     return [
         TableName(children[child], name.rule_set, name.metric)
@@ -39,7 +39,7 @@ def supporting(name: TableName) -> list[TableName]:
 
 
 def vouch(directory: Path, name: TableName) -> Certificate:
-    """Write the certificate of a table as it lies there, given those below it as they lie there."""
+    """Write the certificate of a table file, with its supporting tables on disk as premises."""
     path = directory / name.filename
     premises = [Premise(below, digest_of(directory, below)) for below in supporting(name)]
     written = certificate(name, digest_of(directory, name), premises)

@@ -1,4 +1,4 @@
-"""The installed commands, started as their users start them: one by one, engines, and servers."""
+"""Run the installed commands as a user does: single commands, engines, and servers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def run(
     folder: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, which must be the status that is expected, and no traceback.
+    """Run a command to its end, and check its exit status and that it prints no traceback.
 
-    It finds its compiled kernels by itself, and not where this process has put them.
+    The command uses its default kernel cache, not that of this process.
     """
     inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
@@ -38,13 +38,13 @@ def run(
 
 
 def answer(*command: object, status: int = 0) -> Any:
-    """The one JSON object that a command prints."""
+    """Return the one JSON object that a command prints."""
     return json.loads(run(*command, "--json", status=status).stdout)
 
 
 @contextmanager
 def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
-    """The address of a server of tables, without a slash at the end; Ctrl-C ends it."""
+    """Yield the address of a server of tables, without a trailing slash; Ctrl-C ends it."""
     command = [program, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
     with subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -60,7 +60,7 @@ def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
 
 
 class Engine:
-    """The engine's process, in one of both protocols."""
+    """Process of the engine, in either protocol."""
 
     def __init__(self, protocol: str, tables: Path, command: Sequence[object] = (ENGINE,)) -> None:
         self.protocol = protocol
@@ -82,7 +82,7 @@ class Engine:
         self._process.stdin.flush()
 
     def hear(self, word: str) -> list[str]:
-        """Return the lines up to the one that begins with a word."""
+        """Return the lines up to the first one that begins with a word."""
         assert self._process.stdout is not None
         heard = []
         for line in self._process.stdout:
@@ -93,18 +93,18 @@ class Engine:
         return heard
 
     def move(self, fen: str, played: list[str], limit: str = "nodes 2000") -> tuple[str, list[str]]:
-        """Return the engine's move, and what it said before."""
+        """Return the engine's move, and the lines before it."""
         moves = f" moves {' '.join(played)}" if played else ""
         self.say(f"position {fen}{moves}", f"go {limit}")
         heard = self.hear("bestmove")
         return heard[-1].split()[1], heard[:-1]
 
     def notes(self) -> list[str]:
-        """The engine's notes to its user."""
+        """Return the engine's notes to its user."""
         return [line for line in self.said if line.startswith(("info string", "info message"))]
 
     def close(self) -> None:
-        """End the process; it has said nothing on standard error."""
+        """End the process, and check that standard error is empty."""
         self.say("quit")
         _, errors = self._process.communicate(timeout=60)
         assert (self._process.returncode, errors) == (0, "")

@@ -1,7 +1,7 @@
-"""Programs of the C reader, compiled once per test run, and what they read and write.
+"""Programs of the C reader, compiled once per test run, and their input and output.
 
-The sources are contrib/ and the harnesses of tests/probing; records are a side and ninety piece
-codes, answers four numbers (tests/probing/xqprobe_harness.c).
+The sources are contrib/ and the harnesses in tests/probing. A record is a side and ninety piece
+codes, an answer four numbers (tests/probing/xqprobe_harness.c).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _shared: list[Path] = []
 
 @cache
 def missing_tool() -> str | None:
-    """The tool for the C reader that this machine lacks."""
+    """Return the name of a missing tool that the C reader needs, or None."""
     if shutil.which("gcc") is None:
         return "gcc is not installed"
     trial = "#include <zstd.h>\nint main(void) { return ZSTD_versionNumber() == 0; }\n"
@@ -55,12 +55,12 @@ needs_cxx = pytest.mark.skipif(
 
 
 def share_programs(folder: Path) -> None:
-    """Compile to a folder that the processes of a test run share, each program once."""
+    """Set the folder of programs that the processes of a test run share."""
     _shared.append(folder)
 
 
 def _folder() -> Path:
-    """The folder of programs: shared, or of this process and removed when the interpreter ends."""
+    """Return the folder of programs: the shared one, or one of this process, removed at exit."""
     if not _shared:
         own = tempfile.TemporaryDirectory(prefix="tbgen-c-")
         _folders.append(own)
@@ -70,7 +70,7 @@ def _folder() -> Path:
 
 
 def once(name: str, build: Callable[[Path], None]) -> Path:
-    """The file or folder of a name, which `build` makes if no process has made it yet."""
+    """Return a file or folder by its name; `build` makes it if no process has done so yet."""
     target = _folder() / name
     with open(target.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -82,26 +82,26 @@ def once(name: str, build: Callable[[Path], None]) -> Path:
 
 
 def _compile(compiler: Sequence[str], sources: Sequence[Path], program: Path) -> None:
-    """Compile and link with zstd; every warning is an error."""
+    """Compile and link with zstd, with warnings as errors."""
     command = [*compiler, *STRICT, *map(str, sources), "-lzstd", "-pthread", "-o", str(program)]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
 
 
 def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
-    """A program of C99 sources."""
+    """Return a program of C99 sources."""
     number = zlib.crc32(repr((sources, flags)).encode())
     compiler = ["gcc", "-std=c99", *flags]
     return once(f"{name}-{number}", lambda program: _compile(compiler, sources, program))
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
-    """The program that answers the tests' records; optimised unless flags are given."""
+    """Return the program that answers records; optimised unless flags are given."""
     return compiled(name, (HARNESS, *READER), *(flags or ("-O2",)))
 
 
 def library() -> Path:
-    """The libraries that the Makefile makes, in a folder."""
+    """Return a folder with the libraries that the Makefile makes."""
 
     def build(folder: Path) -> None:
         folder.mkdir()
@@ -111,7 +111,7 @@ def library() -> Path:
 
 
 def mock_engine() -> Path:
-    """The engine that stands for those that the adapter is for."""
+    """Return the mock engine, which calls the adapter as real engines do."""
     sources = [ROOT / "tests" / "probing" / "mock_engine.cpp", CONTRIB / "adapter.cpp"]
     sources.append(library() / "libxqprobe.a")
     compiler = ["g++", "-std=c++17", "-O2"]
@@ -119,7 +119,7 @@ def mock_engine() -> Path:
 
 
 def adapter_threads() -> Path:
-    """Threads that ask the adapter while tables change, under the thread sanitizer."""
+    """Return a program whose threads probe while tables change, under the thread sanitizer."""
     sources = [ROOT / "tests" / "probing" / "adapter_threads.cpp", CONTRIB / "adapter.cpp"]
     sources += [amalgamation() / "xqprobe.cpp"]
     compiler = ["g++", "-std=c++17", *THREADS]
@@ -127,7 +127,7 @@ def adapter_threads() -> Path:
 
 
 def amalgamation() -> Path:
-    """A folder with the one source of the reader, xqprobe.c and the same as xqprobe.cpp."""
+    """Return a folder with the single-file reader, as xqprobe.c and as xqprobe.cpp."""
 
     def build(folder: Path) -> None:
         command = [sys.executable, str(CONTRIB / "amalgamate.py"), str(folder)]
@@ -138,7 +138,7 @@ def amalgamation() -> Path:
 
 
 def make(*arguments: str) -> None:
-    """Run the Makefile; warnings are errors."""
+    """Run the Makefile, with warnings as errors."""
     strict = f"STRICT={' '.join(STRICT)}"
     command = ["make", "-s", "-C", str(CONTRIB), strict, *arguments]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -146,7 +146,7 @@ def make(*arguments: str) -> None:
 
 
 def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
-    """The output of a program that reads records; it must not complain."""
+    """Return the output of a program that reads records; its standard error must be empty."""
     command = [str(program), *map(str, arguments)]
     result = subprocess.run(command, input=records, capture_output=True)
     assert result.returncode == 0, result.stderr.decode()[-2000:]
@@ -154,18 +154,19 @@ def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
 
 
 def records_of(boards: Boards, side: int) -> bytes:
-    """Boards uint8 (n, 90) as records, all with one side to move."""
+    """Return boards uint8 (n, 90) as records, all with one side to move."""
     return np.insert(boards, 0, side, axis=1).tobytes()
 
 
 def answers_of(output: bytes) -> NDArray[np.int32]:
-    """int32 (n, 4): status, outcome, order, plies."""
+    """Parse answers: int32 (n, 4) of status, outcome, order, plies."""
     return np.frombuffer(output, "<i4").reshape(-1, 4)
 
 
 def results_of(output: bytes) -> NDArray[np.int32]:
-    """int32 (n, 5): what `mutants` says of each file, whole results alone.
+    """Parse the complete results of `mutants`, one row per file: int32 (n, 5).
 
-    The status of adding it, errors, other answers than the first file's; CPU microseconds, KiB.
+    The status of adding it, errors, answers that differ from the first file's; CPU microseconds,
+    KiB.
     """
     return np.frombuffer(output[: len(output) // 20 * 20], "<i4").reshape(-1, 5)

@@ -1,4 +1,4 @@
-"""Sources of Debian's packages, for certifications against other people's programs."""
+"""Sources of Debian packages, for tests against other programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LISTED = Path("/etc/apt/sources.list.d/debian.sources")
 
 
 def source_of(package: str, folder: Path) -> Path:
-    """The unpacked source of a package; the test is skipped where it cannot be had."""
+    """Return the unpacked source of a package; skips the test if it is not available."""
     if shutil.which("apt-get") is None or not LISTED.exists() or os.getuid() != 0:
         pytest.skip("Debian's sources cannot be listed here")
     own = folder / f"{package}-source"

@@ -1,4 +1,4 @@
-"""Defenders against `best_move`: each chooses one of the legal moves by an idea of its own."""
+"""Defenders against `best_move`: each chooses a legal move by its own rule."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from tbgen.play.tablebase import GameTablebase
 from tests.kits.starts import is_endangered
 
 Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
-"""Chooses one of the moves, which are sorted best first; knows the game so far."""
+"""Function that chooses one of the moves, sorted best first, given the game so far."""
 
 
 def at_random(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Any legal move."""
+    """Choose any legal move."""
     del game
     return rng.choice(moves)
 
 
 def longest(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """The longest resistance by the table: always the same move."""
+    """Choose the longest resistance by the table; deterministic."""
     del rng, game
     return moves[0]
 
 
 def offending(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Any of the moves that are the longest resistance: in a pattern, those that stay there."""
+    """Choose any move of longest resistance; in a pattern, these moves stay in it."""
     del game
     return rng.choice([move for move in moves if move.best])
 
 
 def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """A check if there is one, the best of its kind."""
+    """Choose the best check, or the best move if there is none."""
     del rng, game
     return next((move for move in moves if move.check), moves[0])
 
 
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Of the longest resistance, what was on the board least often: patterns without period."""
+    """Choose, of the longest resistance, the position seen least often: patterns without period."""
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)
     return rng.choice([move for move in best if game.count(move.after) == fewest])
@@ -55,9 +55,9 @@ DEFENCES: dict[str, Defence] = {
 
 
 def hunter(tables: GameTablebase) -> Defence:
-    """Of the replies that leave the other side only offences, what was on the board most often.
+    """Choose, of the replies that leave only offences, the position seen most often.
 
-    Every such game is led into loops in which the other side has done nothing but offend.
+    Leads the game into loops in which the other side has done nothing but offend.
     """
 
     def hunt_on(

@@ -1,7 +1,7 @@
-"""An engine at the other end of a pipe, in the place of `best_move`.
+"""A mock engine in a process, in place of `best_move`.
 
 `EngineTables` is a tablebase whose moves come from the mock engine (tests/probing/mock_engine.cpp),
-which has them through contrib/adapter.h; the games are those of `tests.kits.play`.
+which probes through contrib/adapter.h; the games are those of `tests.kits.play`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tbgen.tables.names import RuleSet
 
 
 class MockEngine:
-    """A running engine, which searches so many plies."""
+    """A running engine with a fixed search depth in plies."""
 
     def __init__(self, program: Path, rule_set: RuleSet, depth: int, directory: Path) -> None:
         self._process = subprocess.Popen(
@@ -37,7 +37,7 @@ class MockEngine:
         self._process.communicate()
 
     def ask(self, game: Sequence[Position]) -> dict[str, str]:
-        """The answer at the end of a game, oldest position first: words and their values."""
+        """Return the engine's answer for the last position of a game, as words and their values."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = game[0].fen.split()[:2]
@@ -52,7 +52,7 @@ class MockEngine:
 
 
 class EngineTables(GameTablebase):
-    """Tables whose `best_move` is the choice of `engine`."""
+    """Tables whose `best_move` is the engine's move."""
 
     engine: MockEngine
 

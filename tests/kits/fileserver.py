@@ -1,4 +1,4 @@
-"""A plain server of the files of a folder, which knows ranges or ignores them."""
+"""HTTP server of the files of a folder, with or without byte ranges."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 
 
 class _Plain(SimpleHTTPRequestHandler):
-    """Python's own, which ignores ranges."""
+    """File server of Python, which ignores ranges."""
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
 
 
 class _Ranges(_Plain):
-    """A file server with single ranges of bytes, as web servers have it."""
+    """File server with single byte ranges."""
 
     def do_GET(self) -> None:
         asked = self.headers.get("Range")
@@ -39,7 +39,7 @@ class _Ranges(_Plain):
 
 @contextmanager
 def files_served(folder: Path, ranges: bool = True) -> Iterator[str]:
-    """The address of a server of a folder, without a slash at the end."""
+    """Yield the address of a server of a folder, without a trailing slash."""
     handler = partial(_Ranges if ranges else _Plain, directory=str(folder))
     http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})

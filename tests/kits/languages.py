@@ -1,4 +1,4 @@
-"""Languages of pages: English words and the other script's characters are found."""
+"""Language checks of pages: find English words, and characters of the other Chinese script."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAMES = (
     r"「[^」]*」", r"K[ABCKNPR]*K[ABCNPR]*(\.json)?", r"English", r"简体", r"[（(][hC][^）)]*[）)]",
     r"OpenAPI|CSV|ICCS|WXF|SVG|PNG|GIF|JSON|DOT|FEN|PGN|Pai", r"[KMG]?i?B", r"\d+[kMG]",
 )  # fmt: skip
-"""Latin letters that belong: quoted text, endgames, names of notations and formats, units."""
+"""Latin text allowed in Chinese pages: quotations, endgames, notations, formats, units."""
 
 SIMPLIFIED = set(
     "为从体决减则动单变后启响图复将对导库开执换择数无时杀标残毙没浅点环离码类红终结继续编联胜节规计记设询语请谱负"
@@ -20,11 +20,11 @@ SIMPLIFIED = set(
     "钟钥铁银锁错门闭闲队阵阴际陆险随难静顶项顺须顾预领颜题风飞馆驱验骑鱼鸟齿龙与产亲亿仅会余价们举义习书买乱亏"
     "丢约许运这暂杂却参凭视范几于并么"
 ) - set("后内")
-"""Characters that traditional Chinese writes otherwise, from a list made for this test."""
+"""Simplified characters that differ in traditional Chinese, from a list made for this test."""
 
 
 class Visible(HTMLParser):
-    """The visible text of a page: texts and labels, but no codes."""
+    """Parser that collects the visible text of a page: texts and labels, without code."""
 
     SILENT = ("script", "style", "code", "textarea")
 
@@ -50,14 +50,14 @@ class Visible(HTMLParser):
 
 
 def shown(page: str) -> list[str]:
-    """The texts and labels of a page."""
+    """List the texts and labels of a page."""
     found = Visible()
     found.feed(page)
     return found.found
 
 
 def misfits(page: str, language: str) -> list[str]:
-    """The texts of a Chinese page that have English, its punctuation, or the wrong script."""
+    """List texts of a Chinese page with English words, English punctuation, or the wrong script."""
     found = []
     for text in shown(page):
         plain = re.sub("|".join(NAMES), "", text)

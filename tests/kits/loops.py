@@ -1,4 +1,4 @@
-"""Random repetitions in random endgames, with more checks and chases than chance would give."""
+"""Random repetitions in random endgames, biased towards checks and chases."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WXF = Rules.WXF.chase_rules()
 
 
 def quiet_moves(position: Position) -> list[Move]:
-    """Legal moves that can be part of a loop: no captures, no pawn advances."""
+    """List the legal moves that can be part of a loop: no captures, no pawn advances."""
     return [
         move
         for move in legal_moves(position)
@@ -64,7 +64,7 @@ def makes_threat(position: Position, move: Move) -> bool:
 
 
 def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Move:
-    """A random move, mostly one that threatens if there is one."""
+    """Choose a random move, preferring threats."""
     if rng.random() < 0.7:
         threats = [move for move in moves if makes_threat(position, move)]
         if threats:
@@ -73,10 +73,10 @@ def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Mo
 
 
 def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[Move]] | None:
-    """A legal position and moves that lead back to it; None if no luck.
+    """Return a legal position and moves that lead back to it; None if none is found.
 
-    Each side goes round a tour of 2, 3 or 4 of its moves (with up to two pieces); the loop ends
-    when both tours end together.
+    Each side repeats a tour of 2, 3 or 4 of its moves (with up to two pieces); the loop ends when
+    both tours end together.
     """
     position = random_position(rng, ARMED)
     if rng.random() < 0.7:
@@ -109,7 +109,7 @@ def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[
 
 
 def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None:
-    """A loop of four plies in which the side to move threatens with both moves; None if no luck."""
+    """Return a loop of four plies in which the side to move threatens with both moves, or None."""
     threats = [move for move in quiet_moves(position) if makes_threat(position, move)]
     rng.shuffle(threats)
     for there in threats[:4]:
@@ -129,7 +129,7 @@ def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None
 def _next_of_tour(
     rng: random.Random, start: Position, now: Position, tour: list[Move], length: int
 ) -> Move | None:
-    """The next move of a tour; the last ones bring the side's pieces back."""
+    """Return the next move of a tour; the last ones return the side's pieces."""
     moves = quiet_moves(now)
     if not moves:
         return None
@@ -157,9 +157,9 @@ def _brings_back(start: Position, after: Position, side: Side) -> bool:
 
 
 def exchanging_loop(rng: random.Random, attempts: int = 4000) -> tuple[Position, list[Move]]:
-    """A loop after which two identical pieces of the side that moves first have changed places.
+    """Return a loop that exchanges two identical pieces of the side to move first.
 
-    The twins on a and b go a-x, b-y, x-b, y-a. Raises `RuntimeError` if none is found.
+    The twins on a and b move a-x, b-y, x-b, y-a. Raises `RuntimeError` if none is found.
     """
     for _ in range(attempts):
         position = random_position(rng, ("KRRKC", "KRRKRN", "KNNKRB", "KCCKRN", "KRCCKNN"))
@@ -198,13 +198,13 @@ def exchanging_loop(rng: random.Random, attempts: int = 4000) -> tuple[Position,
 
 
 def _related(one: int, other: int) -> bool:
-    """Return whether a rook, cannon or knight could get from one square to the other."""
+    """Return whether a rook, cannon or knight could move from one square to the other."""
     ranks, files = abs(one // 9 - other // 9), abs(one % 9 - other % 9)
     return one != other and (ranks * files == 2 or ranks * files == 0)
 
 
 def _owner(position: Position, square: int) -> bool:
-    """Return whether the side to move owns the piece."""
+    """Return whether the side to move owns the piece on a square."""
     return piece_side(position.board[square]) == position.side
 
 
@@ -215,11 +215,11 @@ def _twins(position: Position, one: int, other: int) -> bool:
 
 
 CHECKING = "3k5/9/9/9/9/9/4r4/9/9/4K4 w"
-"""A rook that may check for ever."""
+"""A rook that can give perpetual check."""
 
 
 def played(fen: str, moves: str) -> list[Position]:
-    """Every position of a game, its moves in ICCS."""
+    """Return every position of a game, with moves in ICCS notation."""
     positions = [Position.from_fen(fen)]
     for move in moves.split():
         positions.append(positions[-1].after(*Move.from_iccs(move)))

@@ -1,4 +1,4 @@
-"""Damaged table files: bytes changed at random, with and without checksums made right again."""
+"""Damaged table files: random changes, with wrong or with corrected checksums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIELDS = (
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
-    """Some bytes changed, cut off, added, or moved; never the file as it was."""
+    """Return the file with some bytes changed, cut off, added, or moved; never unchanged."""
     while True:
         out = bytearray(data)
         kind = rng.randrange(6)
@@ -44,7 +44,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 
 def forged(data: bytes, rng: random.Random) -> bytes:
-    """A header field, the block table or a block changed, and every checksum right again."""
+    """Return the file with a changed header field, block table or block, and correct checksums."""
     header, table, blocks, metadata = _parts(data)
     kind = rng.randrange(4)
     if kind == 0:
@@ -74,7 +74,7 @@ def forged(data: bytes, rng: random.Random) -> bytes:
 
 
 def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]:
-    """Header, block table, blocks and metadata of a sound file."""
+    """Split a valid file into header, block table, blocks and metadata."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     table = [list(e) for e in struct.iter_unpack("<II", data[table_offset:metadata_offset])]
     blocks, at = [], HEADER_BYTES
@@ -85,7 +85,7 @@ def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]
 
 
 def mutants(data: bytes, count: int, seed: int) -> Iterator[tuple[bytes, bool]]:
-    """So many files that differ from `data`; True where the checksums are right."""
+    """Yield `count` files that differ from `data`, with True where the checksums are correct."""
     rng = random.Random(seed)
     for number in range(count):
         if number % 2:

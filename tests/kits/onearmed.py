@@ -1,8 +1,8 @@
-"""Materials in which one side has no piece that can cross the river: who might offend there.
+"""Materials with only one attacking side: candidates for offences and for patterns.
 
-The solver searches no patterns in them, and their tables have no orders. Candidates are positions
-that are drawn, and in which every legal move loses or is one offence: a check, or a chase of one
-piece. A pattern is what is left of them when the other side has to answer, again and again.
+The solver searches no patterns in them, and their tables have no orders. Candidates are drawn
+positions in which every legal move loses or is one offence: a check, or a chase of one piece. A
+pattern is the largest set of candidates that the other side can answer within it, endlessly.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tests.kits.verifykit import canonical, completed
 
 
 class Candidates(NamedTuple):
-    """Possible offenders, and the number in a pattern. Nodes: 2 * slot + side to move."""
+    """Candidate nodes (2 * slot + side to move), and the number of nodes in patterns."""
 
     armed_checkers: int
     armless_checkers: int
     armed_chasers: Numbers
     armless_chasers: Numbers
     in_patterns: int
-    """Offenders and winners of the patterns of checks and of chases, of the first order."""
+    """Number of offenders and winners in the patterns of checks and of chases, of order 1."""
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Count each."""
+        """Number of candidates of each kind, and of nodes in patterns."""
         return (
             self.armed_checkers, len(self.armed_chasers),
             self.armless_checkers, len(self.armless_chasers), self.in_patterns,
@@ -45,14 +45,14 @@ class Candidates(NamedTuple):
 
 
 def one_armed_materials(men: int) -> list[Material]:
-    """All materials of at most so many men in which only one side is armed."""
+    """List the materials of at most `men` men in which only one side can attack."""
     return [material for material in materials_of([], men) if not material.both_armed]
 
 
 def find_candidates(
     table: Table, supporting: Callable[[Material], Table], rule_set: RuleSet
 ) -> Candidates:
-    """Search a table, given its supporting tables; its first pass must find nothing wrong."""
+    """Search a sound table, given its supporting tables."""
     loaded = gather(table, supporting, rule_set)
     arrays = loaded.arrays
     passes, found = completed(table, loaded)

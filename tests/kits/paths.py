@@ -1,4 +1,4 @@
-"""Paths of the repository, its pages and the data of the tests."""
+"""Paths of the repository, its documentation, and the test data."""
 
 from pathlib import Path
 

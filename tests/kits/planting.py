@@ -1,16 +1,16 @@
-"""Errors to plant in sound tables, one by one or many that agree, and whether the proof sees them.
+"""Errors to plant in sound tables, and whether the proof finds them.
 
-    one code   outcome, distance, order    a value becomes another one
-               removed, invented           a direct win is none, or what is none is one
+    one code   outcome, distance, order    another value
+               removed, invented           a direct win removed, or invented
     several    pair                        a position and its best move, both two plies later
-               shift                       all of an order from some distance on, likewise
-    regions    next order, no orders       all from an order on counts as later, or as drawn
-               loop                        the draws in which one side's moves all stay, and the
-                                           other can stay, are won by the rules
+               shift                       all of an order from some distance on, two plies later
+    regions    next order, no orders       all from an order on in the next order, or drawn
+               loop                        the draws in which all moves of one side stay, and the
+                                           other side can stay, won by the rules
 
-Tables are copies in codes of two bytes, so that each can hold orders. What is planted differs from
-the right value: a change is never none. In a loop each value but a direct win is the best of its
-moves, and so are those of all other positions: only what direct wins mean can refute it.
+Tables are copies with codes of two bytes, so that each can hold orders. A planted value always
+differs from the correct one. In a loop every value but a direct win is the best of its moves, and
+so are those of all other positions. So only the check of direct wins can refute it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SEVERAL = ("pair", "shift")
 REGIONS = ("next order", "no orders", "loop")
 
 MOST = 60_000
-"""Positions of a region: they are listed, and loops are searched for, in plain Python."""
+"""Largest number of positions in a region, which plain Python code searches."""
 
 Node = tuple[Side, int]
 """Side to move and slot."""
@@ -42,7 +42,7 @@ Node = tuple[Side, int]
 
 @dataclass
 class Change:
-    """A planted change: a value for each of some positions."""
+    """A planted change: the new value of each position."""
 
     kind: str
     values: dict[Node, Value]
@@ -56,17 +56,16 @@ class Field:
     rule_set: RuleSet
     table: Planted = field(init=False)
     legal: list[np.ndarray] = field(init=False)
-    """Of each side to move, the slots that hold positions."""
+    """For each side to move, the slots that hold positions."""
     counts: dict[Value, int] = field(init=False)
-    """How many positions have each value."""
+    """Number of positions of each value."""
     orders: int = field(init=False)
-    """The highest order that there is."""
+    """Highest order in the table."""
     supporting: dict[str, Planted] = field(init=False, default_factory=dict)
-    """The tables that captures lead to, as far as a proof has asked for them: their codes are put
-    together once, not for each proof."""
+    """Copies of the supporting tables that a proof has used, kept for the next proofs."""
 
     def __post_init__(self) -> None:
-        """Solve it, and what it needs."""
+        """Solve the material and its supporting materials."""
         self.table = recoded(solution_under(self.material, self.rule_set), CodeSpace(2))
         self.legal = [np.flatnonzero(plane) for plane in self.table.planes]
         codes, counts = np.unique(np.concatenate(self.table.planes), return_counts=True)
@@ -82,13 +81,13 @@ class Field:
         return verify(self.table, self._supporting, rule_set=self.rule_set, threads=1).ok
 
     def _supporting(self, child: Material) -> Planted:
-        """The table of a material that captures lead to."""
+        """Return the supporting table of a material."""
         if child.name not in self.supporting:
             self.supporting[child.name] = Planted.of(solution_under(child.name, self.rule_set))
         return self.supporting[child.name]
 
     def is_found(self, change: Change) -> bool:
-        """Return whether the proof refutes the table with a change, which is taken back."""
+        """Return whether the proof refutes the table with a change; undoes the change."""
         before = {node: int(self.table.planes[node[0]][node[1]]) for node in change.values}
         try:
             for (side, slot), value in change.values.items():
@@ -100,23 +99,23 @@ class Field:
                 self.table.planes[side][slot] = code
 
     def value(self, node: Node) -> Value:
-        """The value in the table now."""
+        """Return the current value of a position."""
         return self.table.code_space.decode(int(self.table.planes[node[0]][node[1]]))
 
     def nodes(self, is_meant: Callable[[Value], bool]) -> list[Node]:
-        """The positions whose value is meant."""
+        """List the positions with a value that `is_meant` selects."""
         found = []
         for value in filter(is_meant, self.counts):
             found += [(Side(side), slot) for side, slot in self.table.with_value(value)]
         return found
 
     def random_node(self, rng: random.Random) -> Node:
-        """Any legal position."""
+        """Return a random legal position."""
         side = Side(rng.randrange(2))
         return side, int(rng.choice(self.legal[side]))
 
     def child(self, position: Position, move: tuple[int, int]) -> Node | None:
-        """The position after a move; None after a capture."""
+        """Return the position after a move; None after a capture."""
         after = position.after(*move)
         if after.material.name != self.material:
             return None
@@ -127,7 +126,7 @@ class Field:
 
 
 def single(target: Field, kind: str, rng: random.Random) -> Change | None:
-    """A change of one value at random; None where the table has nothing of the kind to change."""
+    """Change one random value; None if the table has none of this kind."""
     if kind == "removed":
         direct = target.nodes(_is_direct)
         node = rng.choice(direct) if direct else None
@@ -148,14 +147,14 @@ def single(target: Field, kind: str, rng: random.Random) -> Change | None:
 
 
 def _suits(kind: str, value: Value) -> bool:
-    """Return whether a position of a value can be changed in some way."""
+    """Return whether a position with this value can be changed in this way."""
     if kind in ("distance", "order"):
         return value.outcome != Outcome.DRAW
     return kind != "invented" or not _is_direct(value)
 
 
 def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
-    """Values to plant in place of the right one."""
+    """Yield values to plant in place of the correct one."""
     orders = range(target.orders + 2)
     if kind == "outcome":
         yield from (value for value in target.counts if value.outcome != right.outcome)
@@ -179,7 +178,7 @@ def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
 
 
 def _valid(outcome: Outcome, order: int, plies: int) -> Value:
-    """The value with so many plies, or one more where they must be odd or even."""
+    """Return the value with so many plies, or one more if the parity is wrong."""
     if outcome == Outcome.DRAW:
         return DRAW
     odd = (outcome == Outcome.WIN) == (order == 0)
@@ -198,13 +197,13 @@ def _key(value: Value) -> tuple[int, int, int]:
 
 
 def several(target: Field, kind: str, rng: random.Random) -> Change | None:
-    """A change of values that support each other, at random; None where there is none."""
+    """Choose a random change of several values that support each other; None if there is none."""
     values = (_pair if kind == "pair" else _shift)(target, rng)
     return Change(kind, values) if values else None
 
 
 def regions(target: Field) -> Iterator[Change]:
-    """All changes of whole regions."""
+    """Yield all changes of whole regions."""
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)
         yield Change("next order", {node: _next_order(target.value(node)) for node in meant})
@@ -228,7 +227,7 @@ def _later(value: Value) -> Value:
 
 
 def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
-    """A decided position and what its best move leads to."""
+    """Change a decided position and the one after its best move."""
     for _ in range(1000):
         node = target.random_node(rng)
         value = target.value(node)
@@ -244,7 +243,7 @@ def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
-    """All that is decided in some order from some distance on, where that is not too much."""
+    """Change all positions of some order from some distance on, up to `MOST`."""
     decided = [value for value in target.counts if value.outcome != Outcome.DRAW and value.plies]
 
     def tail(first: Value) -> list[Value]:
@@ -258,9 +257,11 @@ def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Value]:
-    """The largest set of draws in which the loser's moves all stay, and the winner can stay.
+    """Find the largest set of draws that only the winner's moves can leave.
 
-    moves : of each draw, as `_drawing_moves` lists them
+    All moves of the loser stay in the set, and the winner has one that stays.
+
+    moves : the draws that the moves of each draw lead to, from `_drawing_moves`
 
     Positions with the winner to move become direct wins of order 1, those of the loser losses in
     one ply.
@@ -281,7 +282,7 @@ def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Valu
 
 
 def _drawing_moves(target: Field, node: Node) -> list[Node | None]:
-    """The draws that moves lead to; None for a draw of another table."""
+    """List the draws that moves lead to; None for a draw of another table."""
     position = target.table.position(*node)
     found: list[Node | None] = []
     for move in legal_moves(position):
@@ -307,7 +308,7 @@ def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
 
 
 def kinds_found(target: Field, rng: random.Random) -> set[str]:
-    """Plant three errors of every kind that the values can have: each is found. The kinds."""
+    """Plant three errors of every possible kind, check that each is found, and return the kinds."""
     kinds = set()
     for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):
         for _ in range(3):

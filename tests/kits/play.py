@@ -1,12 +1,12 @@
-"""Games between `best_move` and a defender, ended by the referee: what the tables are worth.
+"""Games between `best_move` and a defender, judged by the referee.
 
     start  ->  one side follows best_move with the history, the other a `Defence`
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
     drawn start  ->  every reply is tried until best_move has made an idle move: `hunt`
 
-The referee judges every repetition at once, whoever brings it about. A repetition without an
-offender ends nothing: it is counted, and the game goes on. Defenders are in `tests.kits.defences`,
-positions to start from in `tests.kits.starts`, many games in `tests.kits.tournament`.
+The referee judges every repetition at once, whichever side repeats. A repetition without an
+offender is counted, and the game goes on. Defenders are in `tests.kits.defences`, starting
+positions in `tests.kits.starts`, series of games in `tests.kits.tournament`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tbgen.tables import Outcome
 from tests.kits.defences import Defence
 
 PATIENCE = 4
-"""How often a position may occur in a loop of mutual offences."""
+"""Number of occurrences of a position that ends a loop of mutual offences."""
 
 
 class Ending(StrEnum):
@@ -35,31 +35,31 @@ class Ending(StrEnum):
     CONVERSION = "conversion"
     LOOP = "loop"
     OPEN = "open"
-    """Nothing has happened within the plies allowed."""
+    """The game was undecided after the allowed plies."""
     LOST = "lost"
-    """The follower of best_move has lost, by mate, by the table or by the referee."""
+    """The side that follows best_move has lost, by mate, by the table or by the referee."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """A game that has ended: its positions, and the last verdict."""
+    """A finished game: its positions, and the last verdict."""
 
     positions: list[Position]
     ending: Ending
     verdict: Judgement | None = None
     idle_repetitions: int = 0
-    """Repetitions on the way that the referee gave to nobody."""
+    """Number of repetitions in the game that neither side lost."""
 
     @property
     def fens(self) -> str:
-        """The game, for a message about it."""
+        """Return the game as text for a message."""
         return "\n".join(position.fen for position in self.positions)
 
 
 def play_won(
     tables: GameTablebase, start: Position, defence: Defence, rng: random.Random, plies: int
 ) -> Game:
-    """Win a position, for the side that the table gives it to."""
+    """Play a won position for the winning side."""
     root = tables.probe(start)
     winner = start.side if root.outcome == Outcome.WIN else start.side.other
     game = [start]
@@ -98,7 +98,7 @@ def play_drawn(
     rng: random.Random,
     plies: int,
 ) -> Game:
-    """Hold a drawn position for a side; OPEN is what it should come to, or a won table."""
+    """Play a drawn position for one side; the game should end as OPEN or a won table."""
     rule_set = tables.probe(start).rule_set
     game = [start]
     idle, repetition = 0, None
@@ -132,23 +132,22 @@ def play_drawn(
 
 @dataclass
 class Hunt:
-    """The results of all replies to best_move."""
+    """Results of all replies to best_move."""
 
     games: int = 0
-    """Games that have ended as they should."""
+    """Number of games that ended as required."""
     deepest: int = 0
-    """The most moves that best_move needed: when drawing, offences in a row."""
+    """Largest number of moves of best_move in a game: when drawing, consecutive offences."""
     unfinished: int = 0
-    """Games that were left when `budget` was used up."""
+    """Number of games left when `budget` was used up."""
     lost: list[Game] = field(default_factory=list)
 
 
 def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     """Play a drawn position for the side to move against every reply that keeps the draw.
 
-    A game is over when that side has made an idle move, or one that cannot be undone, since
-    nothing that lies before is held against it; also when both sides offend for ever. At most
-    `budget` moves of best_move are asked for.
+    A game ends when that side makes an idle or irreversible move, since no earlier offence counts
+    after it; also when both sides offend endlessly. best_move is called at most `budget` times.
     """
     root = tables.probe(start)
     offences = Offences(root.rule_set)
@@ -191,10 +190,10 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
 
 
 def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
-    """Win a position whose opponent is in his pattern already, against every reply.
+    """Win a position whose loser is already in the pattern, against every reply.
 
-    A game is over when the referee gives a repetition to the winner, or the win has come nearer by
-    the table. At most `budget` moves of best_move are asked for.
+    A game ends when the referee gives a repetition to the winner, or the win is nearer by the
+    table. best_move is called at most `budget` times.
     """
     root = tables.probe(start)
     result = Hunt()

@@ -1,6 +1,7 @@
-"""Regions of materials, where the solver is compared with the naive one: some positions of many.
+"""Regions of materials, to compare the solver with the naive one on some positions.
 
-The naive solver has the values of all others from the tables (`tests.oracles.naive.region`).
+The naive solver takes the values of all other positions from the tables
+(`tests.oracles.naive.region`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tests.oracles.naive.region import Region
 
 @cache
 def outcomes(name: str, rules: Rules, side: Side) -> NDArray[np.int8]:
-    """int8 (slots,): the outcome of each slot, draws where no position is."""
+    """Return the outcome of each slot, int8 (slots,), with draws in slots without a position."""
     table = solution(name, rules)
     codes, places = np.unique(table.plane(side), return_inverse=True)
     found = [int(table.code_space.decode(int(code)).outcome) if code else 0 for code in codes]
@@ -30,7 +31,7 @@ def outcomes(name: str, rules: Rules, side: Side) -> NDArray[np.int8]:
 
 
 def outcome(position: Position, rules: Rules) -> int:
-    """The outcome of a position, for its side to move, as the solver has it."""
+    """Return the solver's outcome of a position for its side to move."""
     position = position.swapped() if position.is_swapped else position
     if not position.material.needs_table:
         return Outcome.DRAW
@@ -40,7 +41,7 @@ def outcome(position: Position, rules: Rules) -> int:
 
 
 def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) -> list[Position]:
-    """Positions that the rules of checks alone leave drawn, of either side to move."""
+    """List positions whose outcome differs from that under the check rule, either side to move."""
     layout, found = solution(name, rules).layout, []
     for side in Side:
         decided = outcomes(name, rules, side) != outcomes(name, Rules.CHECK, side)
@@ -53,7 +54,7 @@ def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) 
 
 
 def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
-    """The positions, and those that their moves lead to, captures aside, by their FENs."""
+    """Return positions by FEN, with those after their moves, captures excluded."""
     found = {}
     for position in positions:
         found[position.fen] = position
@@ -65,9 +66,7 @@ def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
 
 
 def decided_by_chases(positions: dict[str, Position], rules: Rules) -> int:
-    """Count a region's positions that chases decide; fails where the naive solver has another
-    outcome.
-    """
+    """Count a region's positions that chases decide; fails if the naive solver differs."""
     region = Region(positions, lambda fen: outcome(Position.from_fen(fen), rules))
     naive = region.outcomes(str(rules))
     for fen, position in positions.items():

@@ -11,7 +11,7 @@ WORD = (1 << 45) - 1
 
 
 def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
-    """uint64 (count, 2): some rows empty, some full, the others of a density."""
+    """Return uint64 (count, 2): some rows empty, some full, the others random with a density."""
     rng = np.random.default_rng(seed)
     bits = rng.random((count, 2, 45)) < density
     rows = (bits.astype(np.uint64) << np.arange(45, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
@@ -21,7 +21,7 @@ def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
 
 
 def recorded(rows: np.ndarray, chunks: Chunks) -> list[np.ndarray]:
-    """A record for each chunk."""
+    """Return a record for each chunk."""
     out = np.zeros(ROW_BYTES * len(rows), np.uint8)
     ends = np.zeros(chunks.number, np.int64)
     k_record(0, chunks.number, chunks.size, rows, out, ends, chunks.leads, chunks.mids)

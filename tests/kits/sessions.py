@@ -1,4 +1,4 @@
-"""Console sessions of pages: their commands, and whether what is printed is what is shown."""
+"""Console sessions in pages: their commands, and a comparison of shown and real output."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from textwrap import dedent
 OMITTED = "..."
 
 Step = tuple[str, list[str]]
-"""A command, and the lines that it prints; `...` stands for any lines, or for the rest of one."""
+"""A command and its output lines; `...` stands for any lines, or for the rest of a line."""
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The blocks of a page in a language; those inside a list are brought to the margin."""
+    """List the code blocks of a page in a language; those inside a list are dedented."""
     form = rf"^( *)```{language}\n(.*?)^\1```$"
     return [dedent(text) for _, text in re.findall(form, page, re.MULTILINE | re.DOTALL)]
 
 
 def steps_of(block: str) -> list[Step]:
-    """The commands of a console block, in order."""
+    """List the commands of a console block, in order."""
     steps: list[Step] = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -29,19 +29,19 @@ def steps_of(block: str) -> list[Step]:
 
 
 def normalised(line: str) -> str:
-    """Return a line without what differs from run to run: times."""
+    """Return a line with all times replaced."""
     return re.sub(r"\b[\d.]+ (?:s|min|h)\b", "TIME", line)
 
 
 def agrees(printed: str, shown: str) -> bool:
-    """Return whether a printed line is the shown one."""
+    """Return whether a printed line matches the shown one."""
     if shown.endswith(" " + OMITTED):
         return normalised(printed).startswith(normalised(shown.removesuffix(OMITTED)))
     return normalised(printed) == normalised(shown)
 
 
 def mismatch(printed: list[str], shown: list[str]) -> str | None:
-    """The first shown line that was not printed where it should have been."""
+    """Return the first shown line that was not printed at its place, or None."""
     at, anywhere = 0, False
     for line in shown:
         if line == OMITTED:
@@ -55,9 +55,6 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """The lines of a command; the first one on a machine says so when it compiles, and goes on.
-
-    Where it has built something before, it also says how long the rest may take.
-    """
+    """Return the output lines of a command without those on compiling and on time left."""
     compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
     return [line for line in printed.splitlines() if not compiling.search(line)]

@@ -1,4 +1,4 @@
-"""Materials solved in memory, each once per run: the tables that many tests look at."""
+"""Materials solved in memory, once per run."""
 
 from functools import cache
 
@@ -20,7 +20,7 @@ def solution(
     *,
     minor_chases: bool = True,
 ) -> Solution:
-    """The solution of a material, by its canonical name; its supporting tables are DTM."""
+    """Return the solution of a material by its canonical name; its supporting tables are DTM."""
     material = Material.parse(name)
     assert material.name == name
     return solve(
@@ -36,7 +36,7 @@ def solution(
 
 
 def solution_under(name: str, rule_set: RuleSet) -> Solution:
-    """The solution under a rule set."""
+    """Return the solution under a rule set."""
     assert rule_set.rules is not None
     return solution(
         name, rule_set.rules, orders=rule_set.orders, minor_chases=rule_set.minor_chases

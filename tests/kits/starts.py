@@ -1,4 +1,4 @@
-"""Positions of a table to start a game from: decided by the rules, drawn, or in danger."""
+"""Positions of a table to start games from: decided by the rules, drawn, or in danger."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tbgen.tables.reader import TableFile
 def rule_decided(
     tables: GameTablebase, material: str, limit: int, rng: random.Random
 ) -> list[Position]:
-    """Positions that the rules decide: up to so many of every side, outcome, order and distance."""
+    """Choose rule-decided positions, up to `limit` of each side, outcome, order and distance."""
     file = tables.table(material)
     codes = file.code_space
     result: list[Position] = []
@@ -30,7 +30,7 @@ def rule_decided(
 
 
 def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) -> list[Position]:
-    """Drawn positions, up to so many with either side to move, that have a drawing check."""
+    """Choose drawn positions with a drawing check, up to `limit` for either side to move."""
     file = tables.table(material)
     result: list[Position] = []
     for side in Side:
@@ -57,9 +57,9 @@ def is_endangered(tables: GameTablebase, position: Position) -> bool:
 def endangered(
     tables: GameTablebase, material: str, limit: int, rng: random.Random, attempts: int = 200
 ) -> list[Position]:
-    """Drawn positions, up to so many with either side to move, in which that side is in danger.
+    """Choose endangered draws, up to `limit` for either side to move.
 
-    At most so many slots are looked at for every position wanted.
+    Examines at most `attempts` slots for each position wanted.
     """
     file = tables.table(material)
     result: list[Position] = []
@@ -85,7 +85,7 @@ def _some(
     rng: random.Random,
     decided: bool,
 ) -> list[Position]:
-    """Up to `limit` positions of these slots that are worth playing from."""
+    """Choose up to `limit` positions of these slots that suit as a start."""
     found: list[Position] = []
     for slot in rng.sample(slots.tolist(), min(slots.size, 30 * limit)):
         position = file.layout.position(slot, side)

@@ -1,7 +1,7 @@
-"""Random positions and games, shared by the tests.
+"""Random positions and games for the tests.
 
-Two flavours: hypothesis strategies (`positions`), which shrink a failure to a small one, and
-seeded generators (`random_position`, `random_game`) for the long comparisons with an oracle.
+Hypothesis strategies (`positions`) shrink a failure to a small one. Seeded generators
+(`random_position`, `random_game`) are for long comparisons with an oracle.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ENDGAMES = (
 
 
 def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
-    """(side, kind) of every piece of a material, the army named first being `first`'s."""
+    """List (side, kind) of every piece of a material; the army named first belongs to `first`."""
     own, other = Material.parse(material).armies
     return [
         (side, PieceType(LETTERS.index(letter)))
@@ -47,7 +47,7 @@ def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
 def place(
     men: Sequence[tuple[Side, PieceType]], side: Side, choose: Callable[[Sequence[int]], int]
 ) -> Position | None:
-    """Put the men on free squares of their areas; None if one finds no room."""
+    """Place the men on free squares of their areas; None if an area is full."""
     board = bytearray(SQUARES)
     for owner, kind in men:
         free = [square for square in area(owner, kind) if board[square] == EMPTY]
@@ -61,7 +61,7 @@ def place(
 def positions(
     draw: st.DrawFn, materials: Sequence[str] = ENDGAMES, *, legal: bool = True
 ) -> Position:
-    """A position of one of the materials, in either colouring, with either side to move."""
+    """Draw a position of one of the materials, in either colouring, with either side to move."""
     men = pieces(draw(st.sampled_from(materials)), draw(st.sampled_from(Side)))
     position = place(men, draw(st.sampled_from(Side)), lambda free: draw(st.sampled_from(free)))
     assume(position is not None)
@@ -71,7 +71,7 @@ def positions(
 
 
 def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> Position:
-    """A legal position of one of the materials, in either colouring, with either side to move."""
+    """Return a legal position of one of the materials, in either colouring, either side to move."""
     while True:
         men = pieces(rng.choice(materials), rng.choice(tuple(Side)))
         position = place(men, rng.choice(tuple(Side)), rng.choice)
@@ -80,7 +80,7 @@ def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> 
 
 
 def random_game(rng: random.Random, start: Position, plies: int) -> Iterator[Position]:
-    """The positions of a game of random legal moves, from the start to its end or `plies`."""
+    """Yield the positions of a random game, from the start to its end or `plies`."""
     position = start
     for _ in range(plies):
         yield position

@@ -45,14 +45,14 @@ def spec_of(
     *,
     minor_chases: bool = True,
 ) -> TableSpec:
-    """A table of a material; four-byte codes have the long span."""
+    """Return the specification of a table; four-byte codes have the long span."""
     codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
     name = TableName(Material.parse(material), RuleSet(rules, orders, minor_chases), metric)
     return TableSpec(name, codes)
 
 
 def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:
-    """Runs of random codes (`distinct` many), with a share of slots that hold no position."""
+    """Return runs of `distinct` random codes, with a share `empty` of slots without a position."""
     rng = np.random.default_rng(seed)
     dtype = f"u{spec.codes.width}"
     # Only codes that stand for a value: losses, the draw, wins of the orders that there are.
@@ -72,12 +72,12 @@ def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float =
 
 
 def source_of(planes: Planes) -> Callable[[int, int, int], NDArray[Any]]:
-    """The source that `write_table` asks."""
+    """Return the source function of planes for `write_table`."""
     return lambda side, first, count: planes[side][first : first + count]
 
 
 def statistics_of(spec: TableSpec, planes: Planes) -> TableStatistics:
-    """Statistics that take every slot with a code for a legal position."""
+    """Return statistics that count every slot with a code as a legal position."""
     histograms = []
     for plane in planes:
         codes, counts = np.unique(plane, return_counts=True)
@@ -94,9 +94,9 @@ def write(
     block_slots: int | None = None,
     arrangements: tuple[Arrangement, Arrangement] | None = None,
 ) -> Path:
-    """Write planes under their own name, and return the path.
+    """Write planes under the table's name, and return the path.
 
-    With `block_slots`, slots are in the order of the index unless arrangements are given.
+    With `block_slots`, slots are in index order unless arrangements are given.
     """
     path = directory / spec.name.filename
     if arrangements is None and block_slots is not None:
@@ -116,7 +116,7 @@ def write(
 
 
 def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangement]:
-    """An arrangement for each side: the axes at random, leads by Black's defenders for one."""
+    """Return a random arrangement for each side, one with leads by Black's defenders."""
     rng = np.random.default_rng(seed)
     tile_leads = int(rng.integers(1, layout.leads + 1))
     red, black = (tuple(rng.permutation(axis_count(layout)).tolist()) for _ in range(2))
@@ -124,14 +124,15 @@ def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangeme
 
 
 def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
-    """Return whether what was read is what was written, wherever there was a position."""
+    """Return whether stored and written codes are equal in all slots with a position."""
     return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())
 
 
 def check_tiles(file: TableFile | WdlFile) -> None:
-    """Compare the codes of each tile with those that were asked for, once a block.
+    """Check the codes and digests that reading by tiles gives.
 
-    And the digests noted on the way are those of the contents.
+    Each code is passed to the numbering function once a block; the digests are those of the
+    contents.
     """
     asked: list[int] = []
 
@@ -152,7 +153,7 @@ def check_tiles(file: TableFile | WdlFile) -> None:
 
 
 def sealed(data: bytes) -> bytes:
-    """The file with a right checksum of its header, as a malicious author would write it."""
+    """Return the file with a corrected header checksum, as an attacker would write it."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     table = data[table_offset:metadata_offset] if table_offset <= metadata_offset else b""
     checksum = zlib.crc32(table, zlib.crc32(data[: HEADER_BYTES - 4]))
@@ -160,7 +161,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def with_statistics(data: bytes, text: bytes) -> bytes:
-    """The file with other statistics, everything but the digest adapted."""
+    """Return the file with other statistics and everything but the digest adapted."""
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
     metadata = zstandard.ZstdCompressor(level=1).compress(text)
     fields[9], fields[17] = zlib.crc32(metadata), len(metadata)

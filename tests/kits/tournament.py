@@ -1,4 +1,4 @@
-"""Every defence against `best_move`, from many positions of a material, and what came of it."""
+"""Series of games of every defence against `best_move`, from many positions of a material."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Tally:
     drawn: Counter[Ending] = field(default_factory=Counter)
     idle_repetitions: int = 0
     won_by_hunt: int = 0
-    """Games from direct wins, by every reply."""
+    """Number of games from direct wins, against every reply."""
     verdicts: int = 0
-    """Loops that pyffish was asked about, in won and drawn games."""
+    """Number of loops judged by pyffish, in won and drawn games."""
     pyffish_agrees: int = 0
     endangered: int = 0
-    """Positions that were hunted."""
+    """Number of positions that were hunted."""
     hunted: int = 0
-    """The games that this came to."""
+    """Number of games from them."""
     deepest: int = 0
     failures: list[str] = field(default_factory=list)
 
@@ -45,12 +45,12 @@ def play_all(
     dangers: int,
     seed: int = 1,
 ) -> Tally:
-    """Every defence against best_move, from won and from drawn positions of a material.
+    """Play every defence against best_move, from won and from drawn positions of a material.
 
-    From at most `limit` positions that the rules decide (see `rule_decided` for `per_code`); those
-    that are direct wins also against every reply. For both sides from `draws` drawn positions with
-    either side to move, and as many endangered ones. And for the side in danger from `dangers`
-    endangered positions with either side to move, against every reply.
+    Won: at most `limit` positions that the rules decide (`per_code` as in `rule_decided`); direct
+    wins also against every reply. Drawn: `draws` positions with either side to move, played for
+    both sides, and as many endangered ones. Endangered: `dangers` positions with either side to
+    move, played for that side against every reply.
     """
     rng = random.Random(seed)
     tally = Tally()
@@ -104,7 +104,7 @@ def _ask_pyffish(tally: Tally, game: Game) -> None:
 
 
 def pyffish_agrees(judgement: Judgement) -> bool:
-    """Return whether pyffish gives the same verdict on the loop, gone through twice."""
+    """Return whether pyffish gives the same verdict on the loop, played twice."""
     from tests.oracles.fairy_stockfish import repetition_verdict
 
     assert judgement.span is not None

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Evaluation and exchange of a single position, as the search computes them."""
+"""Evaluation and static exchange of a single position, computed by the search's kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def evaluate_board(states, no_moves, side):
 
 @borrowing_kernel
 def is_sound_on_board(states, side, source, target):
-    """Return whether a capture on the board in row 0 loses nothing in the exchange that it begins.
+    """Return whether a capture on the board in row 0 loses no material by exchange.
 
     states : `State` (1,), in; `boards[0]` holds it
     """

@@ -1,4 +1,4 @@
-"""Tables in memory whose values a test may alter, for the tests of the proof."""
+"""Tables in memory with values that a test may change, for the tests of the proof."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tbgen.verify.report import no_progress
 
 @dataclass
 class Planted:
-    """A copy of a table, to plant errors in."""
+    """Copy of a table, to plant errors in."""
 
     layout: Layout
     code_space: CodeSpace
@@ -50,7 +50,7 @@ class Planted:
         return position
 
     def with_value(self, value: Value) -> list[tuple[int, int]]:
-        """(side, slot) of the positions that have a value."""
+        """List (side, slot) of the positions with a value."""
         code = self.code_space.encode(value)
         return [
             (side, int(slot)) for side in Side for slot in np.flatnonzero(self.plane(side) == code)
@@ -61,7 +61,7 @@ class Planted:
 
 
 def recoded(table: Solution, space: CodeSpace) -> Planted:
-    """The values in another coding."""
+    """Return a copy of the table in another code space."""
     copy = Planted.of(table)
     own = table.code_space
     codes = np.zeros(own.top + 1, space.dtype)
@@ -71,11 +71,11 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 
 
 def completed(table: Table, loaded: Loaded) -> tuple[Passes, Found]:
-    """Fill the planes of a loaded table, and let every position be judged."""
+    """Fill the planes of a loaded table, and check every position."""
     passes = Passes(loaded.arrays, table.layout, 1, no_progress)
     return passes, passes.prove()
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
-    """Those of some nodes (2 * slot + side to move) that are the index's own of their positions."""
+    """Return the nodes (2 * slot + side to move) that are the index's own of their positions."""
     return nodes[layout.squares_of_slots(nodes // 2)[1]]

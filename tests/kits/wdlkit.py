@@ -1,4 +1,4 @@
-"""Small win-draw-loss files for the tests: random outcomes of real materials, written."""
+"""Small win-draw-loss files for the tests: random outcomes of real materials, written to disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 9) -> Outcomes:
-    """Runs of random outcomes of either side, with a share of slots that hold no position."""
+    """Return runs of random outcomes of either side, with a share of slots without a position."""
     rng = np.random.default_rng(seed)
     slots = Layout.of(Material.parse(material)).slots
 
@@ -33,7 +33,7 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
 
 
 def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlFacts:
-    """Facts that take every slot with an outcome for a legal position."""
+    """Return facts that count every slot with an outcome as a legal position."""
     red, black = (
         SideCounts(
             int(np.count_nonzero(plane)),
@@ -57,7 +57,7 @@ def write_outcomes(
     digest: bytes = bytes(16),
     rules: Rules = Rules.NONE,
 ) -> Path:
-    """Write outcomes under the name of their file; without arrangements in the index's order."""
+    """Write outcomes under the name of their file, by default in index order."""
     source = TableName(Material.parse(material), RuleSet(rules), Metric.DTM)
     name = WdlName.of(source)
     as_indexed = Arrangement.in_index_order(Layout.of(source.material))

@@ -1,1 +1,1 @@
-"""Independent programs that the tests believe, and the tests of those that are our own."""
+"""Independent oracles, and tests of those that belong to this project."""

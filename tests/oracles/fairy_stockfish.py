@@ -1,4 +1,4 @@
-"""pyffish (Fairy-Stockfish) as an independent authority on moves, spoken to in our notation."""
+"""pyffish (Fairy-Stockfish) as an independent oracle for moves, in this project's notation."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MOVE = re.compile(r"([a-i])(\d+)([a-i])(\d+)")
 
 
 def to_oracle(move: Move) -> str:
-    """`h2e2` as pyffish writes it, ranks from 1: `h3e3`."""
+    """Return a move in pyffish's notation with ranks from 1: `h3e3` for `h2e2`."""
     text = move.iccs
     return f"{text[0]}{int(text[1]) + 1}{text[2]}{int(text[3]) + 1}"
 
 
 def from_oracle(text: str) -> Move:
-    """A move as pyffish writes it, in our numbering."""
+    """Parse a move in pyffish's notation."""
     match = _MOVE.fullmatch(text)
     assert match is not None, text
     file, rank, to_file, to_rank = match.groups()
@@ -30,7 +30,7 @@ def from_oracle(text: str) -> Move:
 
 
 def legal_moves(position: Position) -> set[Move]:
-    """The legal moves according to pyffish."""
+    """Return the legal moves according to pyffish."""
     return {from_oracle(text) for text in pyffish.legal_moves(VARIANT, position.fen, [])}
 
 
@@ -40,12 +40,12 @@ def in_check(position: Position) -> bool:
 
 
 def result_without_moves(position: Position) -> int:
-    """pyffish's score, for the side to move, of a position without legal moves."""
+    """Return pyffish's score, for the side to move, of a position without legal moves."""
     return int(pyffish.game_result(VARIANT, position.fen, []))
 
 
 def perft(position: Position, depth: int) -> int:
-    """Leaf count of the move tree according to pyffish."""
+    """Return the leaf count of the move tree according to pyffish."""
 
     def count(moves: list[str], left: int) -> int:
         replies = pyffish.legal_moves(VARIANT, position.fen, moves)
@@ -57,7 +57,7 @@ def perft(position: Position, depth: int) -> int:
 
 
 def repetition_verdict(position: Position, moves: Sequence[Move]) -> str:
-    """pyffish's verdict on the last position, which must stand there for the third time.
+    """Return pyffish's verdict on the last position, which must occur there for the third time.
 
     `undecided`, `draw`, `red wins` or `black wins`, under its AXF rules.
     """

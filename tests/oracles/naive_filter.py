@@ -1,7 +1,7 @@
-"""Moves fit to be played at the end of a game: xq_filter_root's slow twin.
+"""Naive version of xq_filter_root: the moves to play at the end of a game.
 
-From what contrib/xqprobe.h says of `xq_filter_root`, and from nothing else; offences are those of
-`tbgen.play.streaks`, of which the C reader has none.
+Written from the description of `xq_filter_root` in contrib/xqprobe.h alone. Offences are those of
+`tbgen.play.streaks`, which the C reader does not contain.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
 MAX_DEPTH = 3
-"""So many moves are looked ahead; the C reader looks further."""
+"""Number of moves searched ahead; the C reader searches further."""
 
 
 class NaiveFilter:
-    """The filter of one position; `kept` are the moves it leaves, None where it cannot tell."""
+    """Filter of one position; `kept` are the remaining moves, None if it cannot decide."""
 
     def __init__(self, tables: GameTablebase, game: Sequence[Position]) -> None:
         self._tables = tables
@@ -62,7 +62,7 @@ class NaiveFilter:
         return is_direct_win(value) and value.order == self._root.order
 
     def _rests_after(self, move: RootMove, depth: int) -> bool:
-        """Return whether whatever is replied, an idle move follows within `depth` moves."""
+        """Return whether, after every reply, an idle move follows within `depth` moves."""
         for reply in legal_moves(move.after):
             now = move.after.after(*reply)
             if is_irreversible(move.after, reply) or not self._matters(self._tables.probe(now)):

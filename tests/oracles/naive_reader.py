@@ -1,7 +1,7 @@
-"""A reader written from docs/format.md alone: slow, obvious, and without any of tbgen.
+"""A slow reader written from docs/format.md alone, independent of tbgen.
 
-`value_of(path, fen)` gives (outcome, order, plies) of a legal position with the colours of the
-table. If this reader and the real one agree, the page says enough.
+`value_of(path, fen)` returns (outcome, order, plies) of a legal position with the colours of the
+table. Agreement with the real reader shows that the page is complete.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def mirror(square: int) -> int:
 
 
 def area(piece: str) -> list[int]:
-    """The squares of a piece; lower case is Black's."""
+    """List the squares of a piece; lower case is Black's."""
     squares = RED_AREAS.get(piece.upper(), list(range(90)))
     return squares if piece.isupper() else sorted(turn(square) for square in squares)
 
@@ -46,7 +46,7 @@ Defenders = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 @cache
 def defenders(red: bool, advisors: int, elephants: int) -> dict[Defenders, int]:
-    """Every placement and its rank."""
+    """Return every placement and its rank."""
     king, advisor, elephant = "KAB" if red else "kab"
     ordered = lambda piece, n: sorted(  # noqa: E731
         combinations(area(piece), n), key=lambda squares: rank(piece, list(squares))
@@ -68,11 +68,11 @@ def mirror_ranks(red: bool, advisors: int, elephants: int) -> list[int]:
 
 
 Index = tuple[list[tuple[int, int]], list[int]]
-"""The ranks (Red's, Black's) of every lead, and the sizes of the groups and of the inner area."""
+"""Ranks (Red's, Black's) of every lead, and the sizes of the groups and of the inner area."""
 
 
 def slot_of(pieces: dict[str, list[int]]) -> tuple[int, Index]:
-    """The slot of a position, and what the index of its material looks like."""
+    """Return the slot of a position, and the index of its material."""
     counts = {piece: len(squares) for piece, squares in pieces.items()}
     red = True, counts.get("A", 0), counts.get("B", 0)
     black = False, counts.get("a", 0), counts.get("b", 0)
@@ -123,7 +123,7 @@ def number(data: bytes, offset: int, size: int) -> int:
 
 
 def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int, int]:
-    """The block of a slot within its side, the place in the block, and the slots of the block."""
+    """Return the block of a slot within its side, its offset, and the slots of the block."""
     leads, sizes = index
     lead, rest = divmod(slot, prod(sizes))
     at = 140 + 12 * side
@@ -147,7 +147,7 @@ def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int,
 
 
 def code_of(data: bytes, side: int, slot: int, index: Index) -> int:
-    """The code of a slot of a table file."""
+    """Return the code of a slot of a table file."""
     assert data[:8] == b"\x89XQT\r\n\x1a\n"
     assert number(data, 8, 2) in (2, 3)
     width = data[10]
@@ -187,7 +187,7 @@ def decode(code: int, width: int, span: int) -> tuple[str, int, int]:
 
 
 def value_of(path: Path, fen: str) -> tuple[str, int, int]:
-    """(outcome, order, plies) for the side to move; plies 0 for a draw, order too without any."""
+    """Return (outcome, order, plies) for the side to move; plies and order of a draw are 0."""
     board, side = fen.split()[:2]
     pieces: dict[str, list[int]] = {}
     for row, text in enumerate(board.split("/")):

@@ -1,9 +1,9 @@
-"""The referee once more, slow and obvious, from the prose of the rules alone.
+"""Naive referee, written from the prose of the rules alone.
 
-Sets of (attacker id, victim id) on dictionaries, exactly as the reference procedure tells it:
-C = pairs that satisfy points 1-5 after a ply, new = C minus those before it, kept = those of C
-that still hold after the reply, victims = new minus kept. Shares no code with `tbgen.rules`.
-Clauses can be switched off one by one, to see which one another program lacks.
+Uses sets of (attacker id, victim id), as the reference procedure does: C = pairs that satisfy
+points 1-5 after a ply, new = C minus those before it, kept = those of C that still hold after the
+reply, victims = new minus kept. Shares no code with `tbgen.rules`. Clauses can be switched off one
+by one, to find the one that another program lacks.
 """
 
 from __future__ import annotations
@@ -19,18 +19,20 @@ PROMOTE = {1: "K", 2: "A", 3: "B", 4: "R", 5: "N", 6: "C", 7: "P"}
 
 @dataclass(frozen=True)
 class Clauses:
-    """The clauses of the rules in force."""
+    """Clauses of the rules in force."""
 
     answered: bool = True
-    """Point 7: an attack that the reply leaves standing was no chase."""
+    """Point 7: an attack that still stands after the reply was no chase."""
     new: bool = True
     """Point 6: an attack that stood before the move is no chase."""
     same_attacker: bool = True
-    """Point 7: it is answered if another piece attacks the victim instead."""
+    """Point 7: an attack is answered even if another piece then attacks the victim."""
     root_cuts: bool = True
-    """Point 6: taking away a root makes an attack that stood before a new one."""
+    """Point 6: removing a root makes an attack that stood before a new one."""
     xray: bool = True
-    """Point 6: a root that works only through the attacker's square is none before the move."""
+    """Point 6: before the move, a root that works only through the attacker's square does not
+    count.
+    """
     legal_captures: bool = True
     """Point 3: Q x V must be legal."""
     legal_roots: bool = True
@@ -38,9 +40,9 @@ class Clauses:
     check_only: bool = True
     """A ply that gives check is only a check, and never a chase too."""
     common_victim: bool = True
-    """One and the same piece must be chased by all plies."""
+    """All plies must chase the same piece."""
     free_chasers: bool = True
-    """Point 1: kings and pawns may chase for ever."""
+    """Point 1: kings and pawns may chase perpetually."""
     standing_check: bool = True
     """Point 3: a check that already stands against S is ignored."""
     minor_chases: bool = True
@@ -54,7 +56,7 @@ Board = dict[Square, tuple[int, str, int]]
 
 
 def read(position: Position) -> Board:
-    """(file, rank) -> (side, letter, id)."""
+    """Map (file, rank) to (side, letter, id)."""
     board: Board = {}
     for square, code in enumerate(position.board):
         if code:
@@ -71,7 +73,7 @@ def home(side: int, square: Square) -> bool:
 
 
 def hits(board: Board, source: Square) -> set[Square]:
-    """Squares of captures by the piece on `source`, whoever stands there."""
+    """Return the squares that the piece on `source` attacks, with pieces of either side."""
     side, letter, _ = board[source]
     x, y = source
     out: set[Square] = set()
@@ -111,7 +113,7 @@ def hits(board: Board, source: Square) -> set[Square]:
 
 
 def checkers(board: Board, side: int) -> set[Square]:
-    """The squares of the pieces that attack the side's king (a king does by facing it)."""
+    """Return the squares of the pieces that attack the side's king, facing king included."""
     (king,) = [s for s, piece in board.items() if piece[:2] == (side, "K")]
     return {s for s, piece in board.items() if piece[0] != side and king in hits(board, s)}
 
@@ -123,7 +125,7 @@ def moved(board: Board, source: Square, target: Square) -> Board:
 
 
 def worth_taking(board: Board, q: Square, v: Square, before: bool, on: Clauses) -> bool:
-    """Points 1-5 for the pieces on two squares."""
+    """Return whether points 1-5 hold for the pieces on two squares."""
     side, kind, _ = board[q]
     other, victim, _ = board[v]
     if side == other or v not in hits(board, q):
@@ -165,7 +167,7 @@ def pairs(board: Board, side: int, before: bool, on: Clauses) -> set[tuple[int, 
 
 
 def levels(position: Position, loop: Sequence[Move], on: Clauses | None = None) -> tuple[int, int]:
-    """Red's and Black's levels if the moves, which lead back to the position, go on for ever."""
+    """Return Red's and Black's levels if the moves, a loop from the position, repeat endlessly."""
     on = on or Clauses()
     boards = [read(position)]
     steps: list[tuple[Square, Square]] = []
@@ -192,7 +194,7 @@ def levels(position: Position, loop: Sequence[Move], on: Clauses | None = None) 
 
 
 def victims(boards: Sequence[Board], i: int, side: int, on: Clauses) -> set[int]:
-    """The ids of the pieces that ply i chases; `boards` closes, its last being its first."""
+    """Return the ids of the pieces that ply i chases; the last board equals the first."""
     attacks = pairs(boards[i + 1], side, False, on)
     new = attacks - pairs(boards[i], side, True, on) if on.new else attacks
     later = pairs(boards[(i + 2) if i + 2 < len(boards) else 1], side, False, on)

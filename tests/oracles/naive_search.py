@@ -1,13 +1,13 @@
-"""The engine's search in full width, as a plain alpha-beta over positions: slow and obvious.
+"""The engine's full-width search as a plain alpha-beta over positions.
 
-    repeated?   what the referee says, unless it favours who thinks and the other may yet deviate
+    repeated    the referee's verdict, unless it favours the root side and the other may deviate
     in check    one ply deeper
     depth 0     quiescence: stand pat, and captures that lose nothing; in check, every move
     no move     lost
 
-No hash table, no order of moves, no reductions, nothing that is kept from position to position. It
-shares with the compiled search the evaluation and the exchange on a square, which have tests of
-their own, and the meaning of scores.
+No hash table, move ordering or reductions, and no state kept between positions. It shares with the
+compiled search the evaluation and the exchange on a square, which have tests of their own, and the
+scale of scores.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.kits.tracing import evaluate_board, is_sound_on_board
 
 
 class NaiveSearch:
-    """The value of the last position of a game, to a depth."""
+    """Value of the last position of a game, to a depth."""
 
     def __init__(self, game: Game, rules: Rules) -> None:
         self._game, self._rules = game, rules
@@ -34,7 +34,7 @@ class NaiveSearch:
         self._states = np.zeros(1, STATE)
 
     def value(self, depth: int) -> int:
-        """The score of the root: every move, to a depth that counts them."""
+        """Return the score of the root over all moves, to a depth that counts them."""
         best = -scores.INFINITE
         for move in legal_moves(self._game.last):
             self._game.push(move)
@@ -61,7 +61,7 @@ class NaiveSearch:
         return best
 
     def _judged(self) -> int | None:
-        """The referee's word on the last position, if it has occurred before."""
+        """Return the referee's score of the last position, if it has occurred before."""
         verdict = verdict_on(self._game, rules=self._rules)
         if verdict == Verdict.UNDECIDED:
             return None
@@ -113,5 +113,5 @@ class NaiveSearch:
 
 
 def naive_value(start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF) -> int:
-    """The score of the last position of a game, for the side to move."""
+    """Return the score of the last position of a game, for the side to move."""
     return NaiveSearch(Game.read(start, moves), rules).value(depth)

@@ -1,4 +1,4 @@
-"""The oracle's endgames against published figures and positions (tests/data says whose)."""
+"""The naive solver against published figures and positions (sources in tests/data)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUTCOMES = {"win": WIN, "draw": DRAW, "loss": LOSS}
 
 
 def rows(file: str) -> list[dict[str, str]]:
-    """The rows of a data file."""
+    """Read the rows of a data file."""
     lines = [line for line in (DATA / file).read_text().splitlines() if not line.startswith("#")]
     return list(csv.DictReader(lines))
 
@@ -127,7 +127,6 @@ def check_samples(material: str, file: str) -> None:
 
 @pytest.mark.certification
 def test_the_solver_agrees_in_every_position_of_krkn() -> None:
-    """Here, where the naive solution is there already."""
     test_naive.test_every_position_agrees("KRKN", Rules.CHECK, Metric.DTM)
 
 
@@ -150,7 +149,7 @@ def test_conversions_are_never_longer_than_mates() -> None:
 
 
 def test_a_losing_side_converts_in_two() -> None:
-    """Taking the pawn leads to a lost position, anything else to an end at once."""
+    """Taking the pawn leads to a lost position, all other moves to the end of the game."""
     fen = "4k4/4P4/9/9/9/9/P8/9/9/3K5 b"
     assert naive_solution("KPPK").probe(fen) == Verdict(LOSS, 0, 18)
     assert naive_solution("KPPK", metric="dtc").probe(fen) == Verdict(LOSS, 0, 2)

@@ -1,4 +1,4 @@
-"""The oracle's moves against Fairy-Stockfish's (pyffish), and against the solver's own graph."""
+"""The naive moves against Fairy-Stockfish's (pyffish), and against the naive solver's graph."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARMIES = [
 
 
 def random_position(rng: random.Random) -> tuple[Board, str]:
-    """A legal position of two random armies, pieces crowded on half the files now and then."""
+    """Return a legal position of two random armies, sometimes crowded on half the files."""
     while True:
         letters = rng.choice(ARMIES) + rng.choice(ARMIES).lower()
         files = range(2, 7) if rng.random() < 0.5 else range(9)
@@ -45,7 +45,7 @@ def random_position(rng: random.Random) -> tuple[Board, str]:
 
 
 def uci(move: movegen.Move) -> str:
-    """The move as pyffish writes it, ranks from 1."""
+    """Return the move in pyffish's notation, ranks from 1."""
     return "".join(movegen.FILES[sq // 10] + str(sq % 10 + 1) for sq in move)
 
 
@@ -85,7 +85,7 @@ def test_areas() -> None:
 
 @pytest.mark.parametrize("material", [("KR", "KA"), ("KP", "KB"), ("KPP", "K"), ("KAA", "KB")])
 def test_the_graph_holds_exactly_the_legal_moves(material: tuple[str, str]) -> None:
-    """The solver takes a move for legal if its position has a number: twins, mirrors, captures."""
+    """Includes twins, mirror images and captures."""
     positions = table(material)
     rng = random.Random(1)
     for node in rng.sample(range(len(positions.side)), 400):

@@ -1,4 +1,4 @@
-"""The rounds of patterns and propagation against exact solutions of the game on small graphs."""
+"""Patterns and propagation of the naive solver against exact solutions on small graphs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DRAWN = Verdict(DRAW)
 
 
 def play(game: Game) -> list[Verdict]:
-    """All orders, after making sure that the exact solution has the same outcomes."""
+    """Return all verdicts, after checking that the exact solution has the same outcomes."""
     verdicts = decide(game, checks_lose=True)
     assert [v.outcome for v in verdicts] == by_parity_game(game) == by_strategies(game)
     return verdicts
 
 
 def test_one_side_checks_for_ever() -> None:
-    """0 (offender) and 1 alternate; the offender's only other move lets himself be mated."""
+    """0 (offender) and 1 alternate; the offender's only other move allows mate."""
     game = Game([0, 1], [False, True], [[1], [0]], {0: [MATES]})
     assert play(game) == [Verdict(LOSS, 1, 254), Verdict(WIN, 1, 255)]
 
@@ -52,13 +52,13 @@ def test_two_checks_against_one() -> None:
 
 
 def test_a_winner_who_may_also_check_for_ever() -> None:
-    """Node 1 may check (to 2) or not (to 0): he wins by not always checking."""
+    """Node 1 may check (to 2) or not (to 0), and wins by not always checking."""
     game = Game([0, 1, 0], [False, True, True], [[1], [0, 2], [1]])
     assert [v.outcome for v in play(game)] == [LOSS, WIN, LOSS]
 
 
 def test_a_winner_whose_quiet_move_the_offender_avoids() -> None:
-    """From 1 he must check; from 4 he need not, but the offender at 2 chooses 1 again."""
+    """The only move from 1 is a check; 4 has a quiet one, but the offender avoids it."""
     avoid = Game(
         [0, 1, 0, 0, 1],
         [False, True, True, False, True],
@@ -68,7 +68,7 @@ def test_a_winner_whose_quiet_move_the_offender_avoids() -> None:
 
 
 def test_a_second_order_needs_the_first() -> None:
-    """2 checks 3 for ever (order 1); 0's checks of 1 are a pattern once 0's move to 4 is lost."""
+    """2 checks 3 perpetually (order 1), which makes 0's checks of 1 a pattern (order 2)."""
     game = Game(
         side=[0, 1, 0, 1, 1],
         in_check=[False, True, False, True, False],
@@ -98,7 +98,7 @@ def test_captures_into_rule_losses() -> None:
 
 
 def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
-    """A game of up to `most` nodes, checks rare or the rule."""
+    """Return a game of up to `most` nodes, with checks rare or frequent."""
     size = rng.randint(2, most)
     side = [rng.randint(0, 1) for _ in range(size)]
     often = rng.choice([0.4, 0.6, 0.8, 0.9, 1.0])
@@ -115,9 +115,9 @@ def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
 
 
 def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdict | None:
-    """The best of the children for a node, by the preference of the paper's section 6.4.
+    """Return the best verdict over the children, by the preference of the paper's section 6.4.
 
-    None for a draw by repetition: no move decides it.
+    None for a draw by repetition, which no move decides.
     """
     children = [verdicts[n] for n in game.moves[node]] + game.exits.get(node, [])
     lost = [child for child in children if child.outcome == LOSS]
@@ -135,7 +135,7 @@ def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdic
 
 
 def check_values(game: Game, verdicts: list[Verdict]) -> None:
-    """Every value is the best over the children, but for wins by staying in the pattern."""
+    """Check that every value is the best over the children, except wins inside a pattern."""
     for node, verdict in enumerate(verdicts):
         best = best_over_children(game, verdicts, node)
         if verdict.order and verdict.value == 255:
@@ -184,7 +184,7 @@ def test_without_the_inner_clause_mutual_checking_goes_wrong(
 
 
 def test_tables_on_top_of_tables() -> None:
-    """Solving a graph in two layers, orders coming along, is solving it at once."""
+    """Solving a graph in two layers, orders included, equals solving it at once."""
     rng = random.Random(11)
     highest: Counter[int] = Counter()
     for _ in range(3000):

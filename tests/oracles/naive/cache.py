@@ -1,4 +1,4 @@
-"""Solved materials by name, each solved once per process, for tests to compare with."""
+"""Solved materials by name, each solved once per process."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def naive_solution(
     orders: int | None = None,
     pawn_ranks: int | None = None,
 ) -> Solution:
-    """The solution of a material such as `KRKN`, Red's pieces first (`solver.solve` caches it)."""
+    """Return the cached solution of a material such as `KRKN`, Red's pieces first."""
     return solve(parse(name), rules=rules, metric=metric, orders=orders, pawn_ranks=pawn_ranks)

@@ -1,16 +1,16 @@
-"""The chase pattern on tiny graphs, solved exactly: no calm sets, no words of conditions.
+"""Exact solution of chase patterns on tiny graphs, without the sets of the real algorithm.
 
-A `ChaseGame` says which reply each edge is, and which pieces each pair (reply, offence that
-follows it) chases. The winner-to-be wins a play that never ends unless, from some move on, all
-his replies are checks, or all of them chase one and the same piece. Two solutions that share
-nothing with `tbgen.retrograde.chase.game`, nor with each other:
+A `ChaseGame` has the reply of each edge, and the pieces that each pair (reply, following offence)
+chases. The prospective winner wins an endless play unless, from some move on, all its replies are
+checks, or all chase the same piece. There are two solutions, independent of
+`tbgen.retrograde.chase.game` and of each other:
 
-- `by_parity_game`: pieces get names that they keep (a node is unfolded once for each way the
-  names can lie on the numbers), the conditions are waited for in turn, and a parity game says
-  from where every one comes again and again.
-- `by_strategies`: whoever spoils one of several recurring conditions needs no memory, so all
-  fixed choices of the offender are tried on the unfolded graph; against each the winner-to-be is
-  alone and needs a strongly connected part in which every condition is met. For very small graphs.
+- `by_parity_game`: pieces get fixed names (a node is unfolded once for each assignment of names to
+  numbers), a vertex has the condition to be met next, in rotation, and a parity game finds the
+  nodes from which every condition recurs.
+- `by_strategies`: the offender needs no memory to break one of several recurring conditions, so
+  all its fixed choices are tried on the unfolded graph. Against each the prospective winner plays
+  alone, and needs a strongly connected part in which every condition is met. For very small graphs.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .graph_game import zielonka
 
 @dataclass(frozen=True)
 class Edge:
-    """A reply: where it leads, and what it does.
+    """A reply: its target and its effects.
 
-    `chased[i]` has the pieces (numbers at the node before) that are chased if the offender goes
-    on with his i-th move; `follow[p]` is the number of piece p at the node that it leads to.
+    `chased[i]` has the pieces (numbers at the node before) that are chased if the offender
+    continues with move i; `follow[p]` is the number of piece p at the target.
     """
 
     target: int
@@ -38,7 +38,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class ChaseGame:
-    """Offence node o has the reply nodes offences[o]; reply node r has the edges replies[r]."""
+    """Graph of offence nodes with reply nodes `offences[o]`, and these with edges `replies[r]`."""
 
     pieces: int
     offences: tuple[tuple[int, ...], ...]
@@ -46,16 +46,17 @@ class ChaseGame:
 
 
 _Names = tuple[int, ...]
-"""The number that each named piece has at a node."""
+"""Number of each named piece at a node."""
 _Here = tuple[int, _Names]
 """An unfolded reply node."""
 _Vertex = tuple[int, int, _Names, int, bool]
-"""Reply node, chosen edge (-1: to be chosen), names, the condition that is waited for, and
-whether the last one has just been met."""
+"""Reply node, chosen edge (-1: to be chosen), names, index of the condition to be met next, and
+whether the last one has just been met.
+"""
 
 
 def by_parity_game(game: ChaseGame) -> set[int]:
-    """The reply nodes from which the winner-to-be wins."""
+    """Return the reply nodes from which the prospective winner wins."""
     good: _Vertex = (-1, -1, (), 0, True)
     bad: _Vertex = (-1, -1, (), 0, False)
     label: dict[_Vertex, int] = {good: 2, bad: 1}
@@ -95,9 +96,9 @@ def by_parity_game(game: ChaseGame) -> set[int]:
 def _steps(
     game: ChaseGame, reply: int, chosen: int, names: _Names
 ) -> Iterator[tuple[int, _Names, frozenset[int]]]:
-    """Each reply node that may follow an edge, its names, and the conditions met on the way.
+    """Yield each reply node that may follow an edge, its names, and the conditions met on the way.
 
-    Condition p is met by a step that does not chase piece p; the last one, by no check.
+    Condition p is met by a step that does not chase piece p, the last one by a step without check.
     """
     edge = game.replies[reply][chosen]
     after = tuple(edge.follow[number] for number in names)
@@ -111,7 +112,7 @@ def _steps(
 
 
 def by_strategies(game: ChaseGame) -> set[int]:
-    """Solve by trying out all fixed choices of the offender."""
+    """Solve by trying all fixed choices of the offender."""
     nodes: list[_Here] = [
         (reply, names)
         for reply in range(len(game.replies))
@@ -136,7 +137,7 @@ _Steps = Mapping[tuple[_Here, int], list[tuple[int, _Names, frozenset[int]]]]
 def _won_alone(
     game: ChaseGame, nodes: list[_Here], steps: _Steps, fixed: Mapping[tuple[_Here, int], int]
 ) -> set[_Here]:
-    """The nodes from which the winner-to-be wins against fixed choices of the offender."""
+    """Return the nodes from which the prospective winner wins against fixed choices."""
     arcs: dict[_Here, list[tuple[_Here, frozenset[int]]]] = {node: [] for node in nodes}
     won: set[_Here] = set()
     for (node, e), options in steps.items():
@@ -161,7 +162,7 @@ def _won_alone(
 
 
 def _reached(arcs: Mapping[_Here, list[tuple[_Here, frozenset[int]]]], start: _Here) -> set[_Here]:
-    """The nodes that one or more steps lead to."""
+    """Return the nodes that one or more steps lead to."""
     seen: set[_Here] = set()
     agenda = [start]
     while agenda:

@@ -1,13 +1,13 @@
 """Forced perpetual chases among the positions of a material: docs/values.md, "Patterns, exactly".
 
-For one would-be winner W against one offender O, among what is still undecided:
+For one prospective winner W against one offender O, among the undecided positions:
 
     (position, V)             O to move: every move is won for W, or chases V into the pattern
     (position, V, attackers)  W to move: some move answers the chase and leads into the pattern
 
-It is the greatest such set in which W can also, again and again, whatever O does, make a move that
-is no check, and for each piece of O's a move that does not chase it. Squares are those of the
-position as the table numbers it, so that a move may end in its mirror image.
+The pattern is the greatest such set in which W can also, endlessly and whatever O does, make moves
+without check, and for each piece of O moves that do not chase it. Squares are those of the
+position as the table numbers it, so a move may lead to its mirror image.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ Known = Sequence[Verdict | None]
 
 
 class Boards(Protocol):
-    """The positions behind the nodes of a graph."""
+    """Positions of the nodes of a graph."""
 
     def board(self, node: int) -> Board:
-        """The pieces by square."""
+        """Return the pieces by square."""
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
-        """The node after a move, no capture, and whether as a mirror image; None if none is."""
+        """Return the node after a quiet move, and whether it is mirrored; None if there is none."""
 
 
 class Offence(NamedTuple):
-    """O to move, who must chase the piece on a square."""
+    """Node with O to move, which must chase the piece on a square."""
 
     node: int
     victim: int
 
 
 class Reply(NamedTuple):
-    """W to move, with a piece of his attacked anew."""
+    """Node with W to move and a piece of W newly attacked."""
 
     node: int
     victim: int
@@ -48,7 +48,7 @@ class Reply(NamedTuple):
 
 
 class Chase(NamedTuple):
-    """A move of O's."""
+    """A move of O."""
 
     move: Move
     goal: Reply
@@ -56,7 +56,7 @@ class Chase(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A move of W's."""
+    """A move of W."""
 
     move: Move
     goal: Offence
@@ -65,13 +65,14 @@ class Step(NamedTuple):
 
 
 class Chasing:
-    """The search for W's patterns of chases, round after round."""
+    """Search for the patterns of chases that W wins, round by round."""
 
     def __init__(self, boards: Boards, game: Game, winner: int, terms: Terms) -> None:
         self.boards, self.game, self.winner, self.terms = boards, game, winner, terms
         self._saved_by: dict[int, list[int]] = {}
-        """Why a position of O's is in no pattern: these moves chase no one piece, as long as none
-        of them is won for W."""
+        """For a position of O outside all patterns: moves that chase no common piece. The position
+        stays outside as long as none of them is won for W.
+        """
 
     def wins(self, known: Known, order: int, nodes: Iterable[int]) -> set[int]:
         """The positions of the pattern with W to move, in the round `order`; O's are of `nodes`."""
@@ -85,21 +86,21 @@ class Chasing:
         return {chase.goal.node for o in pattern.offences for chase in pattern.forced[o]}
 
     def moves(self, node: int) -> Iterator[tuple[Move, int, bool]]:
-        """The moves that stay in the graph: where they lead, and whether as a mirror image."""
+        """Yield the moves within the graph, their nodes, and whether these are mirrored."""
         board, side = self.boards.board(node), self.game.side[node]
         for move in legal_moves(board, SIDES[side]):
             if move[1] not in board and (goal := self.boards.after(board, move)) is not None:
                 yield move, *goal
 
     def is_won(self, known: Known, order: int, node: int) -> bool:
-        """Return whether W, to move, has won already, or by a capture that loses in this round."""
+        """Return whether W, to move, has won, or wins by a capture decided in this round."""
         return known[node] is not None or any(
             verdict.outcome == LOSS and 1 <= verdict.order <= order
             for verdict in self.game.exits.get(node, ())
         )
 
     def _victims(self, known: Known, order: int, node: int) -> set[int]:
-        """The pieces that each move chases that is not won for W."""
+        """Return the pieces that all moves chase that are not won for W."""
         for verdict in self.game.exits.get(node, ()):
             if verdict.outcome != WIN or verdict.order > order:
                 return set()
@@ -126,12 +127,12 @@ class Chasing:
 
 
 def _seen(mirrored: bool) -> Callable[[int], int]:
-    """The name of a square after a move that ends in a mirror image."""
+    """Return the mapping of squares by a move to a mirror image, or the identity."""
     return mirror if mirrored else lambda square: square
 
 
 class _Pattern:
-    """The greatest pattern within some offences: those that are left, and O's moves from each."""
+    """Greatest pattern within some offences: the remaining ones, and O's moves from each."""
 
     def __init__(self, search: Chasing, known: Known, order: int, offences: set[Offence]) -> None:
         self.search, self.offences = search, offences
@@ -142,7 +143,7 @@ class _Pattern:
         self._shrink()
 
     def _chases(self, known: Known, order: int, offence: Offence) -> Iterator[Chase]:
-        """O's moves that W has not won."""
+        """Yield O's moves that are not won for W."""
         board = self.search.boards.board(offence.node)
         for move, child, mirrored in self.search.moves(offence.node):
             if not self.search.is_won(known, order, child):
@@ -152,7 +153,7 @@ class _Pattern:
                 yield Chase(move, reply, mirrored)
 
     def _answers(self, reply: Reply) -> Iterator[Step]:
-        """W's moves that undo one of the attacks, to positions that are undecided."""
+        """Yield W's moves to undecided positions that undo one of the attacks."""
         board, terms = self.search.boards.board(reply.node), self.search.terms
         for move, child, mirrored in self.search.moves(reply.node):
             check = self.search.game.in_check[child]
@@ -165,7 +166,7 @@ class _Pattern:
                 yield Step(move, goal, mirrored, check)
 
     def _shrink(self) -> None:
-        """Take away what is not in the pattern, until all that is left is."""
+        """Remove what is not in the pattern, until nothing changes."""
         while True:
             before = len(self.offences) + len(self.replies)
             self._prune()
@@ -182,7 +183,7 @@ class _Pattern:
                 return
 
     def _prune(self) -> None:
-        """Take away what may leave the pattern, or must."""
+        """Remove offences and replies that miss a condition, until nothing changes."""
         while True:
             offences = {
                 o for o in self.offences if all(c.goal in self.replies for c in self.forced[o])
@@ -193,7 +194,7 @@ class _Pattern:
             self.offences, self.replies = offences, replies
 
     def _may_stop_checking(self) -> set[Reply]:
-        """Positions where W forces that he once more gives no check, staying in the pattern."""
+        """Return the replies from which W forces another move without check inside the pattern."""
         done: set[Reply] = set()
         while True:
             ends = {o for o in self.offences if all(c.goal in done for c in self.forced[o])}
@@ -208,7 +209,7 @@ class _Pattern:
             done |= more
 
     def _may_spare(self) -> set[tuple[Reply, int]]:
-        """Positions where W forces that he once more does not chase the piece on a square."""
+        """Return the replies from which W forces another move that spares the piece on a square."""
         open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
         done: set[tuple[Reply, int]] = set()
         while True:
@@ -240,12 +241,12 @@ class _Pattern:
         )
 
     def _chaseable(self, node: int) -> list[int]:
-        """The squares of O's pieces, but for his king."""
+        """List the squares of O's pieces except its king."""
         own = SIDES[1 - self.search.winner]
         board = self.search.boards.board(node)
         return [s for s, letter in board.items() if owner(letter) == own and letter not in "Kk"]
 
 
 def _followed(square: int, move: Move) -> int:
-    """The place of a piece after a move of its side."""
+    """Return the square of a piece after a move of its side."""
     return move[1] if move[0] == square else square

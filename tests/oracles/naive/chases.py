@@ -1,7 +1,7 @@
-"""Chases by a move under every rule set, on dictionaries: docs/referee.md, section 2.
+"""Chases of a move under every rule set, on dictionaries: docs/referee.md, section 2.
 
-`Terms` are the rule sets as data, in words of their own. Points are those of that section; Q is
-the attacker, V the victim, each by its square, S the side of Q.
+`Terms` are the rule sets as data, defined independently. Points are those of that section; Q is the
+square of the attacker, V of the victim, S the side of Q.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from .movegen import Board, Move, after, is_legal, king_square, kings_face, othe
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms of a chase under a rule set."""
+    """Conditions of a chase under a rule set."""
 
     minor_chases: bool = True
     """Point 4a: advisors and elephants chase protected rooks, knights and cannons."""
     new_by_victim: bool = False
-    """Point 6: new is an attack on a piece that nobody attacked; point 7 does not matter."""
+    """Point 6: an attack is new if its victim was not attacked before; point 7 does not apply."""
     check_voids: bool = False
-    """A check anywhere in the loop: nobody in it chases."""
+    """A check anywhere in the loop voids all its chases."""
     pawns_at_home: bool = False
-    """Point 2: pawns on their own half are chased, too."""
+    """Point 2: pawns on their own half can be chased, too."""
     unprotected_only: bool = False
-    """Point 4a does not hold: who has a root is not chased."""
+    """Point 4a does not hold: a protected piece is not chased."""
 
 
 WXF = Terms()
@@ -35,16 +35,16 @@ TERMS = {
     "taiwan": replace(WXF, pawns_at_home=True),
     "unprotected": replace(WXF, unprotected_only=True),
 }
-"""By the names that rule sets have in the names of files."""
+"""Conditions by the names of rule sets in file names."""
 
 
 def owner(letter: str) -> str:
-    """The side of a piece."""
+    """Return the side of a piece."""
     return "w" if letter.isupper() else "b"
 
 
 def checkers(board: Board, side: str) -> set[int]:
-    """The squares of the pieces that attack a side's king; a king does by facing it."""
+    """Return the squares of the pieces that attack a side's king; a king attacks by facing it."""
     king = king_square(board, side)
     found = {
         square
@@ -55,14 +55,14 @@ def checkers(board: Board, side: str) -> set[int]:
 
 
 def is_victim(letter: str, square: int, terms: Terms) -> bool:
-    """Point 2: no king is chased, and no pawn on its own half, unless the rules say so."""
+    """Return whether a piece can be chased (point 2): no king, seldom a pawn at home."""
     own_half = (square % 10 <= 4) == letter.isupper()
     at_home = letter.upper() == "P" and own_half
     return letter.upper() != "K" and (terms.pawns_at_home or not at_home)
 
 
 def is_unequal(attacker: str, victim: str, terms: Terms) -> bool:
-    """Point 4a: V is worth taking even if it is protected."""
+    """Return whether V is worth taking even if it is protected (point 4a)."""
     if terms.unprotected_only:
         return False
     pair = (attacker.upper(), victim.upper())
@@ -72,9 +72,9 @@ def is_unequal(attacker: str, victim: str, terms: Terms) -> bool:
 
 
 def has_root(board: Board, q: int, v: int, through: bool) -> bool:
-    """Point 4b: a piece of V's side can legally take back after Q x V.
+    """Return whether a piece of V's side can legally take back after Q x V (point 4b).
 
-    Unless `through`, a rook or cannon counts only if it protects V with Q where it stands.
+    Unless `through`, a rook or cannon counts only if it protects V while Q is on its square.
     """
     taken = after(board, (q, v))
     protected = {**board, v: board[q]}
@@ -89,7 +89,7 @@ def has_root(board: Board, q: int, v: int, through: bool) -> bool:
 
 
 def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool = True) -> bool:
-    """Points 1 to 5 for the pieces on two squares; `through` is for `has_root`."""
+    """Return whether points 1 to 5 hold for two pieces; `through` as in `has_root`."""
     attacker, victim = board[q], board[v]
     if attacker.upper() in "KP" or not is_victim(victim, v, terms):
         return False
@@ -105,7 +105,7 @@ def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool
 
 
 def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
-    """The victims of a move that gives no check, and who attacks each of them anew (point 6)."""
+    """Return the victims of a move without check, each with its new attackers (point 6)."""
     source, target = move
     moved = after(board, move)
     side = owner(board[source])
@@ -127,7 +127,7 @@ def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
 
 
 def is_answered(board: Board, attackers: frozenset[int], v: int, reply: Move, terms: Terms) -> bool:
-    """Point 7: the reply, no capture, undoes one of the attacks on V."""
+    """Return whether the reply, no capture, undoes one of the attacks on V (point 7)."""
     if terms.new_by_victim:
         return True
     replied = after(board, reply)

@@ -1,15 +1,15 @@
-"""The perpetual check game on tiny graphs, solved exactly: no candidates, rounds or orders.
+"""Exact solution of the perpetual check game on tiny graphs, without candidates, rounds or orders.
 
 A play that leaves the graph or stops (no move: loss) is decided there. An endless play is lost by
 the side all of whose moves are checks from some move on, if the other side's are not; otherwise
-it is a draw. Two solutions that share nothing with `patterns`, nor with each other:
+it is a draw. There are two solutions, independent of `patterns` and of each other:
 
-- `by_parity_game`: for a would-be winner W label O's moves that are no checks 3, W's moves that
-  are no checks 2, all checks 1. W wins an endless play if and only if the highest label that
-  keeps returning is even (O checks for ever, W does not), which is a parity game: Zielonka's
-  algorithm.
-- `by_strategies`: try every way W can fix one move per position (such strategies suffice in a
-  parity game), and look for a play by which O escapes. Only for very small graphs.
+- `by_parity_game`: for a prospective winner W, O's moves without check have label 3, W's moves
+  without check label 2, all checks label 1. W wins an endless play if and only if the highest
+  recurring label is even (O checks perpetually, W does not). Zielonka's algorithm solves this
+  parity game.
+- `by_strategies`: try all choices of one move of W per position (such strategies suffice in a
+  parity game), and search for a play by which O escapes. Only for very small graphs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _STAYS = 1
 
 
 def by_parity_game(game: Game) -> list[int]:
-    """The outcome of every node for its side to move."""
+    """Return the outcome of every node for its side to move."""
     return _combine(game, [_parity_wins(game, winner) for winner in (0, 1)])
 
 
 def by_strategies(game: Game) -> list[int]:
-    """Solve by trying out all strategies."""
+    """Solve by trying all strategies."""
     return _combine(game, [_strategy_wins(game, winner) for winner in (0, 1)])
 
 
@@ -49,7 +49,7 @@ def _combine(game: Game, winning: list[set[int]]) -> list[int]:
 
 
 def _parity_wins(game: Game, winner: int) -> set[int]:
-    """The nodes from which `winner` wins: positions and moves as vertices, then Zielonka."""
+    """Return the nodes from which `winner` wins: positions and moves as vertices, then Zielonka."""
     # Sinks with a loop: 2 is good for the winner, 1 is not.
     good: _Vertex = ("end", 1, 1)
     bad: _Vertex = ("end", 0, 0)
@@ -83,7 +83,7 @@ def zielonka(
     wants_even: Mapping[_V, bool],
     edges: Mapping[_V, list[_V]],
 ) -> set[_V]:
-    """The vertices from which the player who wants an even highest label wins."""
+    """Return the vertices from which the player with an even goal forces an even highest label."""
     if not vertices:
         return set()
     highest = max(label[vertex] for vertex in vertices)
@@ -107,7 +107,7 @@ def _attractor(
     wants_even: Mapping[_V, bool],
     edges: Mapping[_V, list[_V]],
 ) -> set[_V]:
-    """The vertices from which one player forces the play into `goal`."""
+    """Return the vertices from which one player forces the play into `goal`."""
     reached = set(goal)
     while True:
         more = set()
@@ -121,7 +121,7 @@ def _attractor(
 
 
 def _strategy_wins(game: Game, winner: int) -> set[int]:
-    """The nodes that some fixed choice of the winner's moves wins against every play."""
+    """Return the nodes that some fixed choice of the winner's moves wins against every play."""
     own = [n for n, side in enumerate(game.side) if side == winner and game.moves[n]]
     won: set[int] = set()
     for choice in product(*(game.moves[n] for n in own)):
@@ -131,7 +131,7 @@ def _strategy_wins(game: Game, winner: int) -> set[int]:
 
 
 def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
-    """The nodes from which the other side does not lose against fixed moves of the winner."""
+    """Return the nodes from which the other side escapes fixed moves of the winner."""
 
     def leaves(node: int, *outcomes: int) -> bool:
         return any(verdict.outcome in outcomes for verdict in game.exits.get(node, ()))
@@ -166,7 +166,7 @@ def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
 
 
 def _reachable(edges: Mapping[int, list[int]], start: Iterable[int]) -> set[int]:
-    """The nodes on some path from `start`, itself included."""
+    """Return the nodes on some path from `start`, which is included."""
     seen, agenda = set(start), list(start)
     while agenda:
         for target in edges[agenda.pop()]:

@@ -1,8 +1,8 @@
-"""Xiangqi moves on a dictionary: what stands where, what may go where, who is in check.
+"""Xiangqi moves on dictionaries: pieces, moves, checks, legality.
 
 A square is `10 * file + rank` (a0 = 0, a9 = 9, i9 = 89), a board maps the occupied squares to
-FEN letters, upper case for Red; a side is `w` or `b`. Written for the eye: every piece is a list
-of steps, and a move is legal if the king it leaves behind is safe.
+FEN letters, upper case for Red; a side is `w` or `b`. Every piece is a list of steps, and a move is
+legal if its king is then safe.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DIAGONAL = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
 def name(square: int) -> str:
-    """`e0` for the middle of Red's back rank."""
+    """Return the name of a square, such as `e0` for the middle of Red's back rank."""
     return FILES[square // 10] + str(square % 10)
 
 
@@ -44,7 +44,7 @@ def _steps(square: int, ways: tuple[tuple[int, int], ...]) -> list[int]:
 
 
 def _ray(square: int, way: tuple[int, int]) -> tuple[int, ...]:
-    """The squares in one direction, nearest first."""
+    """Return the squares in one direction, nearest first."""
     squares, to = [], _step(square, *way)
     while to is not None:
         squares.append(to)
@@ -53,7 +53,7 @@ def _ray(square: int, way: tuple[int, int]) -> tuple[int, ...]:
 
 
 def _as_red(square: int, letter: str) -> int:
-    """The square as the piece's owner sees it: Black looks from the other end."""
+    """Return the square as seen by the piece's owner: rotated for Black."""
     return square if letter.isupper() else square - square % 10 + 9 - square % 10
 
 
@@ -68,7 +68,7 @@ _AREA = {"K": PALACE, "A": ADVISOR_POINTS, "B": ELEPHANT_POINTS, "P": PAWN_POINT
 
 
 def area(letter: str) -> list[int]:
-    """The squares on which a piece may ever stand, ascending."""
+    """List the squares on which a piece may stand, ascending."""
     allowed = _AREA.get(letter.upper(), EVERYWHERE)
     return [square for square in range(90) if _as_red(square, letter) in allowed]
 
@@ -77,7 +77,7 @@ RAYS = [tuple(_ray(square, way) for way in ORTHOGONAL) for square in range(90)]
 
 
 def _knight_steps(square: int) -> tuple[tuple[int, int], ...]:
-    """(leg, target) pairs: one step straight, then one diagonally outward."""
+    """Return (leg, target) pairs: one step straight, then one diagonally outward."""
     pairs = []
     for files, ranks in ORTHOGONAL:
         leg = _step(square, files, ranks)
@@ -89,7 +89,7 @@ def _knight_steps(square: int) -> tuple[tuple[int, int], ...]:
 
 
 def _elephant_steps(square: int, letter: str) -> tuple[tuple[int, int], ...]:
-    """(eye, target) pairs: two diagonal steps, never across the river."""
+    """Return (eye, target) pairs: two diagonal steps, never across the river."""
     pairs = []
     for files, ranks in DIAGONAL:
         eye, to = _step(square, files, ranks), _step(square, 2 * files, 2 * ranks)
@@ -99,7 +99,7 @@ def _elephant_steps(square: int, letter: str) -> tuple[tuple[int, int], ...]:
 
 
 def _free_steps(square: int, letter: str) -> tuple[int, ...]:
-    """Targets of a king, advisor or pawn, which nothing can block."""
+    """Return the targets of a king, advisor or pawn, which nothing can block."""
     match letter.upper():
         case "K":
             return tuple(to for to in _steps(square, ORTHOGONAL) if _as_red(to, letter) in PALACE)
@@ -119,7 +119,7 @@ FREE_STEPS = {letter: [_free_steps(sq, letter) for sq in range(90)] for letter i
 
 
 def targets(board: Board, square: int) -> list[int]:
-    """Targets of the piece on `square` if kings need no care: empty squares and captures."""
+    """List the pseudo-legal targets of the piece on `square`: empty squares and captures."""
     letter = board[square]
     red = letter.isupper()
     kind = letter.upper()
@@ -160,7 +160,7 @@ def targets(board: Board, square: int) -> list[int]:
 
 
 def king_square(board: Board, side: str) -> int:
-    """The square of a side's king."""
+    """Return the square of a side's king."""
     king = "K" if side == "w" else "k"
     return next(square for square, letter in board.items() if letter == king)
 
@@ -172,7 +172,7 @@ def kings_face(board: Board) -> bool:
 
 
 def in_check(board: Board, side: str) -> bool:
-    """Return whether an enemy piece could take the king (facing kings are another matter)."""
+    """Return whether an enemy piece attacks the king; facing kings are checked separately."""
     king = king_square(board, side)
     return any(
         king in targets(board, square)
@@ -189,7 +189,7 @@ def is_legal(board: Board, side: str) -> bool:
 
 
 def after(board: Board, move: Move) -> Board:
-    """The board after a move."""
+    """Return the board after a move."""
     source, to = move
     new = dict(board)
     new[to] = new.pop(source)
@@ -197,7 +197,7 @@ def after(board: Board, move: Move) -> Board:
 
 
 def legal_moves(board: Board, side: str) -> Iterator[Move]:
-    """All legal moves of a side."""
+    """Yield all legal moves of a side."""
     for square, letter in board.items():
         if letter.isupper() != (side == "w"):
             continue
@@ -207,7 +207,7 @@ def legal_moves(board: Board, side: str) -> Iterator[Move]:
 
 
 def to_fen(board: Board, side: str) -> str:
-    """The six-field FEN."""
+    """Return the six-field FEN."""
     rows = []
     for rank in range(9, -1, -1):
         row, blanks = "", 0
@@ -223,7 +223,7 @@ def to_fen(board: Board, side: str) -> str:
 
 
 def from_fen(fen: str) -> tuple[Board, str]:
-    """The board and the side to move of a plain FEN (letters K A B N R C P, sides w and b)."""
+    """Return board and side to move of a FEN with letters K A B N R C P, w and b."""
     rows, side = fen.split()[:2]
     board: Board = {}
     for rank, row in zip(range(9, -1, -1), rows.split("/"), strict=True):

@@ -1,19 +1,18 @@
 """Forced perpetual checks on a game graph (Fang, Hsu & Hsu 2002, section 5.1).
 
-The winner's clause is included (docs/values.md, "Patterns, exactly").
+The winner's condition is included (docs/values.md, "Patterns, exactly"). The graph is abstract:
+nodes with a side to move and a mark on those in check, the moves between them, and moves that leave
+the graph for a decided position (in the tables: captures). A move to a node marked `in_check` is a
+check.
 
-The graph knows no chess: nodes with a side to move, a mark on those whose mover is in check, the
-moves between them, and moves that leave the graph for something already decided (in the tables:
-captures). A move into a node marked `in_check` is a check.
-
-The search is for one would-be winner W against one offender O, on the nodes still undecided:
+The search is for one prospective winner W against one offender O, on the undecided nodes:
 
     loss candidate  O to move; every move is won for W already, or checks into a win candidate
     win candidate   W to move, in check; some move leads to a loss candidate
                     (or leaves the graph for a position lost by the rules)
 
-It is the greatest such set from which W can also, again and again, make a move that is no check;
-otherwise both check for ever and nobody loses.
+The pattern is the greatest such set from which W can also, endlessly, make moves without check;
+otherwise both sides check perpetually, which is a draw.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ WIN, DRAW, LOSS = 1, 0, -1
 
 
 class Verdict(NamedTuple):
-    """Knowledge of a position, for its side to move.
+    """Value of a position, for its side to move.
 
     Order 0: `value` is the number of plies to the end. Order k >= 1: decided by the rules, and
     `value` is 255 less the plies to a winning direct state. A draw is `(DRAW, 0, 0)`.
@@ -38,7 +37,7 @@ class Verdict(NamedTuple):
 
     @property
     def plies(self) -> int:
-        """The distance that `value` stands for."""
+        """Distance in plies."""
         return self.value if self.order == 0 else 255 - self.value
 
 
@@ -55,7 +54,7 @@ class Game:
         return len(self.side)
 
     def predecessors(self) -> list[list[int]]:
-        """For each node the nodes that move to it, once per move."""
+        """Return for each node the nodes that move to it, once per move."""
         before: list[list[int]] = [[] for _ in self.side]
         for node, targets in enumerate(self.moves):
             for target in targets:
@@ -64,7 +63,7 @@ class Game:
 
 
 class Pattern(NamedTuple):
-    """The direct states of one winner: `wins` with him to move, `losses` with the offender."""
+    """Direct states of a winner: `wins` with the winner to move, `losses` with the offender."""
 
     wins: frozenset[int]
     losses: frozenset[int]
@@ -73,10 +72,10 @@ class Pattern(NamedTuple):
 def find_pattern(
     game: Game, known: Sequence[Verdict | None], winner: int, order: int, nodes: Iterable[int]
 ) -> Pattern:
-    """The pattern of `winner` among the undecided `nodes`, in the round `order`.
+    """Return the pattern of `winner` among the undecided `nodes`, in the round `order`.
 
-    `known` holds the verdicts found so far, None where undecided. Of the verdicts beyond the
-    exits those of orders up to `order` count: the rest of them wait for their own round.
+    `known` holds the verdicts found so far, None where undecided. Verdicts of exits count up to
+    order `order`; higher ones count in their own round.
     """
     undecided = [node for node in nodes if known[node] is None]
     wins = {node for node in undecided if game.side[node] == winner and game.in_check[node]}
@@ -122,7 +121,7 @@ def _exits_to_a_rule_loss(game: Game, node: int, order: int) -> bool:
 def _prune(
     game: Game, known: Sequence[Verdict | None], wins: set[int], losses: set[int], order: int
 ) -> tuple[set[int], set[int]]:
-    """Drop candidates that lack what they need, in turns, until none does."""
+    """Remove candidates that do not meet the conditions, until nothing changes."""
     while True:
         kept_losses = {n for n in losses if _no_way_out(game, known, n, wins, order)}
         kept_wins = {
@@ -139,11 +138,11 @@ def _prune(
 def _not_for_ever_checking(
     game: Game, known: Sequence[Verdict | None], wins: set[int], losses: set[int], order: int
 ) -> tuple[set[int], set[int]]:
-    """The candidates from which W forces, inside them, one more move that is no check.
+    """Return the candidates from which W forces, inside them, one more move without check.
 
-    A least set, grown from the moves that are no checks: it begins with the win candidates that
-    have such a move into the pattern (or leave the graph), and takes in a loss candidate once all
-    its checks lead into it, and a win candidate that must check first.
+    A least fixpoint from the moves without check. It starts with the win candidates that have such
+    a move into the pattern (or out of the graph). It adds a loss candidate when all its checks lead
+    into the set, and a win candidate that must check first.
     """
     done_wins: set[int] = set()
     done_losses: set[int] = set()

@@ -1,8 +1,8 @@
-"""Some positions, with the values of all others given: a game within the game.
+"""Naive solution of some positions, with the values of all others given.
 
 The value of a position does not change where positions elsewhere are replaced by their values. So
-any set of positions will do, and materials that are too large for `solver` can be looked at where
-the rules decide. Only outcomes are meant: orders are rounds, and those elsewhere have been.
+any set of positions can be solved, and rule decisions of materials too large for `solver` can be
+compared. Only outcomes are compared: orders depend on rounds elsewhere.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .retrograde import decide
 
 
 class Region:
-    """The given legal positions (FENs), which of them each move leads to, and what else."""
+    """Given legal positions (FENs), the targets of their moves, and outcomes outside."""
 
     def __init__(self, fens: Iterable[str], outside: Callable[[str], int]) -> None:
-        """Find the moves; `outside` tells the outcome of a position elsewhere, by its FEN."""
+        """Generate the moves; `outside` returns the outcome of another position, by its FEN."""
         self.fens = list(fens)
         self.positions = [from_fen(fen) for fen in self.fens]
         self._nodes = {
@@ -42,17 +42,17 @@ class Region:
                     self.game.exits.setdefault(node, []).append(Verdict(outcome))
 
     def board(self, node: int) -> Board:
-        """The pieces by square."""
+        """Return the pieces by square."""
         return self.positions[node][0]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
-        """The node after a move, if it is one; there are no mirror images."""
+        """Return the node after a move, None if it is outside; there are no mirror images."""
         side = "b" if board[move[0]].isupper() else "w"
         node = self._nodes.get((frozenset(after(board, move).items()), side))
         return None if node is None else (node, False)
 
     def outcomes(self, rules: str) -> dict[str, int]:
-        """The outcome of each position, under `check` or one of `chases.TERMS`."""
+        """Return the outcome of each position, under `check` or one of `chases.TERMS`."""
         chases = []
         if rules in TERMS:
             chases = [Chasing(self, self.game, winner, TERMS[rules]) for winner in (0, 1)]

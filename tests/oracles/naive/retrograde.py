@@ -1,13 +1,13 @@
-"""Retrograde propagation on a game graph: order 0 first, then round after round of the rules.
+"""Retrograde propagation on a game graph: order 0 first, then rounds of the rules.
 
     round 0   positions without a move are lost in 0; wins and losses spread, nearest first
     round k   the patterns of both sides among the undecided positions, wins of the pattern 255;
-              then 255 less the distance spreads in the same way, the verdicts of order k beyond
-              the exits entering at their own distance
+              then 255 less the distance spreads in the same way, and the verdicts of order k of
+              exits enter at their own distance
 
-One loop serves both: it settles positions by increasing distance, a win as soon as one move leads
-to a loss, a loss when the last of its moves has turned out to be a win for the opponent. So a
-winner gets the lower order, then the shorter way; a loser the higher order, then the longer way.
+One loop does both: it settles positions by increasing distance, a win when one move leads to a
+loss, a loss when the last of its moves is known to be a win for the opponent. So a winner gets the
+lower order, then the shorter distance; a loser the higher order, then the longer distance.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def decide(
     orders: int | None = None,
     chases: Sequence[Chasing] = (),
 ) -> list[Verdict]:
-    """The verdict of every node.
+    """Return the verdict of every node.
 
-    `checks_lose` is the perpetual check rule (False: every endless play is a draw); `orders`
-    limits the number of rounds, without it they go on until nothing changes. `chases` are the
-    searches for perpetual chases, if these lose, too.
+    `checks_lose` is the perpetual check rule (False: every endless play is a draw); `orders` limits
+    the number of rounds, None: until nothing changes. `chases` are the searches for perpetual
+    chases, if these lose, too.
     """
     solver = _Propagation(game)
     solver.spread(0, direct_wins=())
@@ -58,7 +58,7 @@ def decide(
 
 
 class _Propagation:
-    """The verdicts found so far, and for each node the number of moves not yet refuted."""
+    """Verdicts found so far, and for each node the number of moves not yet refuted."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -69,7 +69,7 @@ class _Propagation:
         ]
 
     def spread(self, order: int, direct_wins: Sequence[int]) -> bool:
-        """Propagate everything of one order; whether anything was decided."""
+        """Propagate everything of one order; return whether anything was decided."""
         # By distance: the exits (node, verdict's outcome) that count as children settled there.
         arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node, verdicts in self.game.exits.items():
@@ -95,7 +95,7 @@ class _Propagation:
         return changed
 
     def _moves_into(self, settled: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-        """Every move to a settled node as (the node it comes from, the outcome it leads to)."""
+        """Yield every move to a settled node as (its source node, the outcome it leads to)."""
         for node, outcome in settled:
             for parent in self.before[node]:
                 yield parent, outcome
@@ -103,7 +103,7 @@ class _Propagation:
     def _parents(
         self, moves: Iterable[tuple[int, int]], order: int, plies: int
     ) -> list[tuple[int, int]]:
-        """The positions that these moves decide, now recorded."""
+        """Record and return the positions that these moves decide."""
         settled: list[tuple[int, int]] = []
         for node, child_outcome in moves:
             if child_outcome == WIN:

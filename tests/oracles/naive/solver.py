@@ -1,13 +1,13 @@
 """Materials solved from the rules: every legal position of a material and of its captures.
 
-A material is a pair of strings, Red's pieces and Black's, each from its king on: `("KR", "KN")`;
-nothing is canonical about it, `("KN", "KR")` is another one. Positions are numbered as they are
-found, one number for a position and its mirror image, Red to move and Black to move separately:
+A material is a pair of strings, Red's pieces and Black's, each starting with the king: `("KR",
+"KN")`; it is not canonical, and `("KN", "KR")` is another one. Positions are numbered in the order
+of generation, with one number for a position and its mirror image, separately by side to move:
 
     key = square of the 1st piece + 90 * square of the 2nd + ...   (like pieces by square)
     nodes[side][key]  the number, under the key of the position and under that of its mirror
 
-A move is legal if the position it makes has a number, so the board is looked at once per position.
+A move is legal if the resulting position has a number, so legality is tested once per position.
 
     solution = solve(("KR", "KN"), rules="check")
     for fen, outcome, value, order in solution.items(): ...
@@ -44,7 +44,7 @@ LETTERS = "KRNCPAB"
 
 
 class Entry(NamedTuple):
-    """One position and its verdict for the side to move (`patterns.Verdict`)."""
+    """A position and its verdict for the side to move (`patterns.Verdict`)."""
 
     fen: str
     outcome: int
@@ -53,16 +53,16 @@ class Entry(NamedTuple):
 
 
 def parse(text: str) -> Material:
-    """`KRKN` as Red's and Black's pieces."""
+    """Split `KRKN` into Red's and Black's pieces."""
     red, black = text[1:].split("K")
     return "K" + red, "K" + black
 
 
 class Table:
-    """The positions of one material and the moves between them.
+    """Positions of one material and the moves between them.
 
-    `pawn_ranks` leaves only those positions in which all pawns are on their last so many ranks;
-    no move leads out of these, but for captures into others like them.
+    `pawn_ranks` keeps only positions with all pawns on their last so many ranks; then moves out of
+    these are left out, except captures into others like them.
     """
 
     def __init__(self, material: Material, pawn_ranks: int | None = None) -> None:
@@ -83,18 +83,18 @@ class Table:
         self.in_check: list[bool] = []
         self.moves: list[list[int]] = []
         self.captures: dict[int, list[tuple[Material, int]]] = {}
-        """By node the captures, as the material and the node they lead to."""
+        """Captures by node, as the material and the node they lead to."""
         self._find_positions()
         self._find_moves()
 
     def key(self, squares: Sequence[int]) -> int:
-        """The key of a placement, like pieces in any order."""
+        """Return the key of a placement, like pieces in any order."""
         if self.has_twins:
             squares = [square for start, end in self.runs for square in sorted(squares[start:end])]
         return sum(square * weight for square, weight in zip(squares, self.weights, strict=True))
 
     def _placements(self) -> Iterator[tuple[int, ...]]:
-        """Every way to put the pieces on squares of their areas, like pieces not told apart."""
+        """Yield every placement of the pieces on squares of their areas, like pieces sorted."""
         areas = [(self._area(self.slots[start]), end - start) for start, end in self.runs]
 
         def place(run: int, placed: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -109,7 +109,7 @@ class Table:
         return place(0, ())
 
     def _area(self, letter: str) -> list[int]:
-        """The squares on which a piece is placed."""
+        """List the squares on which a piece is placed."""
         squares = area(letter)
         if letter in "Pp" and self.pawn_ranks is not None:
             last = 9 if letter == "P" else 0
@@ -163,7 +163,7 @@ class Table:
             self.moves.append(found)
 
     def _capture(self, node: int, squares: tuple[int, ...], slot: int, to: int) -> None:
-        """Note a capture if it is legal."""
+        """Record a capture if it is legal."""
         taken = squares.index(to)
         assert self.slots[taken] not in "Kk", "a king could be taken in a legal position"
         left = [to if index == slot else square for index, square in enumerate(squares)]
@@ -179,7 +179,7 @@ class Table:
             self.captures.setdefault(node, []).append((material, child))
 
     def find(self, board: Board, side: str) -> int:
-        """The number of a position; KeyError if it is not legal or of another material."""
+        """Return the number of a position; KeyError if it is not legal or of another material."""
         squares = []
         remaining = sorted(board.items())
         for letter in self.slots:
@@ -193,28 +193,28 @@ class Table:
         return self.nodes[SIDES.index(side)][self.key(squares)]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool]:
-        """The number of the position after a move, no capture, and whether of its mirror image."""
+        """Return the number of the position after a quiet move, and whether it is mirrored."""
         moved = after(board, move)
         node = self.find(moved, "b" if board[move[0]].isupper() else "w")
         return node, moved != self.board(node)
 
     def board(self, node: int) -> Board:
-        """The pieces by square."""
+        """Return the pieces by square."""
         return dict(zip(self.squares[node], self.slots, strict=True))
 
     def fen(self, node: int) -> str:
-        """A position as FEN."""
+        """Return a position as FEN."""
         return to_fen(self.board(node), SIDES[self.side[node]])
 
 
 @cache
 def table(material: Material, pawn_ranks: int | None = None) -> Table:
-    """The positions of a material, found once."""
+    """Return the positions of a material, generated once."""
     return Table(material, pawn_ranks)
 
 
 class Solution:
-    """The verdicts of one material under one set of rules."""
+    """Verdicts of one material under one rule set."""
 
     def __init__(self, positions: Table, game: Game, verdicts: list[Verdict]) -> None:
         self.table = positions
@@ -223,20 +223,20 @@ class Solution:
 
     @property
     def material(self) -> Material:
-        """Red's and Black's pieces."""
+        """Pieces of Red and of Black."""
         return self.table.material
 
     def __len__(self) -> int:
-        """The legal positions, either side to move, one for each pair of mirror images."""
+        """Number of legal positions, either side to move, one for each pair of mirror images."""
         return len(self.verdicts)
 
     def items(self) -> Iterator[Entry]:
-        """Every position, one of each pair of mirror images."""
+        """Yield every position, one of each pair of mirror images."""
         for node, verdict in enumerate(self.verdicts):
             yield Entry(self.table.fen(node), verdict.outcome, verdict.value, verdict.order)
 
     def probe(self, fen: str) -> Verdict:
-        """The verdict of a position; KeyError if it is illegal or of another material."""
+        """Return the verdict of a position; KeyError if it is illegal or of another material."""
         return self.verdicts[self.table.find(*from_fen(fen))]
 
     def count(self, outcome: int, side: str | None = None) -> int:
@@ -247,15 +247,15 @@ class Solution:
         )
 
     def orders(self) -> dict[int, int]:
-        """The number of rule-decided positions by order."""
+        """Return the number of rule-decided positions by order."""
         return dict(sorted(Counter(v.order for v in self.verdicts if v.order).items()))
 
     def max_distance(self) -> int:
-        """The longest distance of order 0, in plies."""
+        """Return the longest distance of order 0, in plies."""
         return max((v.plies for v in self.verdicts if v.order == 0), default=0)
 
     def max_rule_distance(self) -> int | None:
-        """255 less the smallest rule value; None if no rule decides anything."""
+        """Return 255 less the smallest rule value; None if the rules decide nothing."""
         return max((v.plies for v in self.verdicts if v.order), default=None)
 
 
@@ -266,13 +266,14 @@ def solve(
     orders: int | None = None,
     pawn_ranks: int | None = None,
 ) -> Solution:
-    """Solve a material and everything that captures lead to.
+    """Solve a material and all its supporting materials.
 
     `rules` is `none`, `check` or one of `chases.TERMS`; `pawn_ranks` is as in `Table`; `orders`
     limits the rounds, in supporting materials as well.
-    `metric` is that of the material itself, `dtm` or `dtc`: in the latter each capture into a
-    decided position, by whatever means it is decided, is a plain end of the game (a lost position
-    counts as lost in 0, a won one as won in 1). Supporting materials are solved as `dtm`.
+
+    `metric` is that of the material itself, `dtm` or `dtc`. In `dtc` each capture into a decided
+    position ends the game (a lost position counts as lost in 0, a won one as won in 1), however it
+    is decided. Supporting materials are solved as `dtm`.
     """
     if rules not in ("none", "check", *TERMS):
         raise ValueError(f"rules are 'none', 'check' or of {list(TERMS)}, not {rules!r}")
@@ -307,6 +308,6 @@ _CONVERTED = {WIN: Verdict(WIN, 0, 1), DRAW: Verdict(DRAW), LOSS: Verdict(LOSS, 
 
 
 def forget() -> None:
-    """Keep no solutions and no positions any longer."""
+    """Clear the caches of solutions and positions."""
     _solve.cache_clear()
     table.cache_clear()

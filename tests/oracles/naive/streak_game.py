@@ -1,13 +1,13 @@
-"""Two sides that check and chase, on tiny graphs, solved exactly: no streaks, no ranks.
+"""Exact solution of games on tiny graphs in which both sides check and chase.
 
-A `StreakGame` has positions of one side only, which we follow: at each it chooses an option, the
-rival one of the option's steps. A step says whom either side has chased with it; the king is one
-more victim, whose chase is a check. An endless play is judged by levels: who checks on every move
-from some point on has level 2, who chases one and the same piece has level 1.
+A `StreakGame` has positions of one side only: at each this side chooses an option, and the rival
+one of the option's steps. A step has the pieces chased by each side; the king is one more victim,
+whose chase is a check. An endless play is judged by levels: level 2 for a side that checks on every
+move from some point on, level 1 for one that chases the same piece.
 
-`solved` asks which of these conditions are met again and again ("does not check", "does not chase
-V", for both sides), keeps a latest appearance record of them, and so turns the question into a
-parity game, solved by Zielonka's algorithm.
+`solved` uses the recurrence of conditions ("does not check", "does not chase V", for both sides),
+keeps a latest appearance record of them, and so turns the question into a parity game, solved by
+Zielonka's algorithm.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ KING = -1
 """The victim of a check."""
 
 Condition = tuple[bool, int]
-"""Whose, and the victim that the side does not chase."""
+"""Whether of the own side, and the victim that this side does not chase."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Targets of a move and a reply, and the pieces that the side and the rival chase with them."""
+    """Target of a move and a reply, and the pieces that the side and the rival chase with them."""
 
     target: int
     own: frozenset[int]
@@ -36,9 +36,9 @@ class Step:
 
 @dataclass(frozen=True)
 class StreakGame:
-    """`options[n][i]` has the steps of option i at position n; there is always one of each.
+    """`options[n][i]` has the steps of option i at position n, at least one each.
 
-    `victims` are the pieces that either side can chase, beside the king.
+    `victims` are the pieces that either side can chase, besides the king.
     """
 
     victims: Sequence[int]
@@ -46,14 +46,14 @@ class StreakGame:
 
 
 def level(returning: frozenset[Condition], own: bool, victims: Sequence[int]) -> int:
-    """The level of a side that meets exactly these conditions again and again."""
+    """Return the level of a side if exactly these conditions recur."""
     if (own, KING) not in returning:
         return 2
     return int(any((own, victim) not in returning for victim in victims))
 
 
 def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
-    """The positions from which our side forces a play that `is_won` (own level, rival's)."""
+    """Return the positions from which the side forces a play with `is_won` (own level, rival's)."""
     conditions = tuple((own, v) for own in (True, False) for v in (KING, *game.victims))
     # A vertex: position, chosen option or -1, the record, how far down the last step hit it.
     starts = [(node, -1, conditions, 0) for node in range(len(game.options))]
@@ -82,7 +82,7 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
 
 
 def _recorded(record: tuple[Condition, ...], step: Step) -> tuple[tuple[Condition, ...], int]:
-    """The record after a step, and how many conditions from its front have been moved or met."""
+    """Return the record after a step, and how many conditions from its front were moved or met."""
     met = [c for c in record if c[1] not in (step.own if c[0] else step.rival)]
     rest = [c for c in record if c not in met]
     hit = max((record.index(condition) + 1 for condition in met), default=0)
