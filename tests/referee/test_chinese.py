@@ -20,7 +20,7 @@ from tests.kits.paths import DATA, DOCS
 
 BOOK = json.loads((DATA / "cxa2020_cases.json").read_text("utf-8"))
 THREATS = {"JIANG": Label.CHECK, "SHA": Label.KILL, "ZHUO": Label.CHASE}
-"""The book's labels of what is no idle move; all others are."""
+"""The book's labels of threats; all others are idle moves."""
 
 MATES_EVERY_MOVE = "3ak1b2/4a4/4b4/r3C2R1/p8/9/P8/4p4/4p4/5K3 w", "h6g6 g9i7 g6h6 i7g9"
 """D6 of the federation's book, where it is allowed."""
@@ -38,7 +38,7 @@ def judged(fen: str, moves: str) -> Judgement:
 
 @cache
 def book() -> list[tuple[dict[str, str], Judgement]]:
-    """The diagrams of the book, judged."""
+    """Return the diagrams of the book with their judgements."""
     return [(case, judged(case["fen"], " ".join(case["moves"]))) for case in BOOK]
 
 
@@ -113,12 +113,12 @@ def test_before_a_position_repeats_nothing_is_judged() -> None:
 
 
 def pieces(position: Position, side: Side) -> Counter[int]:
-    """The pieces of a side."""
+    """Count the pieces of a side."""
     return Counter(code for code in position.board if code and piece_side(code) == side)
 
 
 def forced(first: Position, moves: int, *, takes: bool) -> bool:
-    """Return whether the side to move mates within so many checks, or wins by captures, too."""
+    """Return whether the side to move mates by at most `moves` checks, or wins by captures."""
     own, other = pieces(first, first.side), pieces(first, first.side.other)
 
     def wins(now: Position, left: int) -> bool:

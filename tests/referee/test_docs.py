@@ -1,4 +1,4 @@
-"""Examples of docs/referee.md, those of referee_loops.csv, and those of docstrings."""
+"""Examples of docs/referee.md, of referee_loops.csv, and of docstrings."""
 
 import csv
 import doctest

@@ -1,4 +1,4 @@
-"""The compiled history says what `judge` says, at every moment, however one got there."""
+"""The compiled history agrees with `judge` at every move, also after popping."""
 
 import random
 

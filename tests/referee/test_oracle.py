@@ -1,7 +1,7 @@
-"""Random loops against pyffish's referee: every disagreement has its clause.
+"""Random loops against pyffish's referee: a rule clause explains every disagreement.
 
-`scripts/reproduce/compare_referee.py` is the full comparison of 20000 loops (docs/referee.md); its
-shape is certified here with `-m certification`.
+`scripts/reproduce/compare_referee.py` compares 20000 loops (docs/referee.md); `-m certification`
+checks the counts of that comparison here.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""Verdicts under every rule set: published cases, another program's, and what each rule does."""
+"""Verdicts under every rule set: published cases, another program's, effect of each rule."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ OTHERS = {
         **dict.fromkeys(("fsf-33", "fsfpr466-d03"), "black wins"),
     },
 }
-"""Published cases that a set judges in another way than the book."""
+"""Published cases with another verdict than in the book, by rule set."""
 
 
 @cache
 def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
-    """The first position, the moves of two rounds, and the verdict."""
+    """Return for each loop the first position, the moves of two rounds, and the verdict."""
     with (DATA / "loops_computer.csv").open(newline="") as file:
         return tuple(
             (
@@ -58,14 +58,14 @@ def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
 
 
 def judged(chase_rules: int) -> Iterator[str]:
-    """The verdicts on all loops by some chase rules, one after the other."""
+    """Yield the verdicts on all loops under some chase rules."""
     for position, moves, _ in loops():
         yield verdict_on(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
 
 
 @cache
 def verdicts(chase_rules: int) -> list[str]:
-    """The verdicts on all loops by some chase rules."""
+    """Return the verdicts on all loops under some chase rules."""
     return [*judged(chase_rules)]
 
 
@@ -82,14 +82,14 @@ def test_levels_and_verdict_agree() -> None:
 
 
 def chases_of(rules: Rules) -> Chases:
-    """What counts as a chase under a set that judges chases."""
+    """Return the definition of chases in a rule set that has chases."""
     chases = rules.terms.chases
     assert chases is not None
     return chases
 
 
 def decide(other: Chases, chases: Chases) -> bool:
-    """Return whether other chases change the verdict on some loop; no more are judged after it."""
+    """Return whether other chase rules change the verdict on some loop; stops at the first."""
     return any(map(ne, judged(other.word), verdicts(chases.word)))
 
 
@@ -105,7 +105,7 @@ def test_every_property_decides_some_loop(rules: Rules, flag: str) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("kind", [*ABLE_TO_CHASE, PieceType.PAWN])
 def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
-    """One that is chased, and one that chases: among these loops no elephant does."""
+    """Each kind as victim, and each but elephants as chaser."""
     chases = chases_of(rules)
     chased = tuple(set(chases.chased) - {kind})
     chasers = tuple(set(chases.chasers) - {kind})
@@ -117,7 +117,7 @@ def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("rule", ["minor_chases", "pawns_at_home"])
 def test_properties_that_no_random_loop_has_decide_one(rules: Rules, rule: str) -> None:
-    """Constructed ones: an elephant and a protected rook, a cannon and a pawn at home (D60)."""
+    """Constructed loops: an elephant and a protected rook, a cannon and a pawn at home (D60)."""
     start, moves = {
         "minor_chases": ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),
         "pawns_at_home": (D60, "g0i2 g1i1 i2g0 i1g1"),
@@ -139,14 +139,14 @@ def test_properties_that_no_random_loop_has_decide_one(rules: Rules, rule: str) 
 
 @pytest.mark.parametrize("wrong", [{"chasers": (PieceType.PAWN,)}, {"chased": (PieceType.KING,)}])
 def test_kinds_that_cannot_be(wrong: dict[str, tuple[PieceType, ...]]) -> None:
-    """Solver and proof would not find them."""
+    """Solver and proof would not find such chases."""
     with pytest.raises(ValueError, match="kings and pawns cannot chase"):
         Chases(**wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rules", CHASING)
 def test_published_cases(rules: Rules) -> None:
-    """Of D39-D41 the rule code of Pikafish (2026-07) makes draws; all others are as in the book."""
+    """D39-D41 are draws in the rule code of Pikafish (2026-07); all others agree with the book."""
     for case in json.loads((DATA / "repetition_cases.json").read_text("utf-8")):
         moves = list(map(Move.from_iccs, case["moves"].split()))
         judgement = judge(Diagram.from_fen(case["fen"]), moves, rules=rules)

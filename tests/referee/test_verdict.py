@@ -1,4 +1,4 @@
-"""The referee: published cases, a slow twin, and symmetries that no verdict may break."""
+"""The referee against published cases and a naive twin, and its symmetries."""
 
 import json
 import random

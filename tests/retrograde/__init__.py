@@ -1,1 +1,1 @@
-"""The phases, against the naive solver."""
+"""Tests of the solver's phases, with comparison to the naive solver."""

@@ -1,4 +1,4 @@
-"""Searches for direct wins: what is lent to them, and what they remember."""
+"""Searches for direct wins: the arrays they borrow, and the results they cache across orders."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from tbgen.tables.names import RuleSet
 from tests.kits.solutions import solution
 
 MATERIAL = "KRKNA"
-"""Black checks for ever, and captures into KRKN come due at order 1."""
+"""Black has perpetual checks, and captures into KRKN count from order 1 on."""
 
 
 def memory_of_checks(propagation: Propagation) -> Memory:
-    """The candidates with which Red's searches for perpetual checks begin."""
+    """Return the memory of Red's searches for perpetual checks."""
     sets = propagation.sets
     return Memory(propagation, Side.RED, k_in_check, Room.of(sets))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
-    """Solve the material, with something else in place of the revised phase."""
+    """Solve the material with a replaced phase of rule-decided orders, and compare the codes."""
     material = Material.parse(MATERIAL)
     children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
     expected = solution(MATERIAL, Rules.CHECK)
@@ -50,7 +50,7 @@ def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
 
 
 def fail(memory: Memory) -> None:
-    """Begin a search, and do not end it."""
+    """Begin a search, and interrupt it."""
     with memory.search(1) as search:
         search.initialise(captures_wait=True)
         assert search.win_candidates.rows.any()
@@ -98,7 +98,7 @@ def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
 
 
 def solve_again(name: str, rules: Rules) -> None:
-    """Solve a material with searches that a test has changed: the same must come out."""
+    """Solve a material with a patched search, and compare the codes."""
     material = Material.parse(name)
     expected = solution(name, rules)
     children = {m.name: solution(m.name, rules) for m in material.captures().values()}
@@ -114,7 +114,7 @@ def solve_again(name: str, rules: Rules) -> None:
 def test_what_nothing_new_affects_need_not_be_searched_again(
     monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """KNKCA, of four orders: every order searched as thoroughly as the first one."""
+    """KNKCA has four orders; searching all candidates in every order gives the same codes."""
     solution("KNKCA", rules)
     affected = Search._find_affected
     searched: Counter[str] = Counter()
@@ -134,12 +134,12 @@ def test_what_nothing_new_affects_need_not_be_searched_again(
 def test_nothing_is_affected_through_what_its_own_moves_rule_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """KRKNN, in which chases of later orders begin far from new ways to lose."""
+    """In KRKNN chases of later orders begin far from new losses."""
     solution("KRKNN", Rules.WXF)
     affected = Search._keep_affected
 
     def candidates(*, judged: bool) -> int:
-        """Count the affected loss candidates, if a judge is asked of them or nobody is."""
+        """Count the affected loss candidates, with or without the judge."""
         count = 0
 
         def keep_affected(search: Search, judge: Judge | None) -> None:

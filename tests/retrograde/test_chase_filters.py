@@ -1,7 +1,7 @@
-"""Filters of the solver and of the proof leave out no chase of any rule set.
+"""Filters for chases in solver and proof keep every chase of every rule set.
 
-Both look for attacks first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.complete`. Their parts
-run as plain Python here, on the rows in which some positions lie.
+Both look for attacks first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.complete`. Their kernels
+run as plain Python here, on the rows of some positions.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from tbgen.verify.moves import set_up
 from tests.kits.strategies import random_position
 
 MATERIALS = ("KRPKN", "KCAKP", "KNBKRA", "KPPKC", "KCAKNB", "KNKPP", "KRCKN")
-"""Every kind as the inner piece, twins among them, and as an outer one."""
+"""Every kind of piece as the inner piece, twins included, and as an outer one."""
 
 WORDS = sorted(
     {rules.chase_rules() for rules in Rules} | {Rules.WXF.chase_rules(minor_chases=False)}
 )
-"""The chase rules of all sets."""
+"""Chase rules of all rule sets."""
 
 
 def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]:
-    """The kinds of attacker and victim where a capture of a piece of `side` is worth making."""
+    """Return the kinds of attacker and victim of captures of `side`'s pieces worth making."""
     board = bytearray(position.board)
     pieces = [square for square in range(SQUARES) if board[square]]
     return {
@@ -46,7 +46,7 @@ def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]
 
 
 class Filters:
-    """Both filters of a material."""
+    """Both filters of one material."""
 
     def __init__(self, material: Material) -> None:
         layout = self.layout = Layout.of(material)
@@ -55,20 +55,20 @@ class Filters:
         self.state = BoardState.make(self.index)
 
     def of_the_solver(self, slot: int, side: int, word: int) -> bool:
-        """Return whether the sieve says that a piece of `side` is attacked in a slot's position."""
+        """Return whether the solver's filter finds a piece of `side` attacked in a slot."""
         row, place = divmod(slot, self.layout.inner_size)
         lead, mid = divmod(row, int(self.frame.size[MIDS]))
         lo, hi = attacked_row(lead, mid, 1 - side, word, self.frame)
         return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
 
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:
-        """Return whether the proof says that a piece of `side` may be chased."""
+        """Return whether the proof's filter finds that a piece of `side` may be chased."""
         set_up(slot, self.state, self.index)
         return bool(hangs(side, word, self.state, self.index))
 
 
 def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The one thing in rows that only machine code can do.
+    # Plain Python cannot run this intrinsic.
     monkeypatch.setattr(bitsets, "count_bits", lambda word: int(word).bit_count())
     rng = random.Random(1)
     seen: Counter[tuple[int, int]] = Counter()

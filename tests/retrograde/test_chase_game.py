@@ -1,7 +1,6 @@
-"""The search for chase patterns as an algorithm on graphs, against exact solvers of the game.
+"""The search for chase patterns on random graphs, against exact solvers of the game.
 
-Random graphs are tiny and hostile: replies that check or chase are the rule and calm ones the
-exception, so that the exact stage decides most of them.
+Replies that check or chase are frequent and calm ones rare, so the exact stage decides most graphs.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Bools = NDArray[np.bool_]
 
 
 def random_game(rng: random.Random, pieces: int, offences: int, widest: int) -> ChaseGame:
-    """A game in which most replies chase or check; how often is drawn for each game anew."""
+    """Return a game in which most replies chase or check, with random frequencies."""
     checks, chases = rng.choice((0.1, 0.4, 0.7)), rng.choice((0.3, 0.6, 0.85))
     moves = [rng.choice((0, *[1] * 5, *[2] * 5, 3)[: widest * 5 + 1]) for _ in range(offences)]
     first = np.cumsum([0, *moves]).tolist()
@@ -47,10 +46,10 @@ def random_edge(
 
 
 def searched(game: ChaseGame, rng: random.Random) -> tuple[set[int], bool]:
-    """The winning reply nodes by the product's search, and whether its exact stage was needed.
+    """Return the winning reply nodes of the search, and whether its exact stage was needed.
 
-    Pieces that cannot be chased are mixed in (columns that must not matter), and what lies
-    outside the region that the search asks for is left out, as the product does.
+    Adds columns of pieces that cannot be chased, which must not matter. Leaves out what lies
+    outside the region that the search requests, as the solver does.
     """
     columns = game.pieces + rng.randrange(3)
     column = rng.sample(range(columns), game.pieces)
@@ -95,7 +94,7 @@ def searched(game: ChaseGame, rng: random.Random) -> tuple[set[int], bool]:
 
 
 def survives(game: ChaseGame) -> set[int]:
-    """The reply nodes from which the winner-to-be stays in the graph, whatever it costs."""
+    """Return the reply nodes from which the prospective winner can stay in the graph."""
     alive = set(range(len(game.replies)))
     while True:
         good = {o for o, nodes in enumerate(game.offences) if alive.issuperset(nodes)}
@@ -120,14 +119,14 @@ def test_random_games(pieces: int, offences: int, games: int) -> None:
         exact += asked and bool(expected)
         partial += asked and bool(expected) and expected != staying
         refused += asked and not expected
-    # The games are worth something: they are won and lost, and partly so, by the conditions.
+    # The sample is not trivial: the conditions make games won, lost, and partly won.
     assert exact > games // 20
     assert partial > games // 100
     assert refused > games // 20
 
 
 def test_the_exact_solvers_agree() -> None:
-    """The two naive solvers, on games small enough for all strategies."""
+    """Only games small enough for all strategies."""
     rng = random.Random(5)
     won = compared = 0
     while compared < 250:
@@ -147,7 +146,7 @@ def test_the_exact_solvers_agree() -> None:
 
 
 def one_loop(*edges: Edge, pieces: int = 1) -> ChaseGame:
-    """One offence node with one chase, and the replies to it, which all lead back."""
+    """Return a game of one offence node with one chase, to which all replies lead back."""
     return ChaseGame(pieces, ((0,),), (edges,))
 
 

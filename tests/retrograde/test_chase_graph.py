@@ -13,7 +13,7 @@ from tbgen.rows import bitsets
 
 
 def sets_of(squares: list[list[int]]) -> np.ndarray:
-    """uint64 (n, 2): sets of squares as two words."""
+    """Return sets of squares as uint64 (n, 2)."""
     return np.array(
         [
             [sum(int(bitsets.BIT[square, word]) for square in each) for word in range(2)]
@@ -24,8 +24,8 @@ def sets_of(squares: list[list[int]]) -> np.ndarray:
 
 
 def test_each_victim_has_a_node_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most candidates have one victim, so that no table tells much of the others."""
-    # The one thing in rows that only machine code can do.
+    """Random victims are used, since most real candidates have a single victim."""
+    # Plain Python cannot run this intrinsic.
     monkeypatch.setattr(graph, "count_bits", lambda word: int(word).bit_count())
     rng = random.Random(1)
     keys = sorted(rng.sample(range(50 * SQUARES), 40))

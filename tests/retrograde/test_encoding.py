@@ -1,4 +1,4 @@
-"""Blocks encoded by the kernel are those of the definition."""
+"""Blocks encoded by the kernel against the definition."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Records with codes: journals give every position its code, and what waits is found again."""
+"""Journals of records with codes: every position gets its code, and later records are found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.kits.rows import WORD, random_rows, recorded
 
 
 def test_a_journal_writes_the_codes_of_its_records() -> None:
-    """So many that pieces are compressed; the last ones are still open."""
+    """Some pieces are compressed, the last ones are still open."""
     chunks = Chunks(leads=1, size=1, mids=400)
     journal, expected = Journal(1, Storage()), np.zeros(400 * 90, np.uint16)
     free = np.full((400, 2), WORD, np.uint64)
@@ -37,7 +37,7 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_what_was_noted_after_a_place_is_found_again(saved: bool) -> None:
-    """From every place, among pieces that are compressed and such as are open, saved or not."""
+    """Tries every place, among compressed and open pieces, with and without saving."""
     rng = np.random.default_rng(3)
     journal, noted, places = Journal(3, Storage()), [], []
     for n in range(100):

@@ -1,7 +1,7 @@
 """The solver against the naive one: every position, value and order.
 
-The naive solver has its own rules, its own board and no index; see `tests/oracles/naive`. KRKN
-under the check rule is compared in `tests/oracles/test_naive_endgames.py`, which solves it anyway.
+The naive solver has its own rules, its own board and no index; see `tests/oracles/naive`.
+`tests/oracles/test_naive_endgames.py` compares KRKN under the check rule.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FOUR_MEN = materials_of((), 4)
 
 @pytest.fixture
 def forgetting() -> Iterator[None]:
-    """Naive solutions of millions of positions, which take a gigabyte each, are not kept."""
+    """Clear naive solutions of millions of positions, which take a gigabyte each."""
     yield
     forget()
 
@@ -61,7 +61,7 @@ def test_every_position_agrees(name: str, rules: Rules, metric: Metric) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("name", [m.name for m in FOUR_MEN if m.both_armed])
 def test_four_men_where_chases_lose(name: str, rules: Rules) -> None:
-    """From 15 seconds to a minute each."""
+    """15 seconds to a minute each."""
     assert compared(name, rules, Metric.DTM) > 100_000
 
 
@@ -69,7 +69,7 @@ def test_four_men_where_chases_lose(name: str, rules: Rules) -> None:
 @pytest.mark.usefixtures("forgetting")
 @pytest.mark.parametrize("name", [m.name for m in FOUR_MEN if not m.both_armed])
 def test_four_men_without_attackers_on_a_side(name: str) -> None:
-    """No rules decide anything here."""
+    """The repetition rules decide nothing here."""
     assert compared(name, Rules.WXF, Metric.DTM) > 1000
     assert not naive_solution(name, "wxf").orders()
 
@@ -85,7 +85,7 @@ def test_five_men_where_chases_lose(name: str, orders: int, rules: Rules) -> Non
 
 
 def compared(name: str, rules: Rules, metric: Metric, pawn_ranks: int | None = None) -> int:
-    """Count the positions with the naive solver's value; fails at one that has another."""
+    """Compare all positions with the naive solver, and return their number."""
     solved = solution(name, rules, metric)
     layout = Layout.of(Material.parse(name))
     planes = [solved.plane(side) for side in (0, 1)]

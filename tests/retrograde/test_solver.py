@@ -1,4 +1,4 @@
-"""Properties of the solver beside the values: threads, symmetry, limits, bounds."""
+"""Properties of the solver besides its values: threads, symmetry, limits, bounds."""
 
 import gc
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def test_wide_codes_hold_the_same_values() -> None:
 
 
 def test_the_first_order_is_the_paper_s() -> None:
-    """Draws of KRKRG under the first order, and under all (Fang, Hsu & Hsu 2002, Table 1)."""
+    """Draws of KRKRG with the first order only, and with all (Fang, Hsu & Hsu 2002, Table 1)."""
     material = "KRAKR"
     for orders, draws in ((1, 966498), (None, 966336)):
         solved = solution(material, Rules.CHECK, orders=orders)
@@ -81,7 +81,7 @@ def test_the_first_order_is_the_paper_s() -> None:
 
 
 def test_a_solved_material_keeps_no_sets() -> None:
-    """A plane of codes takes their place at once: nobody looks for garbage before."""
+    """They are freed at once, without garbage collection."""
     children = {
         m.name: solution(m.name, Rules.WXF) for m in Material.parse("KRKN").captures().values()
     }

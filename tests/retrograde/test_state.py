@@ -1,4 +1,4 @@
-"""A solver that goes on from a state finds what one finds that was never interrupted."""
+"""Resuming the solver from a checkpoint gives the same result as an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.kits.solutions import solution
 
 
 class AllSteps:
-    """A checkpoint that keeps the states of all steps."""
+    """Checkpoint that keeps the states of all steps."""
 
     def __init__(self, state: list[bytes] | None = None) -> None:
         self.state = state

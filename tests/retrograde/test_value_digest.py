@@ -1,4 +1,4 @@
-"""The digest of values: what docs/format.md defines, worked out by the naive solver and index."""
+"""The digest of values against its definition in docs/format.md, computed by the naive solver."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def word(outcome: int, order: int, plies: int) -> bytes:
 
 
 def digest_of(name: TableName, words: Words, leads: int, slots: int) -> bytes:
-    """The digest by the words of the page, a lead at a time."""
+    """Compute the digest as the page defines it, a lead at a time."""
     of_leads = b""
     for side in words:
         found = [hashlib.sha256() for _ in range(leads)]

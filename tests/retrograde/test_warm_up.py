@@ -1,4 +1,4 @@
-"""Compilation before the first build: nothing is left to be compiled later."""
+"""Compilation before the first build compiles every kernel that it needs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ print(*sorted(k.__name__ for k in kernels if len(k.signatures) > compiled[k]))
 
 @pytest.mark.parametrize("width", ["narrow", "wide"])
 def test_what_is_compiled_leaves_nothing(width: str) -> None:
-    """The kernels of the two processes, or of one for wide planes, are all of order 0."""
+    """The kernels that two processes compile (one for wide planes) suffice for order 0."""
     command = [sys.executable, "-c", LEFT, width]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     assert result.stdout.split() == []

@@ -1,4 +1,4 @@
-"""Attacks on rows against the rules on boards, square by square."""
+"""Attacks on rows against attacks on boards, square by square."""
 
 from __future__ import annotations
 

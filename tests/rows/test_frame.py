@@ -1,4 +1,4 @@
-"""The arrays of a frame against the layout that they are made from."""
+"""Arrays of a frame against the layout that they are made from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of positions: what is written comes back, whatever the rows."""
+"""Records of positions: reading returns what was written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.kits.rows import WORD, random_rows, recorded
 
 @borrowing_kernel
 def k_there_and_back(out, at, gap, lo, hi):
-    """Write a row, and read it again."""
+    """Write a row, and read it back."""
     return write_row(out, at, gap, lo, hi), read_row(out, at)
 
 

@@ -1,4 +1,4 @@
-"""The algebra of sets, against numpy on whole arrays."""
+"""Set operations against numpy on whole arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sets(request: pytest.FixtureRequest) -> Iterator[Sets]:
 
 
 def random_set(sets: Sets, seed: int, share: float = 0.5) -> Rows:
-    """About half of the bits of some rows, among them whole leads."""
+    """Return about half of the bits of some rows, whole leads included."""
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 1 << 45, sets.empty().shape, np.uint64)
     rows[rng.random(len(rows)) >= share] = 0
@@ -32,7 +32,7 @@ def random_set(sets: Sets, seed: int, share: float = 0.5) -> Rows:
 
 
 def on_front(sets: Sets, rows: Rows) -> Frontier:
-    """A set as a frontier, which had other positions on it before."""
+    """Return a set as a frontier that held other positions before."""
     front = sets.empty_frontier()
     sets.put_difference(random_set(sets, 99), sets.empty(), front)
     sets.put_difference(rows, sets.empty(), front)
@@ -40,7 +40,7 @@ def on_front(sets: Sets, rows: Rows) -> Frontier:
 
 
 def listed(sets: Sets, front: Frontier) -> np.ndarray:
-    """bool (rows,): the rows that a frontier lists, or has in leads that are read as a whole."""
+    """Return the rows in a frontier's list or in its whole leads, bool (rows,)."""
     found = np.zeros((sets.leads, sets.mids), bool)
     for lead, count in enumerate(front.counts):
         if count > front.limit:
@@ -120,7 +120,7 @@ def test_records_are_added_taken_out_and_put(sets: Sets) -> None:
 
 
 def test_positions_are_counted_as_the_index_does() -> None:
-    """KRRKA: twins, and leads that are their own mirror image."""
+    """KRRKA has twins, and leads that are their own mirror image."""
     layout = Layout.of(Material.parse("KRRKA"))
     sets = Sets(make_frame(layout), Workers(1))
     legal = find_legal(sets.frame, Side.RED, sets.workers)

@@ -1,4 +1,4 @@
-"""Arrays in memory and on disk are the same to those who use them."""
+"""Arrays in memory and on disk have the same interface."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ SIZE = 1 << 23
 
 
 def storages(directory: Path) -> list[Storage]:
-    """In memory, with bytes in a file, and on disk with its pages released at every chance."""
+    """Return storage in memory, with bytes in a file, and on disk with pages released at once."""
     return [Storage(), Storage(directory), DiskStorage(directory, 0)]
 
 

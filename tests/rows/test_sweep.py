@@ -1,6 +1,6 @@
-"""The sweep: its two ways to gather, and its two ways to look for escapes, must agree.
+"""Consistency of the sweep's two ways to gather, and two ways to find escapes.
 
-What a sweep means is proven by whole tables (tests/retrograde/test_naive.py).
+Whole tables test the meaning of a sweep (tests/retrograde/test_naive.py).
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ class Bench:
         self.rng = np.random.default_rng(len(name))
 
     def some(self, side: int, share: float) -> Rows:
-        """A share of the rows of the legal positions, and about half of each row."""
+        """Return a share of the rows of the legal positions, and about half of each row."""
         rows = self.legal[side].copy()
         rows[self.rng.random(len(rows)) >= share] = 0
         rows &= self.rng.integers(0, 1 << 45, rows.shape, np.uint64) | np.uint64(1 << 63)
         return rows
 
     def front(self, rows: Rows) -> Frontier:
-        """A set as a frontier."""
+        """Return a set as a frontier."""
         front = self.empty()
         self.sweeper.sweep(0, None, rows, front)
         return front
 
     def empty(self) -> Frontier:
-        """No positions."""
+        """Return an empty frontier."""
         return Sets(self.frame, self.workers).empty_frontier()
 
     def found(
         self, side: int, front: Rows | None, within: Rows, escape: Rows | None = None
     ) -> Rows:
-        """The findings of one sweep."""
+        """Return the result of one sweep."""
         found = self.empty()
         source = None if front is None else self.front(front)
         self.sweeper.sweep(side, source, within, found, escape)

@@ -1,1 +1,1 @@
-"""Moves and checks, in Python and compiled."""
+"""Tests of moves, checks and chases, in Python and compiled."""

@@ -1,7 +1,7 @@
 """Captures that are worth making (points 1 to 5), against the oracle on dictionaries.
 
-Positions in which a side is in check are among them: point 3 forgives a check that stands already,
-and only such positions tell a check that stands from one that the capture adds.
+Positions with a side in check are included: point 3 ignores a check that already stands, which
+must be told apart from one that the capture adds.
 """
 
 import random
@@ -22,16 +22,16 @@ WORDS = {
     "taiwan": Rules.TAIWAN.chase_rules(),
     "unprotected": Rules.UNPROTECTED.chase_rules(),
 }
-"""Chase rules by the names that the oracle has for them."""
+"""Chase rules by their names in the oracle."""
 
 
 def as_oracle(square: int) -> int:
-    """The oracle's number of a square."""
+    """Return the oracle's number of a square."""
     return square % 9 * 10 + square // 9
 
 
 def random_placement(rng):
-    """Pieces anywhere that they may stand; kings may be in check, or face each other."""
+    """Place pieces anywhere in their areas; kings may be in check, or face each other."""
     while True:
         men = pieces(rng.choice(MATERIALS), rng.choice(tuple(Side)))
         position = place(men, rng.choice(tuple(Side)), rng.choice)

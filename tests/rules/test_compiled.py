@@ -1,4 +1,4 @@
-"""The scalar rules inside kernels: the same answers as plain Python, and a deep perft."""
+"""The rules inside kernels against plain Python, and a deep perft."""
 
 import random
 
@@ -14,7 +14,7 @@ from tests.kits.strategies import ENDGAMES, random_position
 
 @kernel
 def k_perft(board, side, depth, buffer):
-    """Leaf count; buffer int64[depth, 2, MAX_MOVES]."""
+    """Return the leaf count; buffer int64[depth, 2, MAX_MOVES]."""
     sources, targets = buffer[depth - 1, 0], buffer[depth - 1, 1]
     total = 0
     for i in range(moves.generate_moves(board, side, sources, targets)):
@@ -32,7 +32,7 @@ def k_perft(board, side, depth, buffer):
 
 @kernel
 def k_tables(board, side, moves_out, attacks_out, legal_out):
-    """Every answer at once: moves, attacked squares, legal moves."""
+    """Write moves, attacked squares, and legal moves."""
     count = moves.generate_moves(board, side, moves_out[0], moves_out[1])
     for square in range(SQUARES):
         attacks_out[square] = attacks.is_attacked(board, square, side)

@@ -1,4 +1,4 @@
-"""Moves, attacks, checks and legality, against pyffish and against themselves."""
+"""Moves, attacks, checks and legality against pyffish, and their consistency."""
 
 import random
 import subprocess
@@ -19,7 +19,7 @@ START = Position.from_fen(START_FEN)
 
 
 def generated(generate, position, side):
-    """The moves of a generator, as a list of (source, target)."""
+    """Return the moves of a generator as a list of (source, target)."""
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     count = generate(position.board, side, sources, targets)
     return list(zip(sources[:count], targets[:count], strict=True))

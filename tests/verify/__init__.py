@@ -1,1 +1,1 @@
-"""The proofs: sound tables pass, planted errors show."""
+"""Tests of the proof: valid tables pass, planted errors are found."""

@@ -1,4 +1,4 @@
-"""`tbgen verify` and certificates: written for a proof, removed for a refutation, told by `ls`."""
+"""`tbgen verify` and certificates: a proof writes one, a refutation removes it, `ls` shows it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = ["KRK", "KNK", "KRKN"]
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
-    """The closure of KRKN, without a certificate."""
+    """KRKN and its supporting tables, without certificates."""
     return Path(shutil.copytree(built("KRKN", rules="none"), tmp_path / "tables"))
 
 
@@ -41,7 +41,7 @@ def answer(tables: Path, command: str, *arguments: str, status: int = 0) -> dict
 
 
 def states(tables: Path) -> dict[str, str]:
-    """Return what `ls` says, and `stats` the same."""
+    """Return the state of each table from `ls`, after comparing it with `stats`."""
     found = {
         table["material"]: table["proof"]["status"] for table in answer(tables, "ls")["tables"]
     }
@@ -51,7 +51,7 @@ def states(tables: Path) -> dict[str, str]:
 
 
 def wrong_values(tables: Path, material: str) -> Path:
-    """A well-formed table in which all is drawn."""
+    """Write a well-formed table with draws only."""
     table = Planted.of(solution(material))
     for plane in table.planes:
         plane[plane > 0] = table.code_space.draw
@@ -96,7 +96,7 @@ def test_none_is_written_where_none_is_wanted(tables: Path) -> None:
 
 
 def test_a_proof_that_cannot_be_noted_is_a_proof(tables: Path) -> None:
-    """As in a directory that cannot be written to."""
+    """The directory is read-only, for instance."""
     certificate_path(tables / "KRK.none.dtm.xqt").mkdir()
     result = tbgen(tables, "verify", "KRK")
     assert result.exit_code == 0
@@ -114,7 +114,7 @@ def test_a_refuted_table_has_no_certificate(tables: Path) -> None:
 
 
 def test_a_refutation_removes_what_says_otherwise(tables: Path) -> None:
-    """Forged, or given other supporting tables: KRKN is right, but not above this KRK."""
+    """A forged certificate, or one with other supporting tables than the present KRK."""
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     wrong_values(tables, "KRK")
     assert states(tables) == {"KNK": "proven", "KRK": "unproven", "KRKN": "proven but for"}
@@ -145,7 +145,7 @@ def test_a_changed_byte_is_told(tables: Path) -> None:
 
 
 def test_values_changed_under_right_checksums_are_told(tables: Path) -> None:
-    """The digest in the header is the old one: the bytes are asked, since the time is another."""
+    """The digest in the header is unchanged; the bytes are read, since the time stamp differs."""
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     path = tables / "KRK.none.dtm.xqt"
     right = path.read_bytes()

@@ -1,7 +1,7 @@
-"""The proof of perpetual chases: sound tables pass, and errors planted in a pattern show.
+"""The proof of perpetual chases: valid tables pass, and errors planted in a pattern are found.
 
-KNKPP is the smallest material in which chases decide anything; what needs it is slow, and runs
-with the certifications. The game of the pattern has a naive twin.
+KNKPP is the smallest material in which chases decide anything; its tests are slow certifications.
+The game of the pattern has a naive twin.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_limited_tables_are_not_complete():
 
 
 def test_an_invented_chase_is_found():
-    """A direct win of a side that is not in check, where nobody chases."""
+    """A direct win of a side that is not in check, without any chase."""
     table = recoded(solved("KRKN"), CodeSpace(2))
     rng = random.Random(3)
     for side, slot in rng.sample(table.with_value(DRAW), 4):
@@ -74,7 +74,7 @@ def test_an_invented_chase_is_found():
 
 
 def test_invented_chases_are_named_as_such():
-    """A draw that becomes a direct win: its neighbours object, and the pattern does."""
+    """A draw changed to a direct win contradicts its neighbours and the pattern."""
     table = recoded(solved("KNKP"), CodeSpace(2))
     for plane in table.planes:
         plane[plane == table.code_space.draw] = table.code_space.encode(direct())
@@ -86,7 +86,7 @@ def test_invented_chases_are_named_as_such():
 
 
 def test_files_of_other_options_do_not_mix(tmp_path):
-    """A closure shares the option on minor pieces; the proof takes it from the table."""
+    """Supporting tables share the option on minor pieces, and the proof takes it from the table."""
     builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Silence())
     builder.build([Material.parse("KRKN")])
     command = ["verify", "KRKN", "--tables", str(tmp_path), "--json"]
@@ -119,10 +119,10 @@ CLAUSES = 1 + PIECES
 
 
 def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[bool]:
-    """The chasers of a pattern, as a game with memory: which clause is to be met next.
+    """Return the chasers of a pattern, by a game whose states include the condition to be met next.
 
-    A state is (chase, how the pieces are numbered there, the clause to be met). The winner-to-be
-    wins if he meets the last clause, and begins with the first again, for ever.
+    A state is (chase, numbering of the pieces there, condition to be met). The prospective winner
+    wins by meeting all conditions in rotation, endlessly.
     """
     chases = [
         [c for c in range(first, last) if due[c]] for first, last in pairwise(graph.chase_start)
@@ -138,7 +138,7 @@ def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[
     }
 
     def successors(state, edge):
-        """(state, whether a round of the clauses is complete) for each chase that may follow."""
+        """Yield (state, whether a round of the conditions is complete) for each following chase."""
         _, numbering, clause = state
         goal = graph.edge_to[edge]
         after = tuple(int(victims.follow[edge, p]) for p in numbering)
@@ -252,7 +252,7 @@ def knkpp():
 
 
 def chase_wins(table, order=1):
-    """(side, slot) of direct wins of sides that are not in check."""
+    """List (side, slot) of direct wins of sides that are not in check."""
     return [
         (side, slot)
         for side, slot in table.with_value(direct(order))
@@ -274,7 +274,7 @@ def test_knkpp_is_proven(knkpp):
 
 @pytest.mark.certification
 def test_claims_that_nobody_meets_are_looked_at_again(knkpp, monkeypatch):
-    """A claim may rest on a chaser who is no candidate: here nobody is one."""
+    """A claim may rest on a chaser that is no candidate; here the list of candidates is empty."""
 
     def nobody(*of):
         return find_suspects(*of)._replace(chasers=cut(NOBODY))
@@ -321,7 +321,7 @@ def test_an_added_chase_is_found(knkpp, right):
 
 @pytest.mark.certification
 def test_chases_hidden_in_draws_are_found():
-    """A table of perpetual checks alone has draws, or later orders, that chases decide."""
+    """A table under the check rule has draws, or later orders, that chases decide."""
     table = solution("KNKPP", Rules.CHECK)
 
     def supporting(child):
@@ -337,7 +337,7 @@ def test_chases_hidden_in_draws_are_found():
 
 @pytest.mark.certification
 def test_a_shifted_order_of_chases_is_found(knkpp):
-    """Every rule-decided value one order later: the best of its moves, but not the first order."""
+    """Rule-decided values one order later are the best of their moves, but not the first order."""
     table = recoded(knkpp, CodeSpace(2))
     span, top, draw = table.code_space.span, table.code_space.top, table.code_space.draw
     for plane in table.planes:

@@ -1,4 +1,4 @@
-"""The proof of perpetual checks: sound tables pass, and every error planted in a pattern shows."""
+"""The proof of perpetual checks: valid tables pass, and errors planted in a pattern are found."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def prove(table, orders=None, rules=Rules.CHECK):
 
 
 def planted(name="KRKN"):
-    """A copy with room for several orders."""
+    """Return a copy with codes for several orders."""
     return recoded(solved(name), CodeSpace(2))
 
 
@@ -62,7 +62,7 @@ def test_first_order_tables_pass(name):
 
 
 def test_what_candidates_refute_is_decided_by_all_positions(monkeypatch):
-    """A claim may rest on positions that are no candidates: here nobody is one."""
+    """A claim may rest on positions that are no candidates; here no position is one."""
 
     def nobody(passes, found, marks):
         assert len(found.check_claims) > 0
@@ -124,7 +124,7 @@ def test_an_altered_loss_by_rules_is_found(plies, wrong):
 
 
 def test_an_invented_direct_win_is_found():
-    """A win by rules without a pattern, of a side in check or not, in a drawn neighbourhood."""
+    """A win by rules without a pattern, of a side in check or not, among draws."""
     table = planted("KRKR")
     for side, slot in random.Random(1).sample(table.with_value(DRAW), 8):
         table.plant(side, slot, direct())
@@ -133,7 +133,7 @@ def test_an_invented_direct_win_is_found():
 
 
 def test_a_whole_order_shifted_is_found():
-    """Every value stays the best of its moves; only the search for patterns can tell."""
+    """Every value stays the best of its moves, so only the search for patterns finds it."""
     table = planted()
     orders = table.code_space.span
     for plane in table.planes:
@@ -163,7 +163,7 @@ def test_patterns_hidden_in_draws_are_found():
 
 
 def test_orders_beyond_the_limit_are_found():
-    """Claims of the second order in a table of one."""
+    """Claims of the second order in a table of one order."""
     table = planted()
     rule_set = RuleSet(Rules.CHECK, 1)
     assert verify(table, lambda child: solved(child.name), rule_set=rule_set).ok
@@ -176,7 +176,7 @@ def test_orders_beyond_the_limit_are_found():
 
 
 def naive_pattern(graph: Graph, order: int) -> set[int]:
-    """The checked sides of a pattern, from docs/values.md ("Patterns, exactly") with sets."""
+    """Return the checked sides of a pattern, from docs/values.md with sets."""
     moves: dict[int, set[int]] = {o: set() for o in range(len(graph.first_orders))}
     replies: dict[int, set[int]] = {c: set() for c in range(len(graph.checked_orders))}
     for o, c in graph.checks.tolist():
@@ -243,7 +243,7 @@ def test_patterns_of_random_graphs():
 
 
 def test_mutual_checks_decide_nothing():
-    """Two nodes that check each other for ever: the inner clause empties the pattern."""
+    """Two nodes check each other perpetually, so the winner's condition empties the pattern."""
     loop = np.array([[0, 0]])
     one = np.array([NEVER])
     for in_check, expected in ((False, True), (True, False)):
@@ -252,7 +252,7 @@ def test_mutual_checks_decide_nothing():
 
 
 def test_one_armless_side_means_no_patterns():
-    """Fang's lemma."""
+    """Fang's lemma: a pattern needs two attacking sides."""
     report = prove(solved("KRKA"))
     assert report.ok
     assert report.red_to_move.rule_decided == report.black_to_move.rule_decided == 0

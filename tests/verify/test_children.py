@@ -1,4 +1,4 @@
-"""Children of a position, as the proof has them: against pyffish, and against probing."""
+"""Children of a position in the proof, against pyffish and against probing."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tests.kits.verifykit import Planted, completed
 from tests.oracles import fairy_stockfish as oracle
 
 NONE = key_of_code(0, 255, 128, 127)
-"""The key of no position."""
+"""Key of a slot without a position."""
 
 MATERIALS = [
     "KRKN", "KPPKA", "KNKCA", "KCCK", "KPKP", "KRKAB",
     *(pytest.param(each, marks=pytest.mark.certification) for each in ("KNNKN", "KRPKP", "KRKAABB"))
 ]  # fmt: skip
-"""Twins, pieces of every kind, and both sides armed; the larger ones tell no other kind of move."""
+"""Twins, every kind of piece, two attacking sides; the larger ones add no kind of move."""
 
 
 def key_of(table, position):
-    """The key of a position, by probing an in-memory table."""
+    """Return the key of a position, by probing an in-memory table."""
     if not position.material.needs_table:
         return 0
     if position.is_swapped:

@@ -1,4 +1,4 @@
-"""Closures proven at once: what is skipped, what is left alone, and what a stop leaves behind.
+"""Proofs of a table with its supporting tables: skipped ones, refuted ones, and interruptions.
 
 Tests with several processes: `python -m pytest tests/verify/test_closure.py -m certification`.
 """
@@ -33,13 +33,13 @@ CLOSURE = ["KNK", "KRK", "KRKN"]
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
-    """The closure of KRKN, without a certificate."""
+    """KRKN and its supporting tables, without certificates."""
     return Path(shutil.copytree(built("KRKN", rules="none"), tmp_path / "tables"))
 
 
 @pytest.fixture(scope="module")
 def proven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Those tables, proven. Not to be written to."""
+    """These tables, proven; read-only."""
     directory = tmp_path_factory.mktemp("proven") / "tables"
     shutil.copytree(built("KRKN", rules="none"), directory)
     result = run(directory, "KRKN")
@@ -50,7 +50,7 @@ def proven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def proven(proven_once: Path, tmp_path: Path) -> Path:
-    """A copy of it, whose times are others."""
+    """A copy of the proven tables with other time stamps."""
     return Path(shutil.copytree(proven_once, tmp_path / "p", copy_function=shutil.copy))
 
 
@@ -164,7 +164,7 @@ def test_a_missing_table_is_told_before_anything_is_done(tables: Path) -> None:
 
 
 def test_a_changed_supporting_table_asks_for_new_proofs(proven: Path) -> None:
-    """The values are the same, the contents are not: another arrangement, say."""
+    """The contents differ, for instance in the arrangement, while the values are equal."""
     certificate = certificate_path(proven / "KRKN.none.dtm.xqt")
     krk = read_certificate(proven / "KRK.none.dtm.xqt")
     assert krk is not None
@@ -195,7 +195,7 @@ def test_how_many_at_once(proven: Path) -> None:
 def test_compiling_is_told(
     tables: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], terminal: bool
 ) -> None:
-    """Once, on a terminal and off, where a kernel is not in the cache."""
+    """One message when a kernel is not in the cache, on a terminal or not."""
     from tbgen.compiling import jit
     from tbgen.verify import verify_file
 
@@ -243,7 +243,7 @@ def test_a_plan_takes_the_metric_that_is_there() -> None:
 
 
 def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Prove the closure of KRKN with two processes."""
+    """Start a proof of KRKN and its supporting tables with two processes."""
     command = [sys.executable, "-m", "tbgen", "verify", "KRKN", "--closure", "--jobs", "2",
                "--tables", str(tables), *arguments]  # fmt: skip
     return subprocess.Popen(
@@ -253,7 +253,7 @@ def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def whole(tables: Path) -> set[str]:
-    """The tables with a certificate; each of them holds, and nothing else was left."""
+    """Return the tables with a valid certificate; checks that no other file is left."""
     names = {path.name for path in tables.iterdir()}
     assert all(name.startswith("K") for name in names), names
     found = {name.partition(".")[0] for name in names if name.endswith(".proof.json")}

@@ -1,4 +1,4 @@
-"""Positions against their moves: by rows and one by one, and against plain Python."""
+"""Values of positions against their moves: by rows, one by one, and in plain Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def prove(table, *, plain):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRKC", "KNKP", "KNNK", "KRKA", "KRKB"])
 def test_rows_and_single_positions_say_the_same(name):
-    """And so do candidates and all positions, of which more are looked at."""
+    """Also for candidates and for all positions, which are more."""
     table = recoded(solution(name, Rules.WXF), CodeSpace(2))
     report, plain = prove(table, plain=False), prove(table, plain=True)
     assert report.ok, report.first
@@ -55,7 +55,7 @@ def test_rows_and_single_positions_say_the_same(name):
 
 
 def naive_findings(table, supporting):
-    """FENs of the positions whose value is not the best of their moves, in plain Python."""
+    """Return FENs of the positions whose value is not the best of their moves, in plain Python."""
     found, space = set(), table.code_space
     for side in Side:
         for slot in range(table.layout.slots):
@@ -81,7 +81,7 @@ def naive_findings(table, supporting):
 
 
 def key_of_value(value):
-    """The key of a value of order 0."""
+    """Return the key of a value of order 0."""
     return int(value.outcome) * (MATE - value.plies) if value.plies or value.outcome else 0
 
 
@@ -100,7 +100,7 @@ def test_findings_are_those_of_plain_python():
 
 
 def drawn(material):
-    """A table in which all is drawn."""
+    """Return a table with draws only."""
     layout, space = Layout.of(material), CodeSpace(1)
     planes = [np.full(layout.slots, space.encode(DRAW), space.dtype) for _ in Side]
     return Planted(layout, space, Metric.DTM, planes)
@@ -108,7 +108,7 @@ def drawn(material):
 
 @pytest.mark.parametrize("name", ["KNAKN", "KCAKN", "KCAKP", "KPAKC"])
 def test_attacks_of_a_row_are_those_of_its_positions(name):
-    """Pairs without the innermost attacker are looked at once for a row; he may stand between."""
+    """Pairs without the innermost piece are examined once per row, though it may stand between."""
     table = drawn(Material.parse(name))
     passes, _ = completed(table, gather(table, drawn, RULE_SET))
     arrays, index = passes.arrays, passes.index
@@ -126,7 +126,7 @@ def test_attacks_of_a_row_are_those_of_its_positions(name):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_what_is_not_counted_is_no_value(name):
-    """The statistics of the table, or of one that captures lead to, leave out a loss."""
+    """The statistics of the table, or of a supporting table, leave out a loss."""
     tables = {each: recoded(solution(each, Rules.WXF), CodeSpace(2))
               for each in ("KRKN", "KRK", "KNK")}  # fmt: skip
 

@@ -1,7 +1,7 @@
-"""Materials in which one side can cross the river: candidates for patterns, and no pattern.
+"""Materials with one attacking side: there are candidates for patterns, and no pattern.
 
-The solver does not look; the proof does. `scripts/reproduce/one_armed.py` looks at all materials
-of at most five men.
+The solver does not search them; the proof does. `scripts/reproduce/one_armed.py` searches all
+materials of at most five men.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WXF = RuleSet(Rules.WXF)
 
 
 def search(name, *, minor_chases=True):
-    """The table and its candidates."""
+    """Return the table and its candidates."""
     rule_set = RuleSet(Rules.WXF, minor_chases=minor_chases)
 
     def own(child):
@@ -32,7 +32,7 @@ def search(name, *, minor_chases=True):
 
 
 def chased_by(position, move):
-    """The squares of the pieces that a quiet move chases, as the referee sees it."""
+    """Return the squares of the pieces that a quiet move chases, according to the referee."""
     after = position.after(move.source, move.target)
     before, board = list(position.board), list(after.board)
     if in_check(after):
@@ -54,7 +54,7 @@ def loses(table, after: Position):
 
 @pytest.mark.parametrize("name", ["KNKB", "KPKA"])
 def test_an_armless_side_may_have_to_chase_one_piece(name):
-    """With every move that does not lose; each candidate is looked at with the plain rules."""
+    """It chases with every move that does not lose; plain rules check each candidate."""
     table, found = search(name)
     assert len(found.armless_chasers)
     for node in found.armless_chasers.tolist():

@@ -1,4 +1,4 @@
-"""Unpacked planes: places in palettes, of one byte and of two."""
+"""Unpacked planes: indices into palettes, of one byte and of two."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPACE = CodeSpace(2)
 
 
 def tiled(*planes):
-    """A table of planes of codes, in tiles of two runs, last slots first."""
+    """Return a table of planes of codes, in tiles of two runs, last slots first."""
     half = len(planes[0]) // 2
     return SimpleNamespace(
         code_space=SPACE,
@@ -28,19 +28,19 @@ def tiled(*planes):
 
 
 def looked_up(codes, numbers_of):
-    """Return what stands for codes, each of which is asked of once."""
+    """Return the numbers of codes, each passed to `numbers_of` once."""
     found, places = np.unique(codes, return_inverse=True)
     return numbers_of(found).take(places)
 
 
 def plane(different):
-    """300 slots with so many different codes, none of which is its own place."""
+    """Return 300 slots with `different` codes, none equal to its own index."""
     return (7 * (np.arange(300) % different) + 40).astype(np.uint16)
 
 
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
 def test_what_captures_lead_to_is_found_again(different):
-    """Both sides, each with a palette of its own; ranks are places of the other side's here."""
+    """Each side has a palette of its own; ranks are indices into the other side's palette."""
     planes, first = (plane(different), plane(5)[::-1]), 11
     table, places = tiled(*planes), np.zeros(first + 600, np.uint16)
     ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
@@ -61,7 +61,7 @@ def test_what_captures_lead_to_is_found_again(different):
 
 
 def test_codes_that_are_not_listed_have_no_value():
-    """Nor has code 0, no position; counted are those that have one."""
+    """Nor has code 0, no position; only the others are counted."""
     table = tiled(plane(3), plane(3))
     palette = Palette.of(table, 0)
     assert palette.places_of(np.array([0, 40, 41, 47, 54, 61, 65_535])).tolist() == [
@@ -71,14 +71,14 @@ def test_codes_that_are_not_listed_have_no_value():
 
 
 def test_codes_of_the_same_worth_share_a_place():
-    """After a conversion, distances say nothing."""
+    """After a conversion, distances do not matter."""
     table = tiled(plane(300), plane(299))
     assert len(Palette.of(table, 0, converts=True).keys) == 2
     assert len(Palette.of(table, 0).keys) == 301
 
 
 def test_memory_is_given_out_once(tmp_path):
-    """Each plane would have room, but not both."""
+    """Each plane alone would fit, but not both."""
     room = Room(1_000, tmp_path)
     planes = [room.reserve(600, np.uint8) for _ in range(2)]
     assert [plane.flags.owndata for plane in planes] == [True, False]

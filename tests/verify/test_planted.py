@@ -20,7 +20,7 @@ from planted_errors import Row, planted_before, read, write
 
 OTHERS = [RuleSet(rules) for rules in Rules if rules not in (Rules.CHECK, Rules.WXF)]
 OTHERS.append(RuleSet(Rules.WXF, minor_chases=False))
-"""Rule sets that say nothing else of the small table."""
+"""Rule sets under which the small table has the same values."""
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_each_kind_is_found_in_a_small_table(rule_set: RuleSet) -> None:
 
 
 def test_whole_regions_are_found() -> None:
-    """Values that agree with each other: only what they are to mean refutes them."""
+    """The planted values are consistent; only the meaning of direct wins refutes them."""
     target = Field("KRKN", RuleSet(Rules.CHECK))
     found = list(regions(target))
     assert [change.kind for change in found] == ["next order", "no orders", "loop"]
@@ -58,7 +58,7 @@ def test_whole_regions_are_found() -> None:
 @pytest.mark.parametrize("rules", [Rules.COMPUTER, Rules.TAIWAN, Rules.UNPROTECTED])
 @pytest.mark.parametrize("name", ["KNKPP", "KCKPP", "KRKNP", "KNPKN", "KRCKR"])
 def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
-    """Of every kind and, where the table is not too large, of whole regions: some minutes each."""
+    """Every kind and, if the table is not too large, whole regions: some minutes each."""
     target = Field(name, RuleSet(rules))
     assert target.is_sound()
     kinds = kinds_found(target, random.Random(4))

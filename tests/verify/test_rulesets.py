@@ -1,6 +1,6 @@
-"""Every rule set reaches the solver and the proof: values of one are refuted under another.
+"""Solver and proof use each rule set: values of one are refuted under another.
 
-The naive solver, which has the rules in its own words, says which are right.
+The naive solver, with its own definition of the rules, confirms the values.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from tests.kits.regions import decided_by_chases, where_chases_decide, with_move
 from tests.kits.solutions import solution
 
 MATERIAL = "KNPKC"
-"""The smallest material in which the rules `wxf` and `computer` differ."""
+"""Smallest material in which the rules `wxf` and `computer` differ."""
 
 CHASING = [rules for rules in Rules if rules.judges_chases]
 
 
 def proof(values: Rules, rules: Rules):
-    """A proof of the values of one rule set under another."""
+    """Prove the values of one rule set under another."""
     return verify(
         solution(MATERIAL, values),
         lambda child: solution(child.name, rules),
@@ -43,26 +43,26 @@ def test_values_are_proven_under_their_own_rules(rules: Rules) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("values", Rules)
 def test_values_of_other_rules_are_refuted(values: Rules, rules: Rules) -> None:
-    """Solver or proof without the chases of a set would fail one of these: 16 seconds each."""
+    """Fails if solver or proof ignores the chases of a set: 16 seconds each."""
     if values != rules and not same_outcomes(values, rules):
         assert not proof(values, rules).ok
 
 
 @pytest.mark.parametrize("rules", CHASING)
 def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
-    """Among positions that chases decide under one set, and those that their moves lead to."""
+    """Compares positions that chases decide under one set, and those after their moves."""
     positions = where_chases_decide(MATERIAL, Rules.WXF, 20, random.Random(1))
     found = decided_by_chases(with_moves(positions), rules)
     assert (found > 0) == (counts(rules) != counts(Rules.CHECK))
 
 
 def same_outcomes(one: Rules, other: Rules) -> bool:
-    """Return whether two rule sets give the material the same values."""
+    """Return whether two rule sets give the material the same outcomes."""
     return counts(one) == counts(other)
 
 
 def counts(rules: Rules) -> list[int]:
-    """Wins, draws and losses with Red to move, then with Black to move."""
+    """Return wins, draws and losses with Red to move, then with Black to move."""
     table, found = solution(MATERIAL, rules), []
     for side in Side:
         sums = dict.fromkeys((Outcome.WIN, Outcome.DRAW, Outcome.LOSS), 0)

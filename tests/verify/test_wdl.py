@@ -1,4 +1,4 @@
-"""`tbgen verify --wdl`: what is proven of win-draw-loss files, and what is found."""
+"""`tbgen verify --wdl`: what is proven of win-draw-loss files, and errors found in them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def report_on(tables: Path, material: str):
 
 
 def rewritten(tables: Path, material: str, change) -> None:
-    """Write a file again with other outcomes, true counts, and the digest of the table."""
+    """Rewrite a file with other outcomes, correct counts, and the digest of the table."""
     path = tables / f"{material}.check.dtm.xqt"
     with TableFile(path) as table:
         digest = table.header.digest

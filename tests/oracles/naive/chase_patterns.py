@@ -75,7 +75,7 @@ class Chasing:
         """
 
     def wins(self, known: Known, order: int, nodes: Iterable[int]) -> set[int]:
-        """The positions of the pattern with W to move, in the round `order`; O's are of `nodes`."""
+        """Return the positions with W to move in the pattern of a round; O's are in `nodes`."""
         offences = {
             Offence(node, victim)
             for node in nodes
