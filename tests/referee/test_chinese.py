@@ -42,19 +42,19 @@ def book() -> list[tuple[dict[str, str], Judgement]]:
     return [(case, judged(case["fen"], " ".join(case["moves"]))) for case in BOOK]
 
 
-def test_no_verdict_is_wrong() -> None:
+def test_verdicts_agree_with_the_book() -> None:
     for case, judgement in book():
         assert judgement.verdict.text in ("undecided", case["verdict"]), case["id"]
 
 
-def test_no_label_is_wrong() -> None:
+def test_labels_agree_with_the_book() -> None:
     for case, judgement in book():
         for label, ply in zip(case["labels"], judgement.plies, strict=True):
             expected = THREATS.get(label, Label.IDLE)
             assert ply.label in (Label.OPEN, expected), (case["id"], ply.move, label)
 
 
-def test_the_page_has_the_rates() -> None:
+def test_the_page_states_the_agreement_rates() -> None:
     spoken = sum(judgement.verdict != Verdict.UNDECIDED for _, judgement in book())
     known = Counter(ply.label for _, judgement in book() for ply in judgement.plies)
     labels = Counter(
@@ -98,14 +98,14 @@ def test_loops(loop: tuple[str, str], verdict: Verdict, labels: str) -> None:
     ]
 
 
-def test_a_mate_that_was_there_before_is_no_threat_of_the_move() -> None:
+def test_a_mate_that_existed_before_is_no_threat_of_the_move() -> None:
     # Red could mate at once with a1a9; he moves his king to and fro instead.
     judgement = judged("5k3/8R/9/9/9/9/9/9/R8/3K5 w", "d0d1 f9e9 d1d0 e9f9")
     assert [ply.label for ply in judgement.plies[::2]] == [Label.OPEN] * 2
     assert judgement.verdict == Verdict.UNDECIDED
 
 
-def test_before_a_position_repeats_nothing_is_judged() -> None:
+def test_nothing_is_judged_before_a_repetition() -> None:
     fen, moves = MATES_EVERY_MOVE
     judgement = judged(fen, " ".join(moves.split()[:3]))
     assert (judgement.verdict, judgement.span) == (Verdict.UNDECIDED, None)
@@ -136,7 +136,7 @@ def forced(first: Position, moves: int, *, takes: bool) -> bool:
 
 
 @pytest.mark.parametrize(("search", "takes"), [(can_mate, False), (can_gain, True)])
-def test_searches_find_what_trying_everything_finds(search, takes: bool) -> None:
+def test_searches_agree_with_exhaustive_search(search, takes: bool) -> None:
     rng = random.Random(5)
     answers: Counter[bool | None] = Counter()
     while sum(answers.values()) < 40:

@@ -37,7 +37,7 @@ def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
 
 
 @pytest.mark.parametrize("rules", Rules)
-def test_verdicts_are_those_of_judge(rules):
+def test_verdicts_agree_with_judge(rules):
     rng = random.Random(31)
     for _ in range(20):
         found = random_loop(rng)
@@ -51,7 +51,7 @@ def test_verdicts_are_those_of_judge(rules):
         assert history.judgement() == judge(position, loop * 3, rules=rules)
 
 
-def test_pushing_and_popping_leaves_nothing_behind():
+def test_verdicts_after_popping_agree_with_a_new_game():
     rng = random.Random(32)
     for _ in range(5):
         position = random_position(rng, ("KRKC", "KRNKRC", "KNCKRB"))
@@ -72,7 +72,7 @@ def test_pushing_and_popping_leaves_nothing_behind():
                 assert history.verdict() == fresh.verdict
 
 
-def test_a_draw_is_enough_gives_a_bound():
+def test_draw_is_enough_returns_the_verdict_or_a_draw():
     rng = random.Random(33)
     for _ in range(50):
         found = random_loop(rng)
@@ -97,7 +97,7 @@ def test_illegal_moves_change_nothing():
         history.pop()
 
 
-def test_long_games_find_room():
+def test_long_games_grow_the_history():
     history = History(CHASE)
     for _ in range(FIRST_CAPACITY // 4 + 10):
         for move in LOOP:

@@ -116,7 +116,7 @@ def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
 
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("rule", ["minor_chases", "pawns_at_home"])
-def test_properties_that_no_random_loop_has_decide_one(rules: Rules, rule: str) -> None:
+def test_rare_properties_decide_constructed_loops(rules: Rules, rule: str) -> None:
     """Constructed loops: an elephant and a protected rook, a cannon and a pawn at home (D60)."""
     start, moves = {
         "minor_chases": ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),
@@ -138,7 +138,7 @@ def test_properties_that_no_random_loop_has_decide_one(rules: Rules, rule: str) 
 
 
 @pytest.mark.parametrize("wrong", [{"chasers": (PieceType.PAWN,)}, {"chased": (PieceType.KING,)}])
-def test_kinds_that_cannot_be(wrong: dict[str, tuple[PieceType, ...]]) -> None:
+def test_unsupported_kinds_of_chases_are_refused(wrong: dict[str, tuple[PieceType, ...]]) -> None:
     """Solver and proof would not find such chases."""
     with pytest.raises(ValueError, match="kings and pawns cannot chase"):
         Chases(**wrong)  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ def test_published_cases(case, length):
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_published_cases_by_the_slow_twin(case):
+def test_published_cases_by_the_naive_referee(case):
     loop, positions = moves_of(case["moves"]), [Diagram.from_fen(case["fen"])]
     for move in loop:
         positions.append(positions[-1].after(*move))
@@ -62,7 +62,7 @@ def test_published_cases_by_the_slow_twin(case):
     assert naive_referee.verdict(levels) == case["verdict"]
 
 
-def test_random_loops_agree_with_the_slow_twin():
+def test_random_loops_agree_with_the_naive_referee():
     for position, loop in loops(21, 100):
         judgement = judge(position, loop)
         assert judgement.levels == naive_referee.levels(position, loop), (position.fen, loop)
@@ -98,7 +98,7 @@ def test_loops_in_which_identical_pieces_change_places():
             assert judge(position, loop * rounds).levels == expected, (position.fen, loop)
 
 
-def test_victims_that_change_places_are_common_only_together():
+def test_twin_victims_are_common_only_over_both_rounds():
     before, after = [-1] * 90, [-1] * 90
     before[10], before[20], before[30] = 0, 1, 2
     after[10], after[20], after[30] = 1, 0, 2
@@ -201,7 +201,7 @@ def test_impossible_starts_and_illegal_moves_are_refused():
     assert caught.value.hint
 
 
-def test_diagrams_may_show_pawns_where_no_game_takes_them():
+def test_diagrams_may_have_pawns_on_unreachable_squares():
     fen = "4k4/9/p8/9/9/9/9/9/9/3K5 w"
     with pytest.raises(PositionError, match="pawn cannot stand on a7"):
         Position.from_fen(fen)
@@ -217,7 +217,7 @@ def test_advisors_and_elephants_chase_protected_pieces_as_an_option():
     assert verdict_of(fen, loop, minor_chases=False).verdict == Verdict.DRAW
 
 
-def test_a_game_that_grows_and_shrinks_is_judged_as_if_read_anew():
+def test_pushing_and_popping_judges_like_a_new_game():
     rng = random.Random(41)
     judged = 0
     for start, loop in loops(42, 12):
@@ -243,7 +243,7 @@ def test_a_game_that_grows_and_shrinks_is_judged_as_if_read_anew():
     assert judged > 50
 
 
-def test_an_illegal_move_leaves_a_game_as_it_is():
+def test_an_illegal_move_leaves_the_game_unchanged():
     game = Game(Position.from_fen(ROOK_CHASES_CANNON))
     with pytest.raises(MoveTextError):
         game.push(Move.from_iccs("c4d5"))

@@ -58,7 +58,9 @@ def fail(memory: Memory) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_search_restores_borrowed_arrays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
         propagation = state.propagation
         sets = propagation.sets
@@ -75,7 +77,7 @@ def test_a_search_that_fails_gives_back_what_was_lent(monkeypatch: pytest.Monkey
     solve_with(monkeypatch, settle)
 
 
-def test_direct_wins_are_seeds_and_what_was_seen_is_not_looked_at_again(
+def test_a_search_queues_direct_wins_and_keeps_its_known_candidates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
@@ -111,7 +113,7 @@ def solve_again(name: str, rules: Rules) -> None:
 
 
 @pytest.mark.parametrize("rules", [Rules.CHECK, Rules.WXF])
-def test_what_nothing_new_affects_need_not_be_searched_again(
+def test_later_orders_search_only_affected_candidates(
     monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
     """KNKCA has four orders; searching all candidates in every order gives the same codes."""
@@ -131,7 +133,7 @@ def test_what_nothing_new_affects_need_not_be_searched_again(
 
 
 @pytest.mark.certification
-def test_nothing_is_affected_through_what_its_own_moves_rule_out(
+def test_the_judge_reduces_the_affected_candidates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In KRKNN chases of later orders begin far from new losses."""
@@ -156,7 +158,7 @@ def test_nothing_is_affected_through_what_its_own_moves_rule_out(
     assert 0 < candidates(judged=True) < candidates(judged=False)
 
 
-def test_an_order_without_new_ways_to_lose_looks_at_nothing(
+def test_an_order_without_new_losses_examines_no_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:

@@ -36,7 +36,7 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_what_was_noted_after_a_place_is_found_again(saved: bool) -> None:
+def test_records_after_a_place_are_found(saved: bool) -> None:
     """Tries every place, among compressed and open pieces, with and without saving."""
     rng = np.random.default_rng(3)
     journal, noted, places = Journal(3, Storage()), [], []
@@ -61,7 +61,7 @@ def test_what_was_noted_after_a_place_is_found_again(saved: bool) -> None:
     assert len(journal.better_since(journal.places, 0)) == 0
 
 
-def test_lists_wait_by_code() -> None:
+def test_waiting_lists_are_stored_by_code() -> None:
     rng = np.random.default_rng(5)
     slots = np.sort(rng.choice(50 * 90, 2000, replace=False)).astype(np.uint32)
     codes = rng.choice([3, 700, 65535], 2000).astype(np.uint16)

@@ -19,7 +19,7 @@ from tests.kits.solutions import solution
 
 
 @pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])
-def test_threads_do_not_show_in_the_result(rules: Rules) -> None:
+def test_the_result_does_not_depend_on_threads(rules: Rules) -> None:
     one = solution("KRKN", rules, threads=1)
     two = solution("KRKN", rules, threads=2)
     for side in Side:
@@ -38,13 +38,13 @@ def test_colours_exchanged_in_a_symmetric_material_have_the_same_values() -> Non
             assert planes[swapped.side][layout.slot(swapped)] == planes[Side.RED][slot]
 
 
-def test_a_distance_beyond_the_codes_raises() -> None:
+def test_a_distance_beyond_the_code_space_raises() -> None:
     short = CodeSpace(1, 5)
     with pytest.raises(LimitExceededError):
         solve(Material.parse("KNK"), lambda child: solution(child.name), code_space=short)
 
 
-def test_a_capture_beyond_the_codes_raises() -> None:
+def test_a_capture_beyond_the_code_space_raises() -> None:
     longest = CodeSpace(1).decode(129)
     assert capture_value(longest, Metric.DTM) == Value(Outcome.LOSS, 0, longest.plies + 1)
     with pytest.raises(LimitExceededError):
@@ -71,7 +71,7 @@ def test_wide_codes_hold_the_same_values() -> None:
                 assert (wide.plane(side)[slots] == wide.code_space.encode(value)).all()
 
 
-def test_the_first_order_is_the_paper_s() -> None:
+def test_first_order_draws_of_krakr_agree_with_the_paper() -> None:
     """Draws of KRKRG with the first order only, and with all (Fang, Hsu & Hsu 2002, Table 1)."""
     material = "KRAKR"
     for orders, draws in ((1, 966498), (None, 966336)):
@@ -80,7 +80,7 @@ def test_the_first_order_is_the_paper_s() -> None:
         assert found == draws
 
 
-def test_a_solved_material_keeps_no_sets() -> None:
+def test_solving_frees_the_sets() -> None:
     """They are freed at once, without garbage collection."""
     children = {
         m.name: solution(m.name, Rules.WXF) for m in Material.parse("KRKN").captures().values()
@@ -100,7 +100,7 @@ def test_a_solved_material_keeps_no_sets() -> None:
         gc.enable()
 
 
-def test_captures_wait_for_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_captures_count_from_their_order_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """KRKNA captures into positions of KRKN that perpetual check decides."""
     material, seen = Material.parse("KRKNA"), []
     steps = Propagation.steps

@@ -59,7 +59,7 @@ def solved(
         ("KNKPA", Rules.WXF, 60),
     ],
 )
-def test_it_can_be_left_after_any_step(name: str, rules: Rules, every: int) -> None:
+def test_solving_resumes_from_any_step(name: str, rules: Rules, every: int) -> None:
     expected, first = solution(name, rules), AllSteps()
     assert_same(solved(name, rules, first, 2), expected)
     for number, state in enumerate(first.kept):
@@ -72,7 +72,7 @@ def test_it_can_be_left_after_any_step(name: str, rules: Rules, every: int) -> N
         assert rest <= len(again.kept) <= rest + 1
 
 
-def test_arrays_on_disk_can_be_left_too(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_solving_resumes_with_arrays_on_disk(tmp_path_factory: pytest.TempPathFactory) -> None:
     first = AllSteps()
     solved("KRKN", Rules.WXF, first, 1)
     for state in first.kept[:: len(first.kept) - 1]:

@@ -57,7 +57,9 @@ def name_of(material: str, rules: Rules = Rules.NONE, metric: Metric = Metric.DT
         pytest.param("KRKN", Rules.CHECK, Metric.DTM, marks=pytest.mark.certification),
     ],
 )
-def test_it_is_that_of_the_naive_solution(material: str, rules: Rules, metric: Metric) -> None:
+def test_the_digest_agrees_with_the_naive_solution(
+    material: str, rules: Rules, metric: Metric
+) -> None:
     words: Words = [{}, {}]
     leads = slots = 0
     for entry in naive_solution(material, rules=str(rules), metric=str(metric)).items():
@@ -75,7 +77,7 @@ def test_it_is_that_of_the_naive_solution(material: str, rules: Rules, metric: M
     assert value_digest(solution(material, rules, metric), name, threads=2) == expected
 
 
-def test_twins_count_once_and_orders_do(tmp_path: Path) -> None:
+def test_twins_count_once_and_orders_matter(tmp_path: Path) -> None:
     spec = spec_of("KPAAK", 2, Rules.CHECK)
     layout = Layout.of(spec.name.material)
     words: Words = [{}, {}]
@@ -94,7 +96,7 @@ def test_twins_count_once_and_orders_do(tmp_path: Path) -> None:
         assert value_digest(file, spec.name) == expected
 
 
-def test_neither_codes_nor_blocks_count_and_every_value_does(tmp_path: Path) -> None:
+def test_the_digest_depends_on_values_only(tmp_path: Path) -> None:
     solved, name = solution("KRKN", Rules.CHECK), name_of("KRKN", Rules.CHECK)
     expected = value_digest(solved, name)
     planes = solved.plane(Side.RED), solved.plane(Side.BLACK)

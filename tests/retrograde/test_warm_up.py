@@ -20,7 +20,7 @@ for module in (tbgen.rows.gather, tbgen.rows.moves, tbgen.rows.sets, tbgen.rows.
 """
 
 
-def test_no_operation_on_sets_is_left_to_be_compiled() -> None:
+def test_warm_up_compiles_every_set_operation() -> None:
     command = [sys.executable, "-c", UNCALLED]
     assert subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout == b""
 
@@ -48,7 +48,7 @@ print(*sorted(k.__name__ for k in kernels if len(k.signatures) > compiled[k]))
 
 
 @pytest.mark.parametrize("width", ["narrow", "wide"])
-def test_what_is_compiled_leaves_nothing(width: str) -> None:
+def test_warm_up_compiles_every_kernel_of_order_0(width: str) -> None:
     """The kernels that two processes compile (one for wide planes) suffice for order 0."""
     command = [sys.executable, "-c", LEFT, width]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)

@@ -46,5 +46,5 @@ def test_attacks_are_those_of_the_rules(kind: PieceType, side: Side) -> None:
             assert has(u, v, square) == expected_on
 
 
-def test_nowhere_is_in_no_set() -> None:
+def test_no_set_contains_nowhere() -> None:
     assert not BIT[NOWHERE].any()

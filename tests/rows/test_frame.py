@@ -46,7 +46,7 @@ def test_mids_have_the_squares_of_the_layout(layout: Layout, frame: Frame) -> No
     assert codes == list(layout.piece_codes[leads : leads + len(frame.men)])
 
 
-def test_a_man_who_is_put_down_makes_the_mid_of_the_new_squares(
+def test_lifting_and_placing_a_man_gives_the_mid_of_its_squares(
     layout: Layout, frame: Frame
 ) -> None:
     known = {tuple(squares): mid for mid, squares in enumerate(frame.mid_squares.tolist())}

@@ -21,7 +21,7 @@ def k_there_and_back(out, at, gap, lo, hi):
 
 @pytest.mark.parametrize("gap", [0, 1, -1, 63, 64, -64, -65, 8191, -8193, 10**6, -(10**6)])
 @pytest.mark.parametrize(("lo", "hi"), [(1, 0), (0, 1 << 44), (WORD, WORD), (0b1011, 1 << 20)])
-def test_a_row_comes_back(gap: int, lo: int, hi: int) -> None:
+def test_a_written_row_is_read_back(gap: int, lo: int, hi: int) -> None:
     out = np.zeros(64, np.uint8)
     end, row = k_there_and_back(out, 3, gap, np.uint64(lo), np.uint64(hi))
     assert end - 3 <= ROW_BYTES
@@ -29,7 +29,7 @@ def test_a_row_comes_back(gap: int, lo: int, hi: int) -> None:
 
 
 @pytest.mark.parametrize("density", [0.01, 0.1, 0.5])
-def test_a_set_comes_back_from_its_records(density: float) -> None:
+def test_a_set_is_read_back_from_its_records(density: float) -> None:
     chunks = Chunks(leads=7, size=3, mids=20)
     rows = random_rows(140, density)
     packed, target = KeptRecords(Storage()), np.zeros_like(rows)
@@ -42,7 +42,7 @@ def test_a_set_comes_back_from_its_records(density: float) -> None:
     assert np.array_equal(target, rows)
 
 
-def test_positions_are_added_within_a_set_and_taken_out_everywhere() -> None:
+def test_positions_are_added_within_a_set_and_removed_everywhere() -> None:
     rows, within, target = (random_rows(50, 0.2, seed) for seed in (1, 2, 3))
     (record,) = recorded(rows, Chunks(leads=1, size=1, mids=50))
     added, removed = target.copy(), target.copy()

@@ -51,7 +51,7 @@ def listed(sets: Sets, front: Frontier) -> np.ndarray:
     return found.ravel()
 
 
-def test_operations_are_those_of_numpy(sets: Sets) -> None:
+def test_operations_agree_with_numpy(sets: Sets) -> None:
     one, other = random_set(sets, 1), random_set(sets, 2)
     target = random_set(sets, 3)
     sets.difference(one, other, target)
@@ -65,7 +65,7 @@ def test_operations_are_those_of_numpy(sets: Sets) -> None:
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5])
-def test_frontiers_list_what_they_hold(sets: Sets, share: float) -> None:
+def test_frontiers_list_their_rows(sets: Sets, share: float) -> None:
     one, other = random_set(sets, 1, share), random_set(sets, 2)
     front = on_front(sets, one)
     assert np.array_equal(front.rows, one)
@@ -78,7 +78,7 @@ def test_frontiers_list_what_they_hold(sets: Sets, share: float) -> None:
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5])
-def test_a_transfer_moves_what_is_on_a_frontier(sets: Sets, share: float) -> None:
+def test_a_transfer_moves_the_positions_of_a_frontier(sets: Sets, share: float) -> None:
     moved, source, target = random_set(sets, 1, share), random_set(sets, 2), random_set(sets, 3)
     front = on_front(sets, moved)
     left, added = source.copy(), target.copy()
@@ -101,7 +101,7 @@ def test_a_frontier_joins_another(sets: Sets, shares: tuple[float, float]) -> No
     assert listed(sets, target)[target.rows.any(axis=1)].all()
 
 
-def test_records_are_added_taken_out_and_put(sets: Sets) -> None:
+def test_records_are_added_removed_and_copied(sets: Sets) -> None:
     members, within, before = (random_set(sets, seed) for seed in (1, 2, 3))
     packed = sets.packed(members)
     added, filtered, removed = before.copy(), before.copy(), before.copy()
@@ -119,7 +119,7 @@ def test_records_are_added_taken_out_and_put(sets: Sets) -> None:
     assert listed(sets, front)[front.rows.any(axis=1)].all()
 
 
-def test_positions_are_counted_as_the_index_does() -> None:
+def test_counts_of_positions_agree_with_the_index() -> None:
     """KRRKA has twins, and leads that are their own mirror image."""
     layout = Layout.of(Material.parse("KRRKA"))
     sets = Sets(make_frame(layout), Workers(1))

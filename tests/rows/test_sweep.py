@@ -64,7 +64,7 @@ def bench(request: pytest.FixtureRequest) -> Bench:
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_predecessors_of_many_are_those_of_each_few(bench: Bench, side: int) -> None:
+def test_predecessors_agree_with_those_of_parts(bench: Bench, side: int) -> None:
     many = bench.some(1 - side, 0.5)
     together = bench.found(side, many, bench.legal[side])
     apart = np.zeros_like(together)
@@ -78,7 +78,7 @@ def test_predecessors_of_many_are_those_of_each_few(bench: Bench, side: int) -> 
 
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("share", [0.02, 0.7, None])
-def test_many_escapes_are_those_of_each_few(bench: Bench, side: int, share: float | None) -> None:
+def test_escapes_agree_with_those_of_parts(bench: Bench, side: int, share: float | None) -> None:
     escape, within = bench.some(1 - side, 0.05), bench.legal[side]
     front = None if share is None else bench.some(1 - side, share)
     if front is not None:
@@ -92,7 +92,7 @@ def test_many_escapes_are_those_of_each_few(bench: Bench, side: int, share: floa
 
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("share", [0.001, 0.5])
-def test_all_of_a_frontier_is_all_of_its_rows(bench: Bench, side: int, share: float) -> None:
+def test_sweeping_a_frontier_sweeps_its_rows(bench: Bench, side: int, share: float) -> None:
     within, escape = bench.front(bench.some(side, share)), bench.some(1 - side, 0.05)
     found = bench.empty()
     bench.sweeper.sweep(side, None, within, found, escape)

@@ -40,7 +40,7 @@ def random_placement(rng):
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_captures_worth_making_are_those_of_the_oracle(name):
+def test_captures_worth_making_agree_with_the_oracle(name):
     rng, word, terms = random.Random(name), WORDS[name], naive.TERMS[name]
     worth = checked = 0
     for _ in range(1500):

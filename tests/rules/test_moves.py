@@ -54,7 +54,7 @@ def test_random_games_agree_with_the_oracle():
             assert rules.in_check(position) == oracle.in_check(position), position.fen
 
 
-def test_mates_and_stalemates_are_losses_for_the_oracle_too():
+def test_mates_and_stalemates_are_losses_in_the_oracle():
     rng = random.Random(6)
     mated, stalemated = [], []
     while len(mated) < 6 or len(stalemated) < 6:
@@ -78,7 +78,7 @@ def test_perft_of_endgames():
 
 
 @given(positions(legal=False))
-def test_attackers_are_found_from_either_end(position):
+def test_attackers_agree_with_attacked_squares(position):
     board = position.board
     for side in Side:
         own = [s for s in range(SQUARES) if board[s] != EMPTY and piece_side(board[s]) == side]
@@ -91,7 +91,7 @@ def test_attackers_are_found_from_either_end(position):
 
 
 @given(positions())
-def test_generated_moves_are_those_that_reach(position):
+def test_generated_moves_agree_with_reaches(position):
     expected = {
         (source, target)
         for source in range(SQUARES)
@@ -114,7 +114,7 @@ def test_mirror_and_colour_symmetry(position):
 
 
 @given(positions())
-def test_trying_a_move_leaves_the_board_as_it_was(position):
+def test_trying_a_move_restores_the_board(position):
     board = bytearray(position.board)
     for source, target in generated(moves.generate_moves, position, position.side):
         moves.is_legal_move(board, position.side, source, target)
@@ -138,7 +138,7 @@ def test_play_and_gives_check(position):
         ("3k4R/9/9/9/9/9/9/9/9/4K4 w", "Black is in check but Red is to move"),
     ],
 )
-def test_impossible_positions_say_why(fen, message):
+def test_impossible_positions_raise_with_a_reason(fen, message):
     with pytest.raises(PositionError, match=message) as caught:
         rules.check_legal(Position.from_fen(fen))
     assert caught.value.hint
@@ -155,7 +155,7 @@ def test_impossible_positions_say_why(fen, message):
         ("4k4/9/9/9/9/9/9/9/3R5/r2K5 w", "d1e1", "Red's king in check"),
     ],
 )
-def test_illegal_moves_say_why(fen, move, message):
+def test_illegal_moves_raise_with_a_reason(fen, move, message):
     with pytest.raises(MoveTextError, match=message) as caught:
         rules.play(Position.from_fen(fen), Move.from_iccs(move))
     assert caught.value.hint

@@ -58,7 +58,7 @@ def wrong_values(tables: Path, material: str) -> Path:
     return write(tables, material, table)
 
 
-def test_a_chain_is_proven_link_by_link(tables: Path) -> None:
+def test_a_certificate_holds_once_its_supporting_tables_are_proven(tables: Path) -> None:
     assert set(states(tables).values()) == {"unproven"}
     result = tbgen(tables, "verify", "KRKN")
     assert "  certificate   proven but for KNK, KRK\n" in result.stdout
@@ -74,7 +74,7 @@ def test_a_chain_is_proven_link_by_link(tables: Path) -> None:
     assert "\nproof             proven\nproven in         " in tbgen(tables, "stats", "KRK").stdout
 
 
-def test_what_a_certificate_says(tables: Path) -> None:
+def test_fields_of_a_certificate(tables: Path) -> None:
     (table,) = answer(tables, "verify", "KRKN")["tables"]
     path = tables / "KRKN.none.dtm.xqt"
     found = read_certificate(path)
@@ -87,7 +87,7 @@ def test_what_a_certificate_says(tables: Path) -> None:
     assert certificate_path(path).stat().st_mtime_ns == path.stat().st_mtime_ns
 
 
-def test_none_is_written_where_none_is_wanted(tables: Path) -> None:
+def test_the_option_no_certificate_writes_no_file(tables: Path) -> None:
     before = sorted(tables.iterdir())
     result = tbgen(tables, "verify", *NAMES, "--no-certificate")
     assert result.exit_code == 0
@@ -95,7 +95,7 @@ def test_none_is_written_where_none_is_wanted(tables: Path) -> None:
     assert sorted(tables.iterdir()) == before
 
 
-def test_a_proof_that_cannot_be_noted_is_a_proof(tables: Path) -> None:
+def test_a_proof_passes_if_its_certificate_cannot_be_written(tables: Path) -> None:
     """The directory is read-only, for instance."""
     certificate_path(tables / "KRK.none.dtm.xqt").mkdir()
     result = tbgen(tables, "verify", "KRK")
@@ -113,7 +113,7 @@ def test_a_refuted_table_has_no_certificate(tables: Path) -> None:
     assert answer(tables, "ls")["tables"][1]["proof"]["status"] == "unproven"
 
 
-def test_a_refutation_removes_what_says_otherwise(tables: Path) -> None:
+def test_a_refutation_removes_a_certificate(tables: Path) -> None:
     """A forged certificate, or one with other supporting tables than the present KRK."""
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     wrong_values(tables, "KRK")
@@ -127,7 +127,7 @@ def test_a_refutation_removes_what_says_otherwise(tables: Path) -> None:
     assert (tables / "KRK.none.dtm.proof.json").exists()
 
 
-def test_a_changed_byte_is_told(tables: Path) -> None:
+def test_a_changed_byte_is_reported(tables: Path) -> None:
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     path = tables / "KRK.none.dtm.xqt"
     data, modified = bytearray(path.read_bytes()), path.stat().st_mtime_ns
@@ -144,7 +144,7 @@ def test_a_changed_byte_is_told(tables: Path) -> None:
     assert tbgen(tables, "verify", "KRKN").exit_code == 3
 
 
-def test_values_changed_under_right_checksums_are_told(tables: Path) -> None:
+def test_changed_values_with_correct_checksums_are_reported(tables: Path) -> None:
     """The digest in the header is unchanged; the bytes are read, since the time stamp differs."""
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     path = tables / "KRK.none.dtm.xqt"
@@ -162,7 +162,7 @@ def test_values_changed_under_right_checksums_are_told(tables: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{}", b"\xff", b"{" * 30000], ids=["empty", "bytes", "huge"])
-def test_what_is_no_certificate_is_refused_in_one_line(tables: Path, content: bytes) -> None:
+def test_an_invalid_certificate_is_refused_in_one_line(tables: Path, content: bytes) -> None:
     certificate_path(tables / "KRK.none.dtm.xqt").write_bytes(content)
     found = answer(tables, "stats", "KRK")["proof"]
     assert found["status"] == "unproven"

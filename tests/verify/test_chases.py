@@ -73,7 +73,7 @@ def test_an_invented_chase_is_found():
     assert prove(table).ok
 
 
-def test_invented_chases_are_named_as_such():
+def test_invented_chases_are_reported_as_chases():
     """A draw changed to a direct win contradicts its neighbours and the pattern."""
     table = recoded(solved("KNKP"), CodeSpace(2))
     for plane in table.planes:
@@ -85,7 +85,7 @@ def test_invented_chases_are_named_as_such():
     assert report.findings >= chases
 
 
-def test_files_of_other_options_do_not_mix(tmp_path):
+def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     """Supporting tables share the option on minor pieces, and the proof takes it from the table."""
     builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Silence())
     builder.build([Material.parse("KRKN")])
@@ -227,7 +227,7 @@ def test_patterns_of_random_games():
         (False, 0b11, (1, 0), False),
     ],
 )
-def test_the_clauses_of_one_loop(check, words, follow, expected):
+def test_the_conditions_on_one_loop(check, words, follow, expected):
     """One chaser, one chase, one answer."""
     graph = ChaseGraph(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([check]))
     victims = Victims(np.array([0]), np.array([words], np.uint64), np.array([follow], np.int8))
@@ -273,7 +273,7 @@ def test_knkpp_is_proven(knkpp):
 
 
 @pytest.mark.certification
-def test_claims_that_nobody_meets_are_looked_at_again(knkpp, monkeypatch):
+def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
     """A claim may rest on a chaser that is no candidate; here the list of candidates is empty."""
 
     def nobody(*of):

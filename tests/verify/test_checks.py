@@ -61,7 +61,7 @@ def test_first_order_tables_pass(name):
     assert report.orders_examined == 1
 
 
-def test_what_candidates_refute_is_decided_by_all_positions(monkeypatch):
+def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
     """A claim may rest on positions that are no candidates; here no position is one."""
 
     def nobody(passes, found, marks):
@@ -251,7 +251,7 @@ def test_mutual_checks_decide_nothing():
         assert graph.find(1).tolist() == [expected]
 
 
-def test_one_armless_side_means_no_patterns():
+def test_one_side_without_attackers_means_no_patterns():
     """Fang's lemma: a pattern needs two attacking sides."""
     report = prove(solved("KRKA"))
     assert report.ok

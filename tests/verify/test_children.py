@@ -43,7 +43,7 @@ def key_of(table, position):
 
 
 @pytest.mark.parametrize("name", MATERIALS)
-def test_children_of_a_sample(name):
+def test_children_of_a_sample_agree(name):
     rng = random.Random(name)
     material = Material.parse(name)
     table = Planted.of(solution(name))

@@ -87,7 +87,7 @@ def test_everything_is_proven_bottom_up(proven_once: Path) -> None:
     assert set(statuses(proven_once).values()) == {"proven"}
 
 
-def test_what_is_certified_is_read_and_not_proven(proven: Path) -> None:
+def test_certified_tables_are_read_and_not_proven(proven: Path) -> None:
     assert settled(proven, "KRKN") == dict.fromkeys(CLOSURE, "certificate")
     # The bytes were checked, and are known to be the same from now on.
     for material in CLOSURE:
@@ -109,14 +109,14 @@ def test_force_proves_anew(proven: Path) -> None:
     assert not found.method.startswith("old ")
 
 
-def test_nothing_is_written_where_nothing_is_wanted(tables: Path) -> None:
+def test_the_option_no_certificate_writes_no_file(tables: Path) -> None:
     before = sorted(tables.iterdir())
     assert settled(tables, "KRK", "--no-certificate") == {"KRK": "proof"}
     assert sorted(tables.iterdir()) == before
 
 
 @pytest.mark.parametrize("certificate", ["gone", "garbage", "another"])
-def test_what_no_certificate_covers_is_proven(proven: Path, certificate: str) -> None:
+def test_tables_without_a_valid_certificate_are_proven(proven: Path, certificate: str) -> None:
     path = certificate_path(proven / "KRK.none.dtm.xqt")
     if certificate == "gone":
         path.unlink()
@@ -130,7 +130,7 @@ def test_what_no_certificate_covers_is_proven(proven: Path, certificate: str) ->
     assert set(statuses(proven).values()) == {"proven"}
 
 
-def test_above_a_refuted_table_nothing_is_tried(proven: Path) -> None:
+def test_tables_that_need_a_refuted_one_are_not_tried(proven: Path) -> None:
     wrong_values(proven, "KRK")
     assert settled(proven, "KRKN", status=1) == {"KNK": "certificate", "KRK": "proof", "KRKN": None}
     result = run(proven, "KRKN")
@@ -142,7 +142,7 @@ def test_above_a_refuted_table_nothing_is_tried(proven: Path) -> None:
     )
 
 
-def test_above_a_damaged_table_nothing_is_tried(proven: Path) -> None:
+def test_tables_that_need_a_damaged_one_are_not_tried(proven: Path) -> None:
     path = proven / "KRK.none.dtm.xqt"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -155,7 +155,7 @@ def test_above_a_damaged_table_nothing_is_tried(proven: Path) -> None:
     assert "KRK.none.dtm.xqt" in result.stderr
 
 
-def test_a_missing_table_is_told_before_anything_is_done(tables: Path) -> None:
+def test_a_missing_table_is_reported_first(tables: Path) -> None:
     (tables / "KRK.none.dtm.xqt").unlink()
     result = run(tables, "KRKN")
     assert result.exit_code == 1
@@ -163,7 +163,7 @@ def test_a_missing_table_is_told_before_anything_is_done(tables: Path) -> None:
     assert not list(tables.glob("*.proof.json"))
 
 
-def test_a_changed_supporting_table_asks_for_new_proofs(proven: Path) -> None:
+def test_a_changed_supporting_table_requires_new_proofs(proven: Path) -> None:
     """The contents differ, for instance in the arrangement, while the values are equal."""
     certificate = certificate_path(proven / "KRKN.none.dtm.xqt")
     krk = read_certificate(proven / "KRK.none.dtm.xqt")
@@ -182,7 +182,7 @@ def test_options_that_go_with_closure(tables: Path) -> None:
         assert "--closure" in result.stderr
 
 
-def test_how_many_at_once(proven: Path) -> None:
+def test_number_of_jobs(proven: Path) -> None:
     for jobs, status in (("auto", 0), ("1", 0), ("0", 2), ("many", 2)):
         command = ["verify", "KNK", "--closure", "--jobs", jobs, "--tables", str(proven)]
         result = CliRunner().invoke(main, command)
@@ -192,7 +192,7 @@ def test_how_many_at_once(proven: Path) -> None:
 
 @pytest.mark.parametrize("option", [[], ["--closure", "--jobs", "1"]])
 @pytest.mark.parametrize("terminal", [False, True])
-def test_compiling_is_told(
+def test_compilation_is_announced(
     tables: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], terminal: bool
 ) -> None:
     """One message when a kernel is not in the cache, on a terminal or not."""
@@ -216,7 +216,7 @@ def test_compiling_is_told(
 # -- the plan ---------------------------------------------------------------------------------
 
 
-def test_a_plan_has_every_table_once_after_those_it_needs() -> None:
+def test_a_plan_lists_each_table_once_after_its_supporting_tables() -> None:
     jobs = plan(lambda name: Path(name.filename), map(name_of, ["KRNKR.wxf.dtm", "KRKN.wxf.dtm"]))
     keys = [job.key for job in jobs]
     wanted = {material.name for material in Material.parse("KRNKR").closure()}
@@ -226,7 +226,7 @@ def test_a_plan_has_every_table_once_after_those_it_needs() -> None:
     assert set(jobs[-1].needs) == {"KRNK.wxf.dtm", "KRKR.wxf.dtm", "KRKN.wxf.dtm"}
 
 
-def test_a_plan_takes_the_metric_that_is_there() -> None:
+def test_a_plan_uses_the_metric_of_the_files() -> None:
     present = {"KRKN.none.dtc", "KRK.none.dtc", "KNK.none.dtm"}
 
     def find(name: TableName) -> Path | None:
@@ -268,7 +268,7 @@ def whole(tables: Path) -> set[str]:
     "stop",
     [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.certification)],
 )
-def test_a_stop_leaves_whole_certificates(tables: Path, stop: signal.Signals) -> None:
+def test_a_signal_leaves_complete_certificates(tables: Path, stop: signal.Signals) -> None:
     process = start(tables)
     deadline = time.monotonic() + 120
     while not list(tables.glob("K*.proof.json")) and time.monotonic() < deadline:
@@ -304,7 +304,7 @@ def test_two_processes_prove_the_same(tables: Path, proven_once: Path) -> None:
 
 
 @pytest.mark.certification
-def test_a_killed_process_costs_one_try(tables: Path) -> None:
+def test_a_table_is_retried_after_a_killed_process(tables: Path) -> None:
     process = start(tables)
     killed = False
     while process.poll() is None and not killed:

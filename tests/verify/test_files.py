@@ -183,7 +183,7 @@ def test_wrong_counts_of_patterns(tmp_path):
     "fen",
     ["4k4/9/9/9/9/9/9/9/9/R2K5 w", "4k4/9/9/9/9/9/9/9/9/N2K5 w"],
 )
-def test_a_longest_position_that_is_none(tables, fen):
+def test_a_wrong_longest_position(tables, fen):
     write(tables, "KRK", fen=fen)
     result = run(tables, "KRK", "--json")
     assert result.exit_code == 1

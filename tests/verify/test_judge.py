@@ -34,7 +34,7 @@ def prove(table, *, plain):
 
 
 @pytest.mark.parametrize("name", ["KRKN", "KRKC", "KNKP", "KNNK", "KRKA", "KRKB"])
-def test_rows_and_single_positions_say_the_same(name):
+def test_rows_and_single_positions_agree(name):
     """Also for candidates and for all positions, which are more."""
     table = recoded(solution(name, Rules.WXF), CodeSpace(2))
     report, plain = prove(table, plain=False), prove(table, plain=True)
@@ -85,7 +85,7 @@ def key_of_value(value):
     return int(value.outcome) * (MATE - value.plies) if value.plies or value.outcome else 0
 
 
-def test_findings_are_those_of_plain_python():
+def test_findings_agree_with_plain_python():
     table = recoded(solution("KNK"), CodeSpace(2))
     rng = random.Random(7)
     for value in (DRAW, Value(Outcome.WIN, 0, 3), Value(Outcome.LOSS, 0, 2)):
@@ -107,7 +107,7 @@ def drawn(material):
 
 
 @pytest.mark.parametrize("name", ["KNAKN", "KCAKN", "KCAKP", "KPAKC"])
-def test_attacks_of_a_row_are_those_of_its_positions(name):
+def test_attacks_of_a_row_agree_with_its_positions(name):
     """Pairs without the innermost piece are examined once per row, though it may stand between."""
     table = drawn(Material.parse(name))
     passes, _ = completed(table, gather(table, drawn, RULE_SET))
@@ -125,7 +125,7 @@ def test_attacks_of_a_row_are_those_of_its_positions(name):
 
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
-def test_what_is_not_counted_is_no_value(name):
+def test_values_missing_in_the_statistics_are_found(name):
     """The statistics of the table, or of a supporting table, leave out a loss."""
     tables = {each: recoded(solution(each, Rules.WXF), CodeSpace(2))
               for each in ("KRKN", "KRK", "KNK")}  # fmt: skip

@@ -70,13 +70,13 @@ def test_an_armless_side_may_have_to_chase_one_piece(name):
 
 @pytest.mark.parametrize("minor_chases", [True, False])
 @pytest.mark.parametrize("name", ["KNKB", "KPKA", "KCKA", "KRK"])
-def test_nobody_is_in_a_pattern(name, minor_chases):
+def test_no_position_is_in_a_pattern(name, minor_chases):
     _, found = search(name, minor_chases=minor_chases)
     assert not found.armless_checkers
     assert not found.in_patterns
 
 
-def test_all_materials_with_one_armed_side_are_meant():
+def test_one_armed_materials():
     names = {material.name for material in one_armed_materials(4)}
     assert {"KRK", "KNKB", "KPPK", "KCKA"} <= names
     assert not {"KRKR", "KNKP"} & names

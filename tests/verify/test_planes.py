@@ -39,7 +39,7 @@ def plane(different):
 
 
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
-def test_what_captures_lead_to_is_found_again(different):
+def test_ranks_after_captures_are_looked_up(different):
     """Each side has a palette of its own; ranks are indices into the other side's palette."""
     planes, first = (plane(different), plane(5)[::-1]), 11
     table, places = tiled(*planes), np.zeros(first + 600, np.uint16)
@@ -60,7 +60,7 @@ def test_what_captures_lead_to_is_found_again(different):
             assert found == (planes[side] + here).tolist()
 
 
-def test_codes_that_are_not_listed_have_no_value():
+def test_unlisted_codes_have_no_value():
     """Nor has code 0, no position; only the others are counted."""
     table = tiled(plane(3), plane(3))
     palette = Palette.of(table, 0)
@@ -70,14 +70,14 @@ def test_codes_that_are_not_listed_have_no_value():
     assert palette.count_codes(np.array([9, 8, 7, 0])) == {40: 8, 47: 7}
 
 
-def test_codes_of_the_same_worth_share_a_place():
+def test_equivalent_codes_share_an_index():
     """After a conversion, distances do not matter."""
     table = tiled(plane(300), plane(299))
     assert len(Palette.of(table, 0, converts=True).keys) == 2
     assert len(Palette.of(table, 0).keys) == 301
 
 
-def test_memory_is_given_out_once(tmp_path):
+def test_planes_share_one_memory_budget(tmp_path):
     """Each plane alone would fit, but not both."""
     room = Room(1_000, tmp_path)
     planes = [room.reserve(600, np.uint8) for _ in range(2)]

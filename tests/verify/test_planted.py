@@ -69,14 +69,14 @@ def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
         assert target.is_found(change), change.kind
 
 
-def test_what_is_no_change_would_not_be_found() -> None:
+def test_an_unchanged_table_is_not_refuted() -> None:
     target = Field("KNK", RuleSet(Rules.NONE))
     node = target.random_node(random.Random(3))
     with pytest.raises(AssertionError):
         target.is_found(Change("none", {node: target.value(node)}))
 
 
-def test_figures_are_kept_table_by_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_stored_by_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planted_errors, "FIGURES", tmp_path / "figures.csv")
     assert read() == []
     assert planted_before("KNK", "wxf") == 0

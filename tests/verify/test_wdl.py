@@ -62,7 +62,7 @@ def test_sound_files(tables: Path) -> None:
     assert entry["positions"] > 50_000
 
 
-def test_without_its_table_it_is_consistent_and_not_proven(tables: Path) -> None:
+def test_a_file_without_its_table_is_consistent_but_not_proven(tables: Path) -> None:
     (tables / "KPKP.check.dtm.xqt").unlink()
     (tables / "KPK.check.wdl.xqt").unlink()  # captures then lead into the table
     report = report_on(tables, "KPKP")
@@ -88,7 +88,7 @@ def test_a_wrong_outcome_is_found(tables: Path, code: int, other: int) -> None:
     assert not report_on(tables, "KPKP").ok
 
 
-def test_the_counts_are_counted_again(tables: Path) -> None:
+def test_counts_are_recomputed(tables: Path) -> None:
     from tests.kits.tablekit import with_statistics
 
     path = tables / "KPK.check.wdl.xqt"
