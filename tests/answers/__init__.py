@@ -1,1 +1,1 @@
-"""Answers about a position."""
+"""Tests of answers about a position."""

@@ -1,4 +1,4 @@
-"""Mechanisms of rule decisions: the offence, the victim, the chasers, the words."""
+"""Mechanisms of rule decisions: offence, victim, chasers, and their descriptions."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ CHECK = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
 
 @pytest.fixture(scope="module")
 def chases() -> Iterator[GameTablebase]:
-    """KNPKC: 78 positions that chases decide, and nothing else."""
+    """KNPKC: chases decide 78 positions, and the other rules none."""
     with open_tablebase(built("KNPKC", rules="wxf")) as tables:
         yield tables
 
 
 @pytest.fixture(scope="module")
 def checks() -> Iterator[GameTablebase]:
-    """KRKN under wxf: checks decide, and nothing else."""
+    """KRKN under wxf: only checks decide."""
     with open_tablebase(built("KRKN", rules="wxf")) as tables:
         yield tables
 
 
 @cache
 def decided(material: str) -> list[Position]:
-    """The positions of a table that the rules decide, in any order."""
+    """List the positions of a table that the rules decide, in any order."""
     found = set[Position]()
     with open_tablebase(built(material, rules="wxf")) as tables:
         file = tables.table(material)
@@ -69,7 +69,7 @@ def decided(material: str) -> list[Position]:
 def test_the_loop_is_what_the_mechanism_says(
     chases: GameTablebase, checks: GameTablebase, material: str
 ) -> None:
-    """The victim, followed from the position into the loop, is chased on every move of it."""
+    """Every move of the loop chases the victim, followed from the position on."""
     tables, offence = (chases, Offence.CHASE) if material == "KNPKC" else (checks, Offence.CHECK)
     for position in random.Random(4).sample(decided(material), 30):
         line = tables.mainline(position)
@@ -130,7 +130,7 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
 
 
 def test_arrows_of_a_chase(chases: GameTablebase) -> None:
-    """The board draws who chases whom: in the position, and at every move of the offender."""
+    """Arrows of attackers to victims: in the position, and at every move of the offender."""
     pytest.importorskip("starlette", reason="the extra `web` is not installed")
     from tbgen.board.drawing.story import frames_of_line
     from tbgen.board.web.verdict import chase_arrows
@@ -192,7 +192,7 @@ def test_several_chasers_are_named() -> None:
 def test_a_loop_too_far_away_is_not_named(
     chases: GameTablebase, monkeypatch: pytest.MonkeyPatch, plies: int
 ) -> None:
-    """Neither where the pattern lies beyond the limit, nor where only its loop does."""
+    """The pattern lies beyond the limit, or only its loop does."""
     starts = {chases.probe(p).plies: p for p in decided("KNPKC")}
     position = starts[5]
     monkeypatch.setattr(tbgen.answers.mechanism, "MAX_PLIES", plies)

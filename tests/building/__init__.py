@@ -1,1 +1,1 @@
-"""Plans and builds."""
+"""Tests of plans and builds."""

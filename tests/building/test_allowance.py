@@ -1,4 +1,4 @@
-"""Memory that may be used: free memory, and the limits of groups and of the process."""
+"""Usable memory: free memory, and the limits of control groups and of the process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MEMBER_OF_SECOND = "0::{path}\n"
 
 
 def machine(root: Path, mounts: str, groups: str) -> Path:
-    """A machine with 1000 MiB free, and a process that has 100 MiB of its own."""
+    """Make the files of a machine with 1000 MiB free, and a process that has 100 MiB."""
     own = root / "proc/self"
     own.mkdir(parents=True)
     (root / "proc/meminfo").write_text(f"MemTotal: 9999999 kB\nMemAvailable: {1000 * 1024} kB\n")
@@ -39,7 +39,7 @@ def machine(root: Path, mounts: str, groups: str) -> Path:
 
 
 def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
-    """A group of version one, in MiB."""
+    """Make a control group of version one, in MiB."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "memory.limit_in_bytes").write_text(f"{limit * MIB}\n")
     (folder / "memory.usage_in_bytes").write_text(f"{used * MIB}\n")
@@ -48,7 +48,7 @@ def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
 
 
 def second(folder: Path, limit: int | str, used: int, files: int = 0, high: str = "max") -> None:
-    """A group of version two, in MiB."""
+    """Make a control group of version two, in MiB."""
     folder.mkdir(parents=True, exist_ok=True)
     limit = limit if isinstance(limit, str) else str(limit * MIB)
     (folder / "memory.max").write_text(f"{limit}\n")

@@ -1,4 +1,4 @@
-"""Builds that are interrupted, killed, short of memory, or not alone."""
+"""Builds that are interrupted, killed, short of memory, or concurrent."""
 
 import fcntl
 import json
@@ -31,7 +31,7 @@ NO_RULES = RuleSet(Rules.NONE)
 
 
 def digests(directory: Path) -> dict[str, bytes]:
-    """The digest of every table, by file name; nothing half-written may lie around."""
+    """Return the digest of every table by file name; no incomplete file may be left."""
     assert not [path for path in directory.iterdir() if path.name.endswith((".tmp", ".lock"))]
     return {path.name: TableFile(path).header.digest for path in directory.glob("*.xqt")}
 
@@ -54,7 +54,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 class _Interrupted(Silence):
-    """Ctrl-C in the middle of one table."""
+    """Progress that simulates Ctrl-C in the middle of a table."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         if name == "write":
@@ -77,7 +77,7 @@ def test_ctrl_c_keeps_finished_tables_and_the_next_build_goes_on(
 
 
 def test_what_killed_builds_have_left_is_removed(tmp_path: Path) -> None:
-    """Of a finished table too, and under whatever name; not what somebody is writing."""
+    """Files of any name, also of a finished table, but none that another process writes."""
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRK")])
     finished = digests(tmp_path)
     left = [".KRK.none.dtm.xqt.1.tmp", ".KRK.none.dtc.xqt.4194304.tmp",
@@ -138,7 +138,7 @@ def test_a_table_that_does_not_fit_says_how_much_it_needs(tmp_path: Path) -> Non
 def test_arrays_on_disk_do_not_show_in_the_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """Every array on disk, and all pages released after every range."""
+    """Every array is on disk, and all pages are released after every range."""
     memory, disk = tmp_path / "memory", tmp_path / "disk"
     Builder(memory, RuleSet(rules), Silence()).build([KRKN])
     monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)
@@ -185,7 +185,7 @@ def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_planes_of_two_bytes_make_the_same_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Run with codes that say no byte can number the values."""
+    """The code space is patched so that one byte cannot number the values."""
     narrow, wide = tmp_path / "narrow", tmp_path / "wide"
     Builder(narrow, RuleSet(Rules.WXF), Silence()).build([KRKN])
     phases: list[str] = []
@@ -213,7 +213,7 @@ def test_statistics_that_leave_out_a_value_are_found_out(tmp_path: Path) -> None
 
 
 class _Tables(Silence):
-    """Writes down which tables a build announces, which it finds finished, and which it writes."""
+    """Progress that records the tables announced, found finished, and written."""
 
     def __init__(self) -> None:
         self.announced: list[tuple[int, int, str]] = []
@@ -232,7 +232,7 @@ class _Tables(Silence):
 
 
 def test_a_dtm_table_gets_dtm_tables_below_it_as_work_of_their_own(tmp_path: Path) -> None:
-    """Even where one of them is there already, in the other metric."""
+    """Also if a supporting table exists in the other metric."""
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK")], Metric.DTC)
     watched = _Tables()
     Builder(tmp_path, NO_RULES, watched).build([KRKN], Metric.DTM)

@@ -1,4 +1,4 @@
-"""Many tables at once: what is shared out, and that kills and signals cost nothing but time."""
+"""Builds of many tables at once: scheduling, killed processes and signals."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_workers_that_see_another_directory_are_found_out(tmp_path: Path) -> Non
 
 
 def test_a_table_that_another_build_is_at_is_passed_over(tmp_path: Path) -> None:
-    """And waited for when nothing else is left."""
+    """The build waits for it when nothing else is left."""
     held = locked(tmp_path / ".KNK.none.dtm.lock")
     held.__enter__()
     order = []
@@ -110,7 +110,7 @@ def test_a_table_that_another_build_is_at_is_passed_over(tmp_path: Path) -> None
 
 
 def test_keep_going_builds_what_does_not_need_what_failed(tmp_path: Path) -> None:
-    """KNK is a link to nowhere that cannot be written: its lock is one."""
+    """The lock of KNK is a broken link, which cannot be written."""
     (tmp_path / ".KNK.none.dtm.lock").symlink_to(tmp_path / "precious")
     command = ["build", "KRKN", "KCK", "--rules", "none", "--tables", str(tmp_path)]
     stopped = CliRunner().invoke(main, command)
@@ -160,7 +160,7 @@ def start_build(directory: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def children(pid: int) -> list[int]:
-    """The processes whose parent a process is."""
+    """List the child processes of a process."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -209,7 +209,7 @@ def test_processes_that_are_killed_cost_nothing_but_time(
 def test_stop_signals_end_all_processes(
     tmp_path: Path, four_men: dict[str, bytes], stop: signal.Signals
 ) -> None:
-    """And the next build goes on; after SIGKILL, once the processes have found out."""
+    """The next build resumes; after SIGKILL, when the processes have noticed it."""
     build = start_build(tmp_path, "--jobs", "2")
     wait_for_tables(tmp_path, 10, build)
     processes = children(build.pid)
@@ -286,7 +286,7 @@ def test_dask_tells_what_a_table_raised(tmp_path: Path) -> None:
 def test_a_local_cluster_that_does_not_start_is_an_error_in_a_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Kill one of its processes meanwhile."""
+    """One of its processes is killed meanwhile."""
     distributed = pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 
@@ -300,7 +300,7 @@ def test_a_local_cluster_that_does_not_start_is_an_error_in_a_line(
 
 @pytest.mark.parametrize("address", ["", "nonsense", "10.0.0.1", "tcp://", "local:0", "local:x"])
 def test_what_is_no_address_of_a_cluster_is_refused_at_once(address: str) -> None:
-    """dask looks such names up, and its client prints a traceback when it is given up."""
+    """dask would look up such a name, and print a traceback when interrupted."""
     pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 

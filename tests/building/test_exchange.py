@@ -1,4 +1,4 @@
-"""Workers that see no directory of others: tables travel by an address, whole or not at all."""
+"""Workers without a shared directory: complete tables are transferred by an address."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ NAMES = [f"{name}.check.dtm.xqt" for name in ("KNK", "KRK", "KRKN")]
 
 
 class ObjectStore(MemoryFileSystem):  # type: ignore[misc]
-    """Files in memory, and no folders: as in a bucket, they are what names begin with."""
+    """Files in memory without folders, as in a bucket: a folder is a prefix of names."""
 
     protocol = "objects"
     store: ClassVar[dict[str, Any]] = {}
     pseudo_dirs: ClassVar[list[str]] = []
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Nothing is made."""
+        """Do nothing."""
 
 
 fsspec.register_implementation("objects", ObjectStore)
@@ -53,7 +53,7 @@ def exchange(request: pytest.FixtureRequest, tmp_path: Path) -> Exchange:
 
 
 def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[str]:
-    """Build a set by a worker in this process; what it was sent for."""
+    """Build a set by a worker in this process; return the tables that it was sent."""
     collection = Collection([KRKN], directory, CHECK, force=force)
     exchange.synchronise(collection)
     remote = pickle.loads(pickle.dumps(RemoteTable(collection.one_table(1), exchange)))

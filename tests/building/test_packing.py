@@ -1,4 +1,4 @@
-"""Packing: every outcome of a table, once, and never half of a file."""
+"""Packing: every outcome of a table once, and no incomplete file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run(tables: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_a_bundle_to_hand_out(tables: Path, tmp_path: Path) -> None:
-    """The files are those that lie beside tables, and the archive has all of them."""
+    """The files equal those beside the tables, and the archive has all of them."""
     out = tmp_path / "out"
     status, said, _ = run(tables, "--men", "4", "--out", str(out))
     archive = out / "tbgen-check-wdl.zip"

@@ -1,4 +1,4 @@
-"""Cost of a build: estimates from measured tables, and from those that are there."""
+"""Cost of a build: estimates from measured tables, and from present ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (
 
 
 def flat(**changed: float) -> Measurements:
-    """Half a byte for each placement, and the usual seconds, or `changed` times that."""
+    """Return measurements of half a byte a placement, and the usual seconds times `changed`."""
     names = """
         KRK KNK KCK KPK KRKA KNKA KRAK KNAK KCKA KPKA KRKN KNKP KCKP KRKP KPKP KNKN KRKR KRNK KNNK
         KRRK KRKAA KNKAA
@@ -118,7 +118,7 @@ def test_traits_are_their_numbers(stronger: int) -> None:
 
 
 def cases(rng: np.random.Generator, number: int, features: int) -> NDArray[np.float64]:
-    """Random features, and the same two armies for all."""
+    """Return random features with the same two armies."""
     return np.hstack([rng.normal(size=(number, features)), np.ones((number, 12))])
 
 
@@ -140,7 +140,7 @@ def test_a_law_goes_nowhere_beyond_what_was_learned() -> None:
 
 
 def test_similar_armies_cost_alike() -> None:
-    """Whatever else there is: the features tell nothing here."""
+    """The features carry no information here."""
     rng = np.random.default_rng(5)
     known = cases(rng, 60, 2)
     known[:30, 2] = 5
@@ -200,7 +200,7 @@ def test_a_plan_takes_the_closure_and_adds_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rules", list(Rules))
 def test_more_slots_never_cost_less(rules: Rules) -> None:
-    """Along chains of unmeasured materials that differ in attackers of equal worth for both."""
+    """Chains of unmeasured materials that differ in attackers of equal worth."""
     planned = {t.material.name: t for t in plan([Material.parse("KRNCPKRNCP")], rules)}
     chain = [planned[name] for name in ("KRPKRP", "KRNKRN", "KRNPKRNP", "KRNCPKRNCP")]
     assert [t.seconds for t in chain] == sorted(t.seconds for t in chain)
@@ -231,7 +231,7 @@ def test_the_measurements_come_with_the_package_and_are_quick_to_read() -> None:
 
 @pytest.mark.parametrize("name", ["KRNCPKRNC", "KRABKNAB", "KPPPPPKAABB"])
 def test_materials_far_from_all_measured_ones_have_sane_costs(name: str) -> None:
-    """At most two bytes a placement, both sides to move together; no slot for nothing."""
+    """At most two bytes a placement for both sides together, and positive costs."""
     for table in plan([Material.parse(name)], Rules.WXF):
         if table.index_size > 1_000_000:
             assert 1e-4 < table.disk_bytes / table.placements < 2.5, table.material

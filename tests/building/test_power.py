@@ -1,8 +1,7 @@
-"""Builds of machines that lose power: what was not synced is lost, and the next build does well.
+"""Loss of power during builds: unsynced data is lost, and the next build succeeds.
 
-A disk keeps the bytes that a file had when it was synced; of others it has any beginning. Names
-that were given, changed and taken since the directory was synced are kept up to some moment, and
-not after it, as file systems with a journal do.
+A disk keeps the synced bytes of a file, and any prefix of the others. Changes of names since the
+directory was synced are kept up to some moment, as in a file system with a journal.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tests.kits.builders import Builder
 from tests.kits.built import Silence, built
 
 File = tuple[int, int]
-"""A file: its number, and how many had that number before it."""
+"""A file: its inode number, and how many files had this number before."""
 
 
 class Disk:
@@ -35,11 +34,11 @@ class Disk:
         self.directory, self.chance = directory, chance
         self.synced: dict[File, bytes] = {}
         self.named: list[dict[str, File]] = [{}]
-        """The names after each change, from the last moment on at which they were synced."""
+        """The names after each change, starting with the last synced ones."""
         self._before: dict[int, int] = {}
 
     def look(self) -> None:
-        """See which names have changed."""
+        """Record changes of names."""
         numbers = {entry.name: entry.inode() for entry in os.scandir(self.directory)}
         for number, _ in set(self.named[-1].values()):
             if number not in numbers.values():
@@ -49,7 +48,7 @@ class Disk:
             self.named.append(names)
 
     def sync(self, descriptor: int) -> None:
-        """Note that a file, or the directory, was synced."""
+        """Record that a file, or the directory, was synced."""
         found = os.fstat(descriptor)
         self.look()
         if stat.S_ISDIR(found.st_mode):
@@ -58,7 +57,7 @@ class Disk:
             self.synced[self._file(found.st_ino)] = os.pread(descriptor, found.st_size, 0)
 
     def fail(self, target: Path) -> None:
-        """Make what a loss of power would leave, in another directory."""
+        """Write what a loss of power would leave into another directory."""
         self.look()
         target.mkdir()
         latest = {file: name for name, file in self.named[-1].items()}
@@ -118,7 +117,7 @@ def test_power_may_fail_at_any_moment(
 
 
 def build(directory: Path, **options: float) -> list[str]:
-    """Build the tables; the phases that were told of."""
+    """Build the tables, and return the reported phases."""
     phases: list[str] = []
 
     class Told(Silence):

@@ -1,4 +1,4 @@
-"""Profiles: counts that do not depend on threads, and shares that add up."""
+"""Profiles: counts do not depend on threads, and shares add up."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.kits.built import Silence
 
 
 def profiles(directory: Path, threads: int) -> list[list[Share]]:
-    """The shares of KRK, KNK and KRKN under checks, in the order of building."""
+    """Return the shares of KRK, KNK and KRKN under checks, in the order of building."""
     found: list[list[Share]] = []
     builder = Builder(directory, RuleSet(Rules.CHECK), Silence(), threads=threads)
     builder.progress = Profile(Silence(), builder.meter, found.append)

@@ -1,4 +1,4 @@
-"""Words and numbers of men on a command line."""
+"""Sets of materials on a command line: words and numbers of men."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def names(*words: str, men: int | None = None, attackers: int | None = None) -> 
 
 
 def spelled(men: int) -> set[str]:
-    """All materials of at most so many men, by writing down every string of pieces."""
+    """Return all materials of at most `men` men, by enumerating strings of pieces."""
     found = set()
     for count in range(men - 1):
         for pieces in product("RNCPAB", repeat=count):

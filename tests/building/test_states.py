@@ -1,4 +1,4 @@
-"""Tables that are killed in the middle: the next build goes on there, unless it may not."""
+"""Checkpoints of tables: a build resumes from them if it may."""
 
 from __future__ import annotations
 
@@ -140,11 +140,11 @@ def test_states_take_a_small_share_of_the_time(
 
 
 class Killed(BaseException):
-    """Not what any program catches."""
+    """Exception that no program catches."""
 
 
 class KillAfter(Silence):
-    """Ends a build after some steps, wherever that is; counts how it began."""
+    """Progress that ends a build after some steps, and counts how it began."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -203,7 +203,7 @@ def test_wrong_parts_with_a_right_checksum_are_refused(
 def test_the_metric_that_was_at_work_is_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not the one that had failed before it."""
+    """Not the metric that had failed before."""
     import tbgen.retrograde.solve as solve_module
 
     monkeypatch.setattr(states, "COST", np.inf)
@@ -229,7 +229,7 @@ def test_the_metric_that_was_at_work_is_gone_on_with(
 def test_where_a_build_goes_on_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By a build here at once, by one elsewhere when it is finished."""
+    """A build here reports it at once, one elsewhere when it is finished."""
     monkeypatch.setattr(states, "COST", np.inf)
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     Builder(here, CHECK, Silence()).build([Material.parse("KRK"), Material.parse("KNK")])

@@ -1,1 +1,1 @@
-"""Squares, materials, positions and the perfect index."""
+"""Tests of squares, materials, positions and the index."""

@@ -1,4 +1,4 @@
-"""Arrangements: every slot has one place in one block, whichever way it is asked for."""
+"""Arrangements: every slot has one place in one block, in both directions of the mapping."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ MATERIALS = ["KK", "KAKB", "KRK", "KPKA", "KNNK", "KRKN", "KPPKA"]
 
 
 def order_of_slots(layout: Layout, arrangement: Arrangement) -> list[list[int]]:
-    """The slots of each tile in the order of the file, from the definition."""
+    """Return the slots of each tile in the order of the file, from the definition."""
     leads = list(range(layout.leads))
     if arrangement.by_black:
         red, black = layout.lead_ranks

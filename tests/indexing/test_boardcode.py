@@ -1,4 +1,4 @@
-"""The six-integer board code: the paper's lists and worked example, corrections, bad codes."""
+"""The six-integer board code: the paper's lists and example, corrections, invalid codes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_round_trip(position: Position) -> None:
 
 @pytest.mark.parametrize("square", area(Side.RED, PieceType.KING))
 def test_every_king_square(square: int) -> None:
-    """The tenth case does not fit its digit as a number; it is written 0."""
+    """The tenth case does not fit its digit as a number, and is written as 0."""
     board = bytearray(90)
     board[square] = piece_code(Side.RED, PieceType.KING)
     board[81 - 9 * (square // 9) + square % 9] = piece_code(Side.BLACK, PieceType.KING)

@@ -1,4 +1,4 @@
-"""The census against a walk through the whole index."""
+"""The census against a loop over the whole index."""
 
 import numpy as np
 import pytest

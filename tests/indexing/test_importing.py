@@ -1,4 +1,4 @@
-"""Imported objects are left alone by the collector of cycles, which goes on as before."""
+"""Imported objects are excluded from garbage collection, which is restored afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index is a bijection: one slot for a placement and its mirror image, and for no other."""
+"""The index is a bijection of slots and placements, with mirror images identified."""
 
 import random
 from itertools import combinations, product
@@ -30,7 +30,7 @@ LARGE = [
 
 
 def all_boards(material: Material) -> list[bytes]:
-    """Every placement, by brute force: the obvious twin of `Layout`."""
+    """Return every placement by brute force, as a naive version of `Layout`."""
     groups = []
     for side, army in zip(Side, material.armies, strict=True):
         for kind in PieceType:
@@ -80,7 +80,7 @@ def test_every_slot_of_small_materials(name: str) -> None:
 
 
 def random_board(material: Material, rng: random.Random, centred: bool) -> Position | None:
-    """Pieces at random; `centred` puts the defenders on self-mirrored places if it can."""
+    """Place pieces at random; `centred` puts the defenders on self-mirrored squares if possible."""
     board = bytearray(SQUARES)
     for side, army in zip(Side, material.armies, strict=True):
         for kind in PieceType:
@@ -137,7 +137,7 @@ def test_leads_and_those_of_mirror_images(name: str, centred: bool) -> None:
 
 
 def listed(position: Position, layout: Layout) -> list[int]:
-    """The squares in the order of `Layout.piece_codes`."""
+    """Return the squares in the order of `Layout.piece_codes`."""
     pieces = list(position.pieces())
     return [pieces.pop([c for c, _ in pieces].index(code))[1] for code in layout.piece_codes]
 

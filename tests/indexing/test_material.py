@@ -1,4 +1,4 @@
-"""Material names in all spellings, and what captures make of them."""
+"""Spellings of material names, and the materials after captures."""
 
 import random
 from itertools import product

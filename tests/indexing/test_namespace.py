@@ -1,4 +1,4 @@
-"""`import tbgen` offers all that is public, typed, and loads none of it before it is asked for."""
+"""`import tbgen` offers all public names with types, and loads modules lazily."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_all_names_are_there_and_listed() -> None:
 
 
 def test_types_and_names_agree() -> None:
-    """Imports for types name the same names as the modules that are loaded lazily."""
+    """Imports for type checkers have the same names as the lazily loaded modules."""
     tree = ast.parse((ROOT / "tbgen" / "__init__.py").read_text("utf-8"))
     typed = {
         (str(node.module), alias.name)

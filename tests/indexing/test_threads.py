@@ -1,4 +1,4 @@
-"""Threads are started where there is room for them; elsewhere an error says so, at once."""
+"""Threads start if there is memory for them, else an error is raised at once."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Positions and moves as text."""
+"""Tests of positions and moves as text."""

@@ -1,4 +1,4 @@
-"""`docs/notations.md` says what the programs do: its commands, golden vectors and figures."""
+"""Commands, golden vectors and figures of `docs/notations.md` against the programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = (ROOT / "docs" / "notations.md").read_text(encoding="utf-8")
 
 
 def console_examples() -> list[tuple[str, str]]:
-    """Each command with the output that the page shows."""
+    """List each command with the output that the page shows."""
     (block,) = re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
     return re.findall(r"^\$ tbgen convert (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""Moves as text: golden vectors, round trips of every legal move, and what bad input is told."""
+"""Moves as text: golden vectors, round trips of every legal move, and errors for bad input."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_fairy_is_asked_for_or_shows_rank_ten() -> None:
 @pytest.mark.parametrize("text", ["a0\u01301", "\u0130" + "1a2", "a1\u013010"])
 @pytest.mark.parametrize("notation", [None, "iccs", "fairy"])
 def test_letters_that_are_ours_in_small_only(text: str, notation: str | None) -> None:
-    """The dotted capital I of Turkish: a pattern without regard to case takes it for an i."""
+    """A pattern that ignores case matches the dotted capital I of Turkish as an i."""
     with pytest.raises(MoveTextError, match="no move"):
         parse_move(START, text, notation)
 
@@ -222,7 +222,7 @@ def test_unknown_notation() -> None:
 
 
 def crowded_pawns(rng: random.Random) -> Position:
-    """A legal position with up to five pawns a side crowded on two files, and a rook each."""
+    """Return a legal position with up to five pawns a side on two files, and a rook each."""
     while True:
         board = bytearray(90)
         for side in Side:
@@ -241,7 +241,7 @@ def crowded_pawns(rng: random.Random) -> Position:
 
 
 def sample(rng: random.Random) -> Iterator[Position]:
-    """300 positions: games from the opening array, endgames, and crowds of pawns."""
+    """Yield 300 positions: games from the opening array, endgames, and crowds of pawns."""
     count = 0
     while count < 150:
         for position in random_game(rng, START, 60):

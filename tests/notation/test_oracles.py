@@ -1,6 +1,6 @@
-"""Move text against pyffish and cchess, with every known difference spelt out.
+"""Move text against pyffish and cchess, with every known difference listed.
 
-`docs/notations.md` has them in short.
+`docs/notations.md` summarises them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PAWN = PieceType.PAWN
 
 
 def sample(seed: int) -> list[Position]:
-    """Positions of an opening game, endgames, and crowds of pawns."""
+    """Return positions of an opening game, endgames, and crowds of pawns."""
     rng = random.Random(seed)
     start = Position.from_fen(START_FEN)
     return [
@@ -37,12 +37,12 @@ def sample(seed: int) -> list[Position]:
 
 
 def many_pawns(where: Place) -> bool:
-    """Three or more pawns on the file, or two files with several."""
+    """Return whether three pawns are on the file, or several on each of two files."""
     return where.kind == PAWN and where.tandem > 1 and (where.tandem > 2 or where.crowded_files > 1)
 
 
 def partner_leaves_the_board(position: Position, move: Move) -> bool:
-    """Return whether the other piece of a pair, moved by as much, would leave the board."""
+    """Return whether the other piece of a pair, moved equally, would leave the board."""
     code = position.board[move.source]
     (partner,) = [
         square

@@ -1,4 +1,4 @@
-"""Positions as text: golden vectors, round trips, and what bad input is told."""
+"""Positions as text: golden vectors, round trips, and errors for bad input."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ red to move"""
 
 @st.composite
 def positions(draw: st.DrawFn) -> Position:
-    """Any pieces where they may stand."""
+    """Draw any pieces on squares of their areas."""
     board = bytearray(90)
     for kind in PieceType:
         for side in Side:
@@ -196,7 +196,7 @@ def test_noise_is_refused_in_one_line(text: str) -> None:
 )
 @pytest.mark.parametrize("filler", [" ", "1 ", "- ", ", ", "\n", "]"])
 def test_long_lines_take_no_longer_than_their_length(pattern: str, filler: str) -> None:
-    """2 000 blanks once took twenty seconds: each way to share them out was tried."""
+    """2 000 blanks once took twenty seconds, by backtracking."""
     text = pattern.replace("{}", filler * 2000)
     start = time.process_time()
     with pytest.raises(PositionError):

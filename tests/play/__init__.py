@@ -1,1 +1,1 @@
-"""Best moves, safe draws, whole games."""
+"""Tests of best moves, safe draws, and whole games."""

@@ -1,4 +1,4 @@
-"""Games against the table: who moves when, and how they end."""
+"""Games against the table: order of moves, and ends of games."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_table_begins_where_the_player_has_the_other_side(tables: GameTableb
 
 
 def test_repetitions_are_judged(tables: GameTablebase) -> None:
-    """A side that checks for ever, since it loses otherwise, loses by that."""
+    """A side that can only check perpetually loses by that."""
     game = Environment(tables, CHECKS)
     while game.result is None:
         best = tables.best_move(game.position, game.positions[:-1])

@@ -1,8 +1,7 @@
-"""Tables against the referee: best_move with the history wins what is won, and loses no draw.
+"""Games of best_move with history, judged by the referee: won positions are won, draws are held.
 
-Every game ends in mate, in a won table, or in a loop that the referee gives to the winner; the
-defenders are described in `tests.kits.defences`. `scripts/reproduce/play_tables.py` prints the same
-as a table.
+Every game ends in mate, in a won table, or in a loop that the referee gives to the winner. The
+defenders are in `tests.kits.defences`; `scripts/reproduce/play_tables.py` prints the results.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ pytest.importorskip("pyffish")
 def check_games(
     material: str, rules: str, per_code: int, limit: int, draws: int, dangers: int
 ) -> None:
-    """Play, and insist that no game failed."""
+    """Play games, and check that none failed."""
     with open_tablebase(built(material, rules=rules), rules=rules) as tables:
         tally = play_all(tables, material, per_code, limit, draws, dangers)
     assert tally.failures == []
@@ -96,7 +95,7 @@ def test_every_reply_in_danger(material: str, fen: str) -> None:
 
 
 def test_every_position_of_krkn_in_danger() -> None:
-    """Not one is lost, and each has an idle move within reach."""
+    """No game is lost, and an idle move is reachable in each."""
     with open_tablebase(built("KRKN", rules="wxf"), rules="wxf") as tables:
         starts = endangered(tables, "KRKN", limit=10**6, rng=random.Random(1))
         assert len(starts) > 100

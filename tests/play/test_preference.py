@@ -1,4 +1,4 @@
-"""The order of moves is one total order, and the same as that of stored codes."""
+"""The order of moves is total, and equals the order of stored codes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 
 @st.composite
 def values(draw: st.DrawFn) -> Value:
-    """A value that codes can hold; wins of order 0 and losses above it take odd plies."""
+    """Draw a value that codes can hold; wins of order 0 and losses above it take odd plies."""
     outcome = draw(st.sampled_from(Outcome))
     if outcome == Outcome.DRAW:
         return Value(outcome)
@@ -29,7 +29,7 @@ def values(draw: st.DrawFn) -> Value:
 
 @st.composite
 def root_moves(draw: st.DrawFn) -> RootMove:
-    """A move with any result, the position after it left aside."""
+    """Draw a move with any result, without the position after it."""
     value = draw(st.none() | values())
     result = None
     if value is not None:

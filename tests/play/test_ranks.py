@@ -1,4 +1,4 @@
-"""Ranks: who reaches an aim in an arena, and that streaks are all one need know of the past."""
+"""Ranks: positions from which an aim is reached in an arena, with streaks as the only history."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ A, B = 10, 20
 
 
 def arena_of(table: dict[str, list[list[tuple[Kind, str]]]]) -> Arena:
-    """An arena of named Stakes."""
+    """Return an arena of named Stakes."""
     return {
         stake(name): [
             Option(None, [Step(kind, stake(target)) for kind, target in steps])  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ LABELS = {Kind.NEUTRAL: 1, Kind.GOOD: 2, Kind.BAD: 3}
 
 
 def test_solve_agrees_with_zielonka() -> None:
-    """On random arenas; and a rank never rises by the option of the lowest rank, but by a break."""
+    """On random arenas; the option of lowest rank never raises the rank, except by a break."""
     rng = random.Random(2)
     won = lost = 0
     for _ in range(1500):
@@ -167,10 +167,10 @@ def random_streak_game(rng: random.Random, victims: list[int]) -> streak_game.St
 
 
 def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[int]:
-    """The positions from which an aim is reached by streaks and ranks.
+    """Return the positions from which an aim is reached by streaks and ranks.
 
-    A break of one's own streak ends the matter, unless it is won by the rival's offence; it must
-    lead to a position that is `safe`.
+    A break of the own streak ends the play, unless the rival's offence wins it; it must lead to a
+    `safe` position.
     """
     unsafe = Stake(-1, frozenset())  # type: ignore[arg-type]
     starts = [Stake(node, frozenset()) for node in range(len(play.options))]  # type: ignore[arg-type]
@@ -201,7 +201,7 @@ def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[in
 
 
 def holding(play: streak_game.StreakGame) -> set[int]:
-    """The greatest set of positions where a break within the set, or the rival's streak, holds."""
+    """Return the greatest set that holds by breaks within the set, or by the rival's streak."""
     safe = set(range(len(play.options)))
     while True:
         kept = safe & (succeeding(play, Aim.BREAK, safe) | succeeding(play, Aim.OUTLAST, safe))
@@ -212,7 +212,7 @@ def holding(play: streak_game.StreakGame) -> set[int]:
 
 @pytest.mark.parametrize(("victims", "games"), [([A], 600), ([A, B], 200)])
 def test_streaks_decide_every_endless_play(victims: list[int], games: int) -> None:
-    """Against a solver that follows whole plays, not streaks."""
+    """Against a solver that follows whole plays instead of streaks."""
     rng = random.Random(len(victims))
     counts = {"won": 0, "drawn": 0, "lost": 0, "outlasted": 0}
     for _ in range(games):

@@ -1,4 +1,4 @@
-"""The moves that `choose` makes in loops: best_move keeps out of the referee's hands."""
+"""Moves of `choose` in loops: best_move avoids offences that the referee punishes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WXF = RuleSet(Rules.WXF)
 
 
 class LoopTables:
-    """Values of a loop in which every move is forced: whoever leaves it loses at once.
+    """Values of a loop of forced moves, in which leaving the loop loses.
 
-    `value` is that of the positions in which `side` is to move: a draw, or a direct win.
+    `value` is the value of positions with `side` to move: a draw, or a direct win.
     """
 
     def __init__(self, loop: list[Position], side: Side, value: Value) -> None:
@@ -64,7 +64,7 @@ class LoopTables:
 
 
 def book_loops() -> Iterator[tuple[str, list[Position], Judgement]]:
-    """The loops of the rule book in which no position occurs twice, and the verdicts."""
+    """Yield the loops of the rule book without repeated positions, with their judgements."""
     for case in json.loads((DATA / "repetition_cases.json").read_text()):
         try:
             start = Position.from_fen(case["fen"])
@@ -81,7 +81,7 @@ def book_loops() -> Iterator[tuple[str, list[Position], Judgement]]:
 
 
 def test_loops_of_the_book() -> None:
-    """A side can hold a loop of forced moves, or win by it, if and only if the referee says so."""
+    """A side can hold a loop of forced moves, or win by it, if and only if the referee agrees."""
     loops = [*book_loops()]
     assert len(loops) > 100
     for (name, loop, judgement), side in product(loops, Side):
@@ -110,7 +110,7 @@ MUTUAL_MOVES = "e3d3 d6e6 d3e3 e6d6"
 
 @pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
 def test_mutual_checks_go_on(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """Each side holds the draw by checks, as long as the other checks too; the bound is no harm."""
+    """Each side holds the draw by checks while the other checks too, with any bound."""
     monkeypatch.setattr(safety, "MAX_STAKES", limit)
     loop = played(MUTUAL, MUTUAL_MOVES)[:-1]
     tables = LoopTables(loop, Side.RED, Value(Outcome.DRAW))
@@ -127,7 +127,7 @@ def test_mutual_checks_go_on(monkeypatch: pytest.MonkeyPatch, limit: int) -> Non
 
 @pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
 def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """Two ways round with checks alone, and one in which the king steps aside."""
+    """Two loops with checks only, and one in which the king steps aside."""
     monkeypatch.setattr(safety, "MAX_STAKES", limit)
     loop = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0d0 e3d3 d0e0 d3e3")[:-1]
     aside = played(CHECKING, "e0f0 e3f3 f0e0 f3d3 e0f0 d3f3")
@@ -146,7 +146,7 @@ def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, l
 
 
 def test_what_the_past_forbids_is_not_repeated() -> None:
-    """A loop already entered by checks is left, although the tables call the check a draw."""
+    """A loop entered by checks is left, although the tables value the check as a draw."""
     positions = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0f0")
     others = played(CHECKING, "e0f0 e3d3 f0e0")
     tables = LoopTables([*positions, *others], Side.BLACK, Value(Outcome.DRAW))

@@ -1,4 +1,4 @@
-"""Streaks: what all the latest moves of a side have in common, and what ends them."""
+"""Streaks: the common offence of all latest moves of a side, and what ends it."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_streak_ends_at_a_gap_and_at_a_capture() -> None:
 
 @pytest.mark.parametrize("rules", [Rules.WXF, Rules.CHECK])
 def test_streaks_agree_with_the_referee(rules: Rules) -> None:
-    """A side is convicted of a loop if and only if its streak lasts all the way round."""
+    """A side loses a loop if and only if its streak lasts for the whole loop."""
     rng = random.Random(11)
     offences = Offences(RuleSet(rules))
     convicted = acquitted = 0
@@ -110,7 +110,7 @@ def test_streaks_agree_with_the_referee(rules: Rules) -> None:
 
 
 def lasts(offences: Offences, game: list[Position], plies: int) -> bool:
-    """Return whether the moves of the side to move within the last plies share a victim."""
+    """Return whether the moves of the side to move in the last plies share a victim."""
     streak: frozenset[int] = frozenset()
     for end in range(len(game) - plies + 1, len(game), 2):
         before, made, now = game[end - 2 : end + 1]

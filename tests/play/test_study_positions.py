@@ -1,4 +1,4 @@
-"""Positions from papers and from reports about wrong tables: the claims, and play from there."""
+"""Positions from papers and from reports about wrong tables: the claims, and games from there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.kits.play import Ending, play_won
 
 SOURCE = DATA / "study_positions.csv"
 SMALL = {"KRKP"}
-"""Materials whose closure takes no time."""
+"""Materials that are built quickly."""
 
 with SOURCE.open(newline="") as file:
     ROWS = [

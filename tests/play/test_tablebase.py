@@ -1,4 +1,4 @@
-"""The tablebase that knows the rules: values and symmetry, moves that progress, lines that end."""
+"""The tablebase with rules: values and symmetry, moves that progress, lines that end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check(tables_dir: Path) -> Iterator[GameTablebase]:
 
 
 def decided_by_rules(tables: GameTablebase, limit: int, material: str = "KRKN") -> list[Position]:
-    """Positions of a material that the rules decide, spread over the table."""
+    """Choose positions of a material that the rules decide, spread over the table."""
     file = tables.table(material)
     found = []
     for side in Side:
@@ -263,7 +263,7 @@ def test_lines_cut_short(check: GameTablebase) -> None:
 
 
 def test_a_side_that_draws_does_not_check_for_ever(check: GameTablebase) -> None:
-    """Against a draw by checks alone, best_move leaves the loop when the history shows it."""
+    """Against a draw by checks only, best_move leaves the loop when the history shows it."""
     games = 0
     for position in drawn_with_checks(check, 12):
         game = [position]
@@ -291,7 +291,7 @@ def test_a_side_that_draws_does_not_check_for_ever(check: GameTablebase) -> None
 
 
 def drawn_with_checks(tables: GameTablebase, limit: int) -> list[Position]:
-    """Drawn positions of KRKN in which the side to move has a drawing check."""
+    """List drawn positions of KRKN in which the side to move has a drawing check."""
     file = tables.table("KRKN")
     found = []
     for side in Side:
@@ -345,7 +345,7 @@ def test_every_move_has_a_reason_with_its_unit(check: GameTablebase) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_conversion(dtc_dir: Path, check: GameTablebase, seed: int) -> None:
-    """Distance to conversion: captures rank by the own table, lines go on in the next one."""
+    """Distance to conversion: captures rank by the table itself, lines continue in the next one."""
     rng = random.Random(seed)
     converted = 0
     with open_tablebase(dtc_dir, metric="dtc") as tables:

@@ -1,1 +1,1 @@
-"""Compiled probing, the C header, and exports."""
+"""Tests of compiled probing, the C reader, and exports."""

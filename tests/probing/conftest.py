@@ -1,4 +1,4 @@
-"""Kit of the tests of probing: programs in C, compiled once for all processes of a run."""
+"""Fixture that compiles C programs once for all processes of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C reader: clean under a strict compiler, the same answers as Python, and never a crash."""
+"""The C reader: compiles without warnings, agrees with Python, and never crashes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def harness() -> Path:
 
 
 def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """Python's answers about boards in the colours of the table."""
+    """Return Python's answers for boards in the colours of the table."""
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     codes, places = np.unique(file.codes(side, slots), return_inverse=True)
     values = [file.code_space.decode(code) for code in codes.tolist()]
@@ -140,7 +140,7 @@ def test_every_position_of_a_solved_material(harness: Path) -> None:
 
 
 def python_line(tables: GameTablebase, position: Position) -> str:
-    """The harness's line on a root, from `probe_root`."""
+    """Return the line that the harness should print on a root, from `probe_root`."""
     root, moves = tables.probe_with_moves(position)
     parts = [f"{root.outcome:d} {root.order} {root.value}"]
     for move in moves:
@@ -224,7 +224,7 @@ def test_threads_share_a_set() -> None:
 
 
 def refused(harness: Path, path: Path) -> str:
-    """The reader's refusal of a file; it must not wait."""
+    """Return the reader's error for a file; the reader must not block."""
     command = [harness, "probe", NONE, CACHE, path]
     result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
     assert result.returncode == 1
@@ -253,7 +253,7 @@ def test_a_name_must_say_what_the_header_says(tmp_path: Path, harness: Path, oth
 def test_names_of_every_form(
     tmp_path: Path, harness: Path, rule_set: RuleSet, metric: Metric
 ) -> None:
-    """The harness wants no limit on orders: that is of another set, but of the right name."""
+    """The harness opens no table with an order limit: the name is valid, but of another set."""
     orders, minor_chases = rule_set.orders, rule_set.minor_chases
     spec = spec_of(
         "KRK", rules=Rules(rule_set.rules), orders=orders, metric=metric, minor_chases=minor_chases
@@ -297,7 +297,7 @@ def test_many_mutated_files(tmp_path: Path, material: str, width: int, distinct:
 
 
 def mutate(tmp_path: Path, material: str, width: int, distinct: int, count: int) -> None:
-    """Read so many damaged files: what is found is right or refused, without a wild address."""
+    """Read `count` damaged files: correct values or errors, no invalid memory access."""
     program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)
     red, black = random_planes(spec, 2, distinct)

@@ -1,4 +1,4 @@
-"""The root of a search in C: the filter that knows the game, and an engine that plays by it."""
+"""The root of a search in C: the filter with the game's history, and an engine that uses it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def tables(directory: Path) -> Iterator[GameTablebase]:
 
 
 def record_of(game: Sequence[Position]) -> bytes:
-    """A game as the harness reads it."""
+    """Return a game in the input format of the harness."""
     moves = [move_between(*pair) for pair in pairwise(game)]
     squares = [square for move in moves if move for square in move]
     return bytes([game[0].side]) + game[0].board + bytes([len(moves), *squares])
@@ -55,7 +55,7 @@ def record_of(game: Sequence[Position]) -> bytes:
 def filtered(
     directory: Path, games: Sequence[Sequence[Position]], mode: str = "filter"
 ) -> list[list[str]]:
-    """The harness's lines on games: a status, the outcome if asked, and moves "FROM-TO"."""
+    """Return the harness's lines on games: status, optional outcome, and moves "FROM-TO"."""
     records = b"".join(record_of(game) for game in games)
     files = sorted(directory.glob("*.dt?.xqt"))
     output = run(cprograms.harness(), mode, "wxf", CACHE, *files, records=records)
@@ -63,7 +63,7 @@ def filtered(
 
 
 def wandering(rng: random.Random, start: Position, plies: int) -> list[Position]:
-    """A random game that likes to come back to its positions."""
+    """Return a random game that often returns to its positions."""
     game = [start]
     for _ in range(plies):
         near = [game[-1].after(*move) for move in legal_moves(game[-1])]
@@ -106,7 +106,7 @@ def wins(tables: GameTablebase, position: Position) -> bool:
 
 
 def shuffling(tables: GameTablebase, rng: random.Random, start: Position) -> list[Position]:
-    """A game in which both sides keep the outcome, and like to come back to its positions."""
+    """Return a game in which both sides keep the outcome, and often return to its positions."""
     game = [start]
     for _ in range(rng.randrange(2, 9, 2)):
         value = tables.probe(game[-1])
@@ -140,7 +140,7 @@ def goes_on_after(
 
 
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
-    """The moves that `xq_filter_outcomes` has to leave (contrib/xqprobe.h)."""
+    """Return the outcome, and the moves that `xq_filter_outcomes` keeps (contrib/xqprobe.h)."""
     offences = Offences(tables.rule_set)
     costs: dict[str, int] = {}
     moves = tables.probe_root(game[-1])
@@ -167,7 +167,7 @@ def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome
 
 
 def last_irreversible(game: Sequence[Position]) -> int:
-    """The begin of the positions that may come back."""
+    """Return the index from which positions may recur."""
     for number in range(len(game) - 1, 0, -1):
         move = move_between(game[number - 1], game[number])
         if move is None or is_irreversible(game[number - 1], move):
@@ -192,7 +192,7 @@ def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
 @needs_c
 @pytest.mark.parametrize("rules", [*Rules, "wxf-nominor"])
 def test_offences_of_moves(rules: str) -> None:
-    """Checks and new attacks of random moves in full positions, as Python has them."""
+    """Checks and new attacks of random moves in full positions agree with Python."""
     name, _, choice = rules.partition("-")
     offences = Offences(RuleSet(Rules(name), minor_chases=not choice))
     rng = random.Random(3)
@@ -224,7 +224,7 @@ def test_what_is_no_game(directory: Path) -> None:
 
 
 def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[Ending]:
-    """The engine against every defence, from won and drawn positions: none may slip."""
+    """Play the engine against every defence from won and drawn positions, and count the endings."""
     rng = random.Random(5)
     endings: Counter[Ending] = Counter()
     with (
@@ -270,7 +270,7 @@ def test_the_engine_does_not_slip_in_a_thousand_games() -> None:
 
 @needs_cxx
 def test_the_search_asks_the_tables(directory: Path, tables: GameTablebase) -> None:
-    """A position of more men than there are tables for: captures lead into them."""
+    """A position with more men than the tables, from which captures lead into them."""
     game = [Position.from_fen("4k4/9/9/9/4r4/9/4P4/9/4A4/3K1R3 w")]
     with MockEngine(cprograms.mock_engine(), tables.rule_set, 3, directory) as engine:
         answer = engine.ask(game)

@@ -1,4 +1,4 @@
-"""The C reader as a library: its Makefile, headers, examples, and the page for engine authors."""
+"""The C reader as a library: Makefile, headers, examples, and the page for engine authors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROTOTYPE = re.compile(r"^[a-z].*?\b(xq_[a-z_]+)\(", re.MULTILINE)
 
 
 def check(command: list[str], text: str | None = None) -> str:
-    """The output of a command that must succeed."""
+    """Return the output of a command that must succeed."""
     result = subprocess.run(command, input=text, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr[-2000:]
     return result.stdout
@@ -31,7 +31,7 @@ def check(command: list[str], text: str | None = None) -> str:
 
 @needs_cxx
 def test_one_source_is_c_and_cpp(tmp_path: Path) -> None:
-    """Also with a decoder of zstd that is named to it, which here is the system's."""
+    """Also with an external zstd decoder, here that of the system."""
     folder = cprograms.amalgamation()
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["xqprobe.c", "xqprobe.cpp", "xqprobe.h"]
@@ -55,7 +55,7 @@ def test_the_code_of_the_page_is_compiled() -> None:
 
 @needs_cxx
 def test_an_installed_library(tmp_path: Path) -> None:
-    """A program that finds it by pkg-config; the library shows what the header declares, alone."""
+    """A program finds it by pkg-config, and it exports only what the header declares."""
     folder = cprograms.library()
     cprograms.make("install", f"OUT={folder}", f"PREFIX={tmp_path}")
     described = (tmp_path / "lib" / "pkgconfig" / "xqprobe.pc").read_text()

@@ -1,4 +1,4 @@
-"""Outcomes in the C reader: from win-draw-loss files and tables, from disk and held in memory."""
+"""Outcomes in the C reader: from win-draw-loss files and tables, on disk and held in memory."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def harness() -> Path:
 
 
 def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """Python's answers about boards in the colours of the file: int32 (n, 4)."""
+    """Return Python's answers for boards in the colours of the file, int32 (n, 4)."""
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     answers = np.zeros((len(boards), 4), np.int32)
     answers[:, 1] = file.codes(side, slots).astype(np.int32) - DRAW
@@ -95,7 +95,7 @@ def test_every_position(
 
 
 def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> None:
-    """Distances come from the table, and outcomes from the other file, which here contradicts."""
+    """Distances come from the table and outcomes from the other file, which differs here."""
     spec, boards = spec_of("KRK"), all_boards(Material.parse("KRK"))
     planes = random_planes(spec, 1)
     table = write(tmp_path, spec, planes)
@@ -117,7 +117,7 @@ def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> N
 
 
 def pack(directory: Path, target: Path) -> list[Path]:
-    """The win-draw-loss files of all tables of a directory, in another one."""
+    """Write the win-draw-loss files of all tables of a directory into another one."""
     paths = []
     for path in sorted(directory.glob("*.dt?.xqt")):
         with TableFile(path) as file:
@@ -126,7 +126,7 @@ def pack(directory: Path, target: Path) -> list[Path]:
 
 
 def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
-    """Compare all positions of a table with its win-draw-loss file, and C with Python; how many."""
+    """Compare a table with its win-draw-loss file, and C with Python; count the positions."""
     name = WdlName.parse(wdl.name)
     assert name is not None
     rules = str(name.rule_set)
@@ -192,7 +192,7 @@ def test_threads_ask_the_adapter_while_tables_change(tmp_path: Path) -> None:
 
 
 def refused(harness: Path, path: Path) -> str:
-    """The reader's refusal of a file."""
+    """Return the reader's error for a file."""
     command = [harness, "probe", NONE, CACHE, path]
     result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
     assert result.returncode == 1
@@ -215,7 +215,7 @@ SKIPPABLE = [
     struct.pack("<II", 0x184D2A50, 2**32 - 1) + bytes(20),
     struct.pack("<II", 0x184D2A5F, 20) + bytes(20),
 ]
-"""Frames that zstd passes over, whatever size they claim."""
+"""Frames that zstd skips, with a correct or a wrong size."""
 
 FORGED = {
     "table": [
@@ -244,7 +244,7 @@ FORGED = {
 
 @pytest.mark.parametrize("kind", list(FORGED))
 def test_forged_blocks_are_refused(tmp_path: Path, kind: str) -> None:
-    """The first block is bad, its checksum right: its slots are refused, and no others."""
+    """The first block is invalid with a correct checksum: only its slots are refused."""
     if kind == "table":
         spec, slots_of_block, forged = spec_of("KPK"), 600, test_damage.forged_block
         path = write(tmp_path, spec, random_planes(spec, 1, 12), block_slots=slots_of_block)
@@ -274,7 +274,7 @@ def is_sound(path: Path, data: bytes) -> bool:
 
 
 def python_outcome(path: Path, side: int, slot: int) -> int | None:
-    """The outcome of a slot; None where the block is refused."""
+    """Return the outcome of a slot; None where the block is refused."""
     with WdlFile(path) as file:
         try:
             return int(file.outcome(side, slot))
@@ -283,7 +283,7 @@ def python_outcome(path: Path, side: int, slot: int) -> int | None:
 
 
 def mutate(folder: Path, count: int) -> None:
-    """Files changed at random, in C under both sanitizers: no crash, no unnoticed damage."""
+    """Read randomly damaged files in C under both sanitizers: no crash, no undetected damage."""
     program = cprograms.harness("addresses", *ADDRESSES)
     for number, plain in enumerate((False, True)):
         layout = Layout.of(Material.parse("KPKA"))

@@ -1,4 +1,4 @@
-"""Pages about probing are run from top to bottom; docs/positions.csv is what the readers say."""
+"""Commands and code of the pages about probing, and docs/positions.csv against the readers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BUILT = {
 
 
 def run_console(block: str) -> None:
-    """Each command of a block must print what follows it."""
+    """Check that each command of a block prints what the page shows."""
     for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
         if command.startswith("tbgen build"):
             continue  # built before; its progress is nothing to compare

@@ -1,4 +1,4 @@
-"""Tables as columns, and `tbgen dump`: rows are what probing says, each legal position once."""
+"""Tables as columns, and `tbgen dump`: one row per legal position, with its probed value."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_samples(tmp_path: Path) -> None:
 
 
 class _FullDisk(io.RawIOBase):
-    """A file on a disk that has room for so many bytes."""
+    """A file on a disk with room for a number of bytes."""
 
     def __init__(self, room: int) -> None:
         self._room = room
@@ -156,7 +156,7 @@ class _FullDisk(io.RawIOBase):
 def test_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str, room: int
 ) -> None:
-    """An error that names the file, whatever fails first, and nothing that is left."""
+    """The error names the file, wherever writing fails, and no file is left."""
     create = files.open_own
 
     def create_on_full_disk(path: Path, flags: int = 0) -> Any:

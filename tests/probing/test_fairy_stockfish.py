@@ -1,4 +1,4 @@
-"""Endgame tables in Fairy-Stockfish: our calls go where they belong, and win what is won."""
+"""Tables in Fairy-Stockfish: the calls are inserted at their places, and the engine wins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TINY = {
     "void position() {\n  pos.set(1);\n  for (;;)\n  {\n    pos.do_move(m);\n  }\n}\n",
     "ucioption.cpp": '#include "uci.h"\nvoid init() {\n  o["SyzygyProbeLimit"];\n}\n',
 }
-"""A made-up source that has all the places."""
+"""An invented source with all places for insertions."""
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +90,13 @@ def test_a_source_without_a_place_is_left_alone(
 
 
 def no_source(folder: Path) -> Path:
-    """The source that build.py fetches itself."""
+    """Return None, for the source that build.py downloads."""
     del folder
     return Path()
 
 
 def debian_source(folder: Path) -> Path:
-    """The source of Debian's package, version 11.1."""
+    """Source of Debian's package, version 11.1."""
     return source_of("fairy-stockfish", folder) / "src"
 
 
@@ -113,7 +113,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def talk(engine: Path, *lines: str) -> str:
-    """The engine's answers to some lines, up to its end."""
+    """Return the engine's output for some lines, up to its end."""
     text = "\n".join(["uci", "setoption name UCI_Variant value xiangqi", *lines, ""])
     process = subprocess.Popen([engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None

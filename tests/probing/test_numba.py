@@ -1,4 +1,4 @@
-"""Compiled probes: the same answers as from Python, for every table, colouring and cache."""
+"""Compiled probes agree with Python for every table, colouring and cache size."""
 
 from __future__ import annotations
 

@@ -27,13 +27,13 @@ LARGE = [
     "KRKNA", "KNPKA", "KCPKB", "KRKCA", "KRNKB", "KPPPK", "KRAKR", "KCAKN", "KRAAK", "KNBBK",
     "KPPKP", "KNKPB", "KNKNA", "KCKPA", "KRPKA", "KNAKC",
 ]  # fmt: skip
-"""With what their captures lead to, more than forty tables of at most five men."""
+"""With their supporting tables, more than forty tables of at most five men."""
 
 
 def lists(
     layout: Layout, squares: NDArray[np.uint8], *, swapped: bool, mirrored: bool, seed: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Pieces, squares and counts of placements, listed in some order."""
+    """Return pieces, squares and counts of placements, each listed in a random order."""
     order = np.random.default_rng(seed).permutation(squares.shape[1])
     pieces = np.broadcast_to(np.array(layout.piece_codes, np.uint8), squares.shape)[:, order].copy()
     squares = squares[:, order].astype(np.uint8)
@@ -46,7 +46,7 @@ def lists(
 
 
 def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> tuple[int, int]:
-    """Probes of all positions of a table, and how many are not what the table says."""
+    """Probe all positions of a table; count the probes, and those that differ from the table."""
     probes = wrong = 0
     layout = file.layout
     for side in Side:
@@ -70,7 +70,7 @@ def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> t
 
 
 def check_tables(directory: Path, rules: Rules, materials: list[str]) -> int:
-    """Pack closures, and compare every position; how many tables that were."""
+    """Pack tables with their supporting tables, compare every position, and count the tables."""
     wanted = [Material.parse(name) for name in materials]
     pack_closure(directory, wanted, RuleSet(rules), threads=2)
     with Tablebase.open(directory) as tablebase:

@@ -1,4 +1,4 @@
-"""The C reader in a web page and in Node.js: tables of a plain file server, the same answers."""
+"""The C reader in a web page and in Node.js agrees with Python, on tables of a file server."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is no
 
 @pytest.fixture(scope="module")
 def module() -> Path:
-    """The folder that contrib/js/build.py makes."""
+    """Folder that contrib/js/build.py writes."""
 
     def build(folder: Path) -> None:
         command = [sys.executable, str(CONTRIB / "js" / "build.py"), str(folder), "--clang", CLANG]
@@ -53,7 +53,7 @@ def module() -> Path:
 
 @pytest.fixture(scope="module")
 def site(module: Path, tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Static files: the module with its page, tables, and outcomes alone."""
+    """Static files: the module with its page, tables, and outcome files."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(module, folder, dirs_exist_ok=True)
     (folder / "tables").symlink_to(tables_dir)
@@ -75,7 +75,7 @@ def tables(tables_dir: Path) -> Iterator[GameTablebase]:
 
 
 def ask(module: Path, address: str, asked: list[list[Any]], **options: Any) -> list[Any]:
-    """The module's answer in Node.js."""
+    """Return the module's answer in Node.js."""
     words = {"module": str(module / "xqprobe.js"), "tables": address, "asked": asked}
     words["options"] = {"rules": "check", **options}
     command = ["node", "--no-warnings", str(PROBES)]
@@ -105,7 +105,7 @@ def test_it_is_small_and_needs_no_system(module: Path) -> None:
 
 
 def moves_of(tables: GameTablebase, fen: str) -> list[tuple[Any, ...]]:
-    """Every move with what it is worth to the side that makes it, in order."""
+    """Return every move with its value for the moving side, in order."""
     found = []
     for move in tables.probe_root(fen):
         worth = move.worth
@@ -122,7 +122,7 @@ def answered(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def agree(module: Path, address: str, tables: GameTablebase, asked: list[str]) -> None:
-    """Values of all positions, and all moves of some."""
+    """Compare the values of all positions, and all moves of some."""
     values = ask(module, address, [["value", fen] for fen in asked])
     assert [plain(value) for value in values] == [value_of(tables.probe(fen)) for fen in asked]
     some = asked[: len(asked) // 5]
@@ -213,7 +213,7 @@ def test_the_example_of_the_page_on_it(site: Path, server: str, tables: GameTabl
 
 
 def test_page_in_a_browser(server: str, tables: GameTablebase) -> None:
-    """From distances, and from what `tbgen pack --out` makes."""
+    """With distances, and with the files of `tbgen pack --out`."""
     fen = "9/9/4k4/9/9/9/9/9/9/R2K5 w"
     moves, plies = tables.probe_root(fen), tables.probe(fen).plies
     driver = browser()

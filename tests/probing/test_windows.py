@@ -1,4 +1,4 @@
-"""The C reader on Windows: compiled by MinGW, run under Wine, the same answers as here."""
+"""The C reader on Windows: compiled by MinGW, run under Wine, with equal answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ needs_wine = pytest.mark.skipif(shutil.which("wine") is None, reason="wine is no
 
 
 def decoder_of_zstd(folder: Path) -> str:
-    """The flag that has the reader take in zstd's decoder, which zstd's own source makes."""
+    """Return the compiler flag for zstd's decoder in one file, built from zstd's source."""
     tools = source_of("zstd", folder) / "build" / "single_file_libs"
     subprocess.run(["bash", "create_single_file_decoder.sh"], cwd=tools, check=True, timeout=600)
     return f'-DXQ_ZSTD_DECODER="{tools / "zstddeclib.c"}"'

@@ -1,1 +1,1 @@
-"""Table files and probing directories of them."""
+"""Tests of table files and of tablebases."""

@@ -1,4 +1,4 @@
-"""Certificates by themselves: what is written is read, and what is no certificate is refused."""
+"""Certificate files: reading returns what was written, and invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SOUND = certificate(KRKN, "a" * 32, PREMISES)
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """The path of a table that need not exist; a certificate is read without it."""
+    """Path of a table that need not exist, since certificates are read without it."""
     path = tmp_path / KRKN.filename
     path.write_bytes(b"")
     return path
@@ -70,7 +70,7 @@ def test_a_certificate_has_the_time_of_its_table(table: Path) -> None:
 
 
 def test_the_longest_certificate_is_read() -> None:
-    """Every kind of piece on both sides, and names as long as they get."""
+    """Every kind of piece on both sides, and names of the largest length."""
     name = name_of("KRRNNCCPPPPPAABBKRRNNCCPPPPPAABB.wxf-nominor-o4294967295.dtm")
     materials = {child.name: child for child in name.material.captures().values()}
     premises = [Premise(TableName(child, name.rule_set, name.metric), "f" * 32)

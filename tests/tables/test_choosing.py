@@ -1,4 +1,4 @@
-"""The arrangement that is chosen is the one in which neighbours are alike."""
+"""The chosen arrangement makes neighbouring codes equal."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_the_axis_along_which_neighbours_are_alike_is_the_fastest(material: str)
 
 
 def _runs_in(layout: Layout, arrangement: Arrangement) -> Codes:
-    """A plane that is random, but for long runs in one arrangement."""
+    """Return a plane of random codes with long runs in one arrangement."""
     block_map = BlockMap(layout, arrangement, 48600)
     rng = np.random.default_rng(1)
     plane = np.zeros(layout.slots, np.uint8)

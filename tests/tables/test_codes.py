@@ -1,4 +1,4 @@
-"""Codes are ordered by preference, and every limit is an error, not a wrong number."""
+"""Codes are ordered by preference, and values beyond a limit raise."""
 
 import itertools
 
@@ -11,7 +11,7 @@ SPACES = [CodeSpace(1), CodeSpace(2), CodeSpace(2, LONG_SPAN), CodeSpace(4, LONG
 
 
 def preference(value: Value) -> tuple[int, ...]:
-    """The side to move's preference of a value: a sort key, larger is better."""
+    """Return a sort key of values by preference of the side to move; larger is better."""
     if value.outcome == Outcome.WIN:
         return 1, -value.order, -value.plies
     if value.outcome == Outcome.LOSS:

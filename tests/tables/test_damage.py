@@ -1,4 +1,4 @@
-"""Damaged and malicious files: the right values or an error, never a wrong value or a crash."""
+"""Damaged and malicious files give correct values or an error, never a wrong value or a crash."""
 
 import random
 import resource
@@ -51,12 +51,12 @@ FIELDS = {
     "black_axes": (153, "11s"),
 }
 MEMORY = 1 << 30
-"""More than any reading here needs; a table of 2**60 slots would need more."""
+"""Limit above what any test needs; a table of 2**60 slots would need more."""
 
 
 @pytest.fixture(autouse=True)
 def _limited_memory() -> Iterator[None]:
-    """Unbounded allocation becomes a MemoryError."""
+    """Make unbounded allocation a MemoryError."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
@@ -74,7 +74,7 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Planes]
 
 
 def read_everything(path: Path, planes: Planes) -> bool:
-    """Return whether the file was read without an error; what was read must be right."""
+    """Return whether the file is read without an error; all values read must be correct."""
     rng = np.random.default_rng(0)
     try:
         with TableFile(path) as file:
@@ -89,7 +89,7 @@ def read_everything(path: Path, planes: Planes) -> bool:
 
 
 def mutate(data: bytes, rng: random.Random) -> bytes:
-    """One kind of damage."""
+    """Apply one kind of damage."""
     at = rng.randrange(len(data))
     kind = rng.randrange(7)
     if kind == 0:  # a bit
@@ -191,7 +191,7 @@ def test_forged_arrangements(table: tuple[Path, Planes], axes: bytes) -> None:
 
 
 def forged_block(data: bytes, content: bytes) -> bytes:
-    """The file with another first block, everything else adapted."""
+    """Return the file with another first block and everything else adapted."""
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
     table_offset, metadata_offset = fields[15], fields[16]
     length = struct.unpack_from("<I", data, table_offset)[0]

@@ -1,4 +1,4 @@
-"""Written files can be read: all widths, block sizes and threads; one file, or none."""
+"""Written files are read back: all widths, block sizes and threads; a failure leaves no file."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor

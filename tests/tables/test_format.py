@@ -1,4 +1,4 @@
-"""The documented format: an independent reader, written from docs/format.md, finds the same."""
+"""The documented format: a reader written from docs/format.md alone returns the same values."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""File names say which table is inside, errors say what to do."""
+"""File names determine the table inside, and errors suggest a remedy."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Numbers stand for codes in their order, and blocks of them are those of the codes."""
+"""Palette indices keep the order of codes, and their blocks equal those of the codes."""
 
 from __future__ import annotations
 

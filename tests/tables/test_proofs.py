@@ -1,4 +1,4 @@
-"""Chains of certificates: proven, proven but for, unproven, in every state of the tables below."""
+"""Proof status through chains of certificates, in every state of the supporting tables."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.kits.certificates import (
 )
 
 MATERIALS = ["KRK", "KRAK", "KRKA", "KRAAK", "KRAKA"]
-"""A closure, bottom-up: KRAKA rests on KRAK and KRKA, and all on KRK in the end."""
+"""Bottom-up: KRAKA needs KRAK and KRKA, and all need KRK."""
 
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The closure, all of it proven. Not to be written to."""
+    """All tables with certificates; read-only."""
     directory = tmp_path_factory.mktemp("chain")
     for material in MATERIALS:
         vouch(directory, small_table(directory, material))
@@ -40,7 +40,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tables(chain: Path, tmp_path: Path) -> Path:
-    """A copy of it, with the times of its files."""
+    """A copy with the times of its files."""
     return Path(shutil.copytree(chain, tmp_path / "tables"))
 
 
@@ -55,7 +55,7 @@ def shown(directory: Path, material: str) -> str:
 
 
 def flip(path: Path, at: int | None = None) -> None:
-    """Change a bit in the midst of a file, at another time."""
+    """Change a bit in the middle of a file, and its time stamp."""
     data, modified = bytearray(path.read_bytes()), path.stat().st_mtime_ns
     data[len(data) // 2 if at is None else at] ^= 1
     path.write_bytes(data)
@@ -67,7 +67,7 @@ def test_a_whole_chain_is_proven(tables: Path) -> None:
 
 
 def test_certificates_survive_copying(chain: Path, tmp_path: Path) -> None:
-    """Whatever becomes of the times of the files, and in which order they are copied."""
+    """With any time stamps, and in any order of copying."""
     for number, keep in enumerate((shutil.copy2, shutil.copy)):
         copied = tmp_path / str(number)
         shutil.copytree(chain, copied, copy_function=keep)
@@ -93,7 +93,7 @@ def test_a_changed_byte_voids_the_chain_above_it(tables: Path) -> None:
 
 
 def test_any_byte_of_a_certificate_counts_or_is_layout(tables: Path) -> None:
-    """A changed certificate proves the same, or nothing: never something else."""
+    """A changed certificate proves the same or nothing, but never anything else."""
     path = certificate_path(tables / "KRK.none.dtm.xqt")
     text = path.read_bytes()
     for at in range(0, len(text), 5):
@@ -158,11 +158,11 @@ def test_as_json(tables: Path) -> None:
 # -- every state, against a twin from the definitions ----------------------------------------
 
 Written = dict[str, Certificate | str | None]
-"""By material, the certificate that was written, or other text; None for no file."""
+"""By material, the certificate written, or other text; None for no file."""
 
 
 def naive_gaps(name: TableName, digests: dict[str, str], written: Written) -> set[tuple[str, str]]:
-    """The gaps below a table, from the words of `tbgen.tables.proofs`."""
+    """Return the gaps of a proof, as `tbgen.tables.proofs` describes them."""
     found = written[name.material.name]
     assert isinstance(found, Certificate)
     gaps = set()
@@ -236,7 +236,7 @@ def _compare(
     written: Written,
     states: dict[str, int],
 ) -> None:
-    """Every status of a directory against the twin; the states that there were are counted."""
+    """Compare every status of a directory with the naive one, and count the states."""
     proofs = Proofs(in_directory(tables))
     for material, name in names.items():
         if digests[material] in ("missing", "damaged"):

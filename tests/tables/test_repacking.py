@@ -1,4 +1,4 @@
-"""A table packed anew: the same contents and digest in other bytes, or the file as it was."""
+"""Repacking a table keeps contents and digest, and a failure leaves the file unchanged."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from tests.kits.tablekit import Planes, agrees, random_planes, spec_of, write
 
 
 def repacked(path: Path, planes: Planes, threads: int = 1) -> int:
-    """Pack a table anew, compare it with its planes, and return its bytes."""
+    """Repack a table, compare it with its planes, and return its size in bytes."""
     with TableFile(path) as before:
         size = pack_densely(before, threads=threads)
         assert before.code(0, 0) == before.plane(0)[0], "the open file stays what it was"
@@ -58,7 +58,7 @@ def test_contents_and_digest_stay(
 
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[tuple[Path, Planes]]:
-    """A table that has something to gain: rows that are alike, but not in a row."""
+    """A table that repacking improves: equal rows that are not adjacent."""
     spec = spec_of("KRKN")
     rows = np.random.default_rng(3).integers(1, 30, (40, 90), np.uint8)
     chosen = np.random.default_rng(4).integers(0, 40, spec.slots // 90)

@@ -1,4 +1,4 @@
-"""Figures from histograms, as `tbgen stats` prints them."""
+"""Statistics from histograms, as `tbgen stats` prints them."""
 
 import json
 import tracemalloc
@@ -27,7 +27,7 @@ SPEC = spec_of("KRNKR", 2, Rules.CHECK, orders=3)
 
 
 def histogram(**counts: int) -> dict[int, int]:
-    """`win_0_7=5`: five positions that win in 7 plies at order 0."""
+    """Count positions by keyword: `win_0_7=5` is five wins in 7 plies at order 0."""
     codes = {0: 1000}
     for key, positions in counts.items():
         outcome, order, plies = key.split("_")
@@ -132,7 +132,7 @@ def test_json_round_trip_and_storage(tmp_path: Path) -> None:
 
 
 def forged(**changes: object) -> str:
-    """The text of sound statistics with some members, or `entry__member`, of another value."""
+    """Return the text of valid statistics with some members, or `entry__member`, replaced."""
     data = json.loads(json.dumps(make().to_json()))
     for key, value in changes.items():
         name, _, member = key.partition("__")

@@ -1,4 +1,4 @@
-"""Probing directories: which table, which colours, which slot; and what is missing."""
+"""Probing of directories: choice of table, colours and slot, and missing tables."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,7 +28,7 @@ KRK = Position.from_fen("3k5/9/9/9/9/9/9/9/4R4/4K4 w")
 
 
 def some_positions(material: str, number: int, seed: int = 1) -> list[Position]:
-    """Random positions, half of them with the colours exchanged."""
+    """Return random positions, half of them with the colours exchanged."""
     layout = Layout.of(Material.parse(material))
     rng = np.random.default_rng(seed)
     positions: list[Position] = []

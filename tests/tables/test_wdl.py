@@ -1,4 +1,4 @@
-"""Win-draw-loss files: what was written is what is read, by every reader, or an error is raised."""
+"""Win-draw-loss files: every reader returns what was written, or raises an error."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_outcomes_are_those_of_codes() -> None:
 
 
 def test_outcomes_come_from_whatever_is_there(tmp_path: Path) -> None:
-    """KRK has both kinds of file, which disagree; KPK a table only, KNK outcomes only."""
+    """KRK has both kinds of file, which disagree; KPK has a table only, KNK outcomes only."""
     for material in ("KRK", "KPK"):
         write(tmp_path, spec_of(material), random_planes(spec_of(material), 1, empty=0))
     for material in ("KRK", "KNK"):
@@ -241,7 +241,7 @@ def test_files_of_one_kind_are_none_of_the_other(tmp_path: Path) -> None:
 
 
 def read_everything(path: Path, outcomes: Outcomes) -> bool | None:
-    """Return whether the file was read without an error; None where a value is not right."""
+    """Return whether the file is read without an error; None if a value is wrong."""
     right = True
     try:
         with WdlFile(path) as file:
@@ -269,7 +269,7 @@ def test_damaged_and_forged_files(tmp_path: Path, plain: bool) -> None:
 
 
 def forged_block(data: bytes, stored: bytes) -> bytes:
-    """The file with another first block, and every checksum right again."""
+    """Return the file with another first block, and correct checksums."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     (length,) = struct.unpack_from("<I", data, table_offset)
     table = struct.pack("<II", len(stored), zlib.crc32(stored))
