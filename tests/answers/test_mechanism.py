@@ -66,7 +66,7 @@ def decided(material: str) -> list[Position]:
 
 
 @pytest.mark.parametrize("material", ["KNPKC", "KRKN"])
-def test_the_loop_is_what_the_mechanism_says(
+def test_the_loop_agrees_with_the_mechanism(
     chases: GameTablebase, checks: GameTablebase, material: str
 ) -> None:
     """Every move of the loop chases the victim, followed from the position on."""

@@ -58,12 +58,12 @@ def second(folder: Path, limit: int | str, used: int, files: int = 0, high: str 
     (folder / "memory.stat").write_text(stat)
 
 
-def test_without_limits_it_is_what_is_free_and_what_the_process_has(tmp_path: Path) -> None:
+def test_without_limits_free_and_own_memory_is_usable(tmp_path: Path) -> None:
     found = usable_memory(root=machine(tmp_path, "", ""))
     assert found == (1100 * MIB, "free memory", sys.maxsize)
 
 
-def test_on_other_systems_it_is_all_memory(tmp_path: Path) -> None:
+def test_on_other_systems_all_memory_is_usable(tmp_path: Path) -> None:
     assert usable_memory(root=tmp_path).memory == PAGE * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -100,7 +100,7 @@ def test_groups_of_version_two(tmp_path: Path) -> None:
     assert usable_memory(root=root)[:2] == (0, GROUP)
 
 
-def test_what_is_asked_for_stands_for_what_is_free_and_for_no_limit(tmp_path: Path) -> None:
+def test_a_requested_amount_replaces_free_memory_but_no_limit(tmp_path: Path) -> None:
     root = machine(tmp_path, SECOND.format(top="/"), MEMBER_OF_SECOND.format(path="/"))
     assert usable_memory(5000 * MIB, root)[:2] == (5000 * MIB, "what was asked for")
     second(root / "sys/fs/cgroup", 700, 600)
@@ -120,7 +120,7 @@ def test_limits_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ("limit", "name", "table"),
     [("-d 120000", "ulimit -d", "KRKN"), ("-v 600000", "ulimit -v", "KNK")],
 )
-def test_a_build_that_may_use_too_little_is_refused(
+def test_a_build_with_too_little_memory_is_refused(
     tmp_path: Path, limit: str, name: str, table: str
 ) -> None:
     build = f"ulimit {limit}; exec {sys.executable} -m tbgen build KRKN --tables tables"
@@ -134,7 +134,7 @@ def test_a_build_that_may_use_too_little_is_refused(
     assert "Traceback" not in result.stderr
 
 
-def test_kernels_are_not_compiled_where_there_is_no_memory_for_that(tmp_path: Path) -> None:
+def test_kernels_are_not_compiled_without_memory(tmp_path: Path) -> None:
     build = [
         sys.executable,
         "-m",

@@ -41,7 +41,7 @@ def command(directory: Path, *names: str) -> list[str]:
             "--tables", str(directory)]  # fmt: skip
 
 
-def test_perpetual_chase_loses_unless_other_rules_are_asked_for(tmp_path: Path) -> None:
+def test_the_default_rules_are_wxf(tmp_path: Path) -> None:
     main(["build", "KNK", "--tables", str(tmp_path)], standalone_mode=False)
     assert [path.name for path in tmp_path.glob("*.xqt")] == ["KNK.wxf.dtm.xqt"]
 
@@ -63,7 +63,7 @@ class _Interrupted(Silence):
                 raise KeyboardInterrupt
 
 
-def test_ctrl_c_keeps_finished_tables_and_the_next_build_goes_on(
+def test_ctrl_c_keeps_finished_tables_and_the_next_build_resumes(
     tmp_path: Path, reference: dict[str, bytes]
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
@@ -76,7 +76,7 @@ def test_ctrl_c_keeps_finished_tables_and_the_next_build_goes_on(
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
 
 
-def test_what_killed_builds_have_left_is_removed(tmp_path: Path) -> None:
+def test_files_of_killed_builds_are_removed(tmp_path: Path) -> None:
     """Files of any name, also of a finished table, but none that another process writes."""
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRK")])
     finished = digests(tmp_path)
@@ -127,7 +127,7 @@ def test_two_builds_share_a_directory(tmp_path: Path, reference: dict[str, bytes
     assert digests(tmp_path) == reference
 
 
-def test_a_table_that_does_not_fit_says_how_much_it_needs(tmp_path: Path) -> None:
+def test_a_table_that_does_not_fit_reports_its_needs(tmp_path: Path) -> None:
     with pytest.raises(NotEnoughMemoryError, match=r"needs at least \d+ MiB") as caught:
         Builder(tmp_path, NO_RULES, Silence(), memory=1 << 20).build([KRKN])
     assert caught.value.needed > caught.value.available == 1 << 20
@@ -135,7 +135,7 @@ def test_a_table_that_does_not_fit_says_how_much_it_needs(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("rules", [Rules.NONE, Rules.WXF])
-def test_arrays_on_disk_do_not_show_in_the_tables(
+def test_arrays_on_disk_give_equal_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
     """Every array is on disk, and all pages are released after every range."""
@@ -149,7 +149,7 @@ def test_arrays_on_disk_do_not_show_in_the_tables(
 
 
 @pytest.mark.certification
-def test_a_build_keeps_within_its_memory(tmp_path: Path) -> None:
+def test_a_build_stays_within_its_memory(tmp_path: Path) -> None:
     """KRNKR takes 183 MiB in memory."""
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRNK"), Material.parse("KRKR"),
                                                     Material.parse("KRKN")])  # fmt: skip
@@ -161,7 +161,7 @@ def test_a_build_keeps_within_its_memory(tmp_path: Path) -> None:
     assert usage.ru_maxrss * 1024 <= limit < need.in_memory
 
 
-def test_auto_takes_dtc_where_a_byte_does_not_hold_dtm(
+def test_auto_chooses_dtc_if_a_byte_does_not_hold_dtm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     short = CodeSpace(1, 8), CodeSpace(2, 16383)
@@ -182,7 +182,7 @@ def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert table.statistics.max_distance == 26
 
 
-def test_planes_of_two_bytes_make_the_same_files(
+def test_planes_of_two_bytes_give_equal_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The code space is patched so that one byte cannot number the values."""
@@ -198,7 +198,7 @@ def test_planes_of_two_bytes_make_the_same_files(
         assert (wide / path.name).read_bytes() == path.read_bytes()
 
 
-def test_statistics_that_leave_out_a_value_are_found_out(tmp_path: Path) -> None:
+def test_statistics_that_omit_a_value_are_refused(tmp_path: Path) -> None:
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK"), Material.parse("KRK")])
     path = tmp_path / "KNK.none.dtm.xqt"
     with TableFile(path) as file:
@@ -231,7 +231,7 @@ class _Tables(Silence):
         self.made.append(str(name))
 
 
-def test_a_dtm_table_gets_dtm_tables_below_it_as_work_of_their_own(tmp_path: Path) -> None:
+def test_a_dtm_table_builds_its_dtm_supporting_tables(tmp_path: Path) -> None:
     """Also if a supporting table exists in the other metric."""
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK")], Metric.DTC)
     watched = _Tables()
@@ -242,7 +242,7 @@ def test_a_dtm_table_gets_dtm_tables_below_it_as_work_of_their_own(tmp_path: Pat
     assert watched.made == [name for _, _, name in watched.announced]
 
 
-def test_a_finished_table_stays_what_it_is_where_any_metric_will_do(tmp_path: Path) -> None:
+def test_a_finished_table_of_any_metric_is_kept(tmp_path: Path) -> None:
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK")], Metric.DTC)
     watched = _Tables()
     Builder(tmp_path, NO_RULES, watched).build([KRKN])
@@ -251,7 +251,7 @@ def test_a_finished_table_stays_what_it_is_where_any_metric_will_do(tmp_path: Pa
     assert not (tmp_path / "KRKN.none.dtm.xqt").exists()
 
 
-def test_a_table_that_vanishes_is_missing_and_not_built_on_the_way(tmp_path: Path) -> None:
+def test_a_table_removed_during_a_build_is_missing(tmp_path: Path) -> None:
     class Vanishing(_Tables):
         def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
             super().table(number, total, name, finished)
@@ -264,7 +264,7 @@ def test_a_table_that_vanishes_is_missing_and_not_built_on_the_way(tmp_path: Pat
     assert "KRKN.none.dtm" not in watched.made
 
 
-def test_files_are_closed_when_a_build_is_done(tmp_path: Path) -> None:
+def test_files_are_closed_after_a_build(tmp_path: Path) -> None:
     Builder(tmp_path, NO_RULES, Silence()).build([KRKN])
     opened = {os.path.realpath(entry.path) for entry in os.scandir("/proc/self/fd")}
     assert not [path for path in opened if path.startswith(str(tmp_path))]

@@ -35,7 +35,7 @@ KRKN = Material.parse("KRKN")
 NO_RULES = RuleSet(Rules.NONE)
 
 
-def test_each_process_has_the_memory_that_it_needs_to_start() -> None:
+def test_each_process_gets_the_memory_to_start() -> None:
     plenty = shares(2, 4 << 30)
     assert plenty.jobs == 2
     assert plenty.floor == COMPILERS_BYTES
@@ -46,7 +46,7 @@ def test_each_process_has_the_memory_that_it_needs_to_start() -> None:
     assert shares(4, 1 << 20).jobs == 1
 
 
-def test_a_collection_knows_what_is_to_be_built(tmp_path: Path) -> None:
+def test_a_collection_lists_the_tables_to_build(tmp_path: Path) -> None:
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KNK")])
     jobs = Collection([KRKN], tmp_path, NO_RULES).jobs(threads=2, floor=1 << 40)
     assert [(job.key, job.needs, job.memory) for job in jobs] == [
@@ -58,12 +58,12 @@ def test_a_collection_knows_what_is_to_be_built(tmp_path: Path) -> None:
     assert not Collection([Material.parse("KNK")], tmp_path, NO_RULES).jobs(2)
 
 
-def test_auto_takes_processes_where_they_are_worth_it() -> None:
+def test_auto_starts_processes_only_for_long_work() -> None:
     assert jobs_worth([Job("a", seconds=1.0)], 8) == 1
     assert jobs_worth([Job("a", seconds=1e3), Job("b", seconds=1e3)], 8) == 8
 
 
-def test_what_is_finished_is_seen_to_here_and_the_rest_elsewhere(tmp_path: Path) -> None:
+def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
     Builder(tmp_path, NO_RULES, Silence()).build([Material.parse("KRK")])
     collection = Collection([KRKN], tmp_path, NO_RULES)
     function = collection.one_table(2)
@@ -83,14 +83,14 @@ def test_what_is_finished_is_seen_to_here_and_the_rest_elsewhere(tmp_path: Path)
     assert len(digests(tmp_path)) == 3
 
 
-def test_workers_that_see_another_directory_are_found_out(tmp_path: Path) -> None:
+def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
     here = Collection([Material.parse("KRK")], tmp_path / "here", NO_RULES)
     theirs = InProcess(replace(here.one_table(1), directory=tmp_path / "theirs"))
     with pytest.raises(InputError, match=r"1 tables were built that are not in .*here"):
         here.build_by_executor(here.jobs(1, COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
-def test_a_table_that_another_build_is_at_is_passed_over(tmp_path: Path) -> None:
+def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
     """The build waits for it when nothing else is left."""
     held = locked(tmp_path / ".KNK.none.dtm.lock")
     held.__enter__()
@@ -109,7 +109,7 @@ def test_a_table_that_another_build_is_at_is_passed_over(tmp_path: Path) -> None
     assert not outcome.left_out
 
 
-def test_keep_going_builds_what_does_not_need_what_failed(tmp_path: Path) -> None:
+def test_keep_going_builds_all_that_do_not_need_a_failed_table(tmp_path: Path) -> None:
     """The lock of KNK is a broken link, which cannot be written."""
     (tmp_path / ".KNK.none.dtm.lock").symlink_to(tmp_path / "precious")
     command = ["build", "KRKN", "KCK", "--rules", "none", "--tables", str(tmp_path)]
@@ -125,7 +125,7 @@ def test_keep_going_builds_what_does_not_need_what_failed(tmp_path: Path) -> Non
     assert "4 tables: 1 built, 1 present, 1 failed, 1 left out" in going.stderr
 
 
-def test_a_table_that_finds_too_little_memory_is_tried_again_with_more(tmp_path: Path) -> None:
+def test_a_table_short_of_memory_is_retried_with_more(tmp_path: Path) -> None:
     function = Collection([KRKN], tmp_path, NO_RULES).one_table(1)
     tried = []
 
@@ -148,7 +148,7 @@ def test_a_table_that_finds_too_little_memory_is_tried_again_with_more(tmp_path:
         (("--jobs", "2", "--dask", "local:2"), "choose one"),
     ],
 )
-def test_options_that_mean_nothing(options: tuple[str, ...], said: str) -> None:
+def test_invalid_options(options: tuple[str, ...], said: str) -> None:
     result = CliRunner().invoke(main, ["build", "KRK", *options])
     assert result.exit_code == 2
     assert said in result.stderr
@@ -191,7 +191,7 @@ def four_men(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, byt
 
 @pytest.mark.certification
 @pytest.mark.parametrize("seed", range(3))
-def test_processes_that_are_killed_cost_nothing_but_time(
+def test_killed_processes_are_replaced(
     tmp_path: Path, four_men: dict[str, bytes], seed: int
 ) -> None:
     build, chance = start_build(tmp_path, "--jobs", "2"), random.Random(seed)
@@ -241,9 +241,7 @@ def test_builds_of_many_processes_share_a_directory(
 
 
 @pytest.mark.certification
-def test_dask_workers_that_are_killed_cost_nothing_but_time(
-    tmp_path: Path, four_men: dict[str, bytes]
-) -> None:
+def test_killed_dask_workers_are_replaced(tmp_path: Path, four_men: dict[str, bytes]) -> None:
     pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 
@@ -269,7 +267,7 @@ def test_dask_workers_that_are_killed_cost_nothing_but_time(
 
 
 @pytest.mark.certification
-def test_dask_tells_what_a_table_raised(tmp_path: Path) -> None:
+def test_dask_reports_the_error_of_a_table(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 
@@ -283,7 +281,7 @@ def test_dask_tells_what_a_table_raised(tmp_path: Path) -> None:
     assert error.material in ("KNK", "KRK")
 
 
-def test_a_local_cluster_that_does_not_start_is_an_error_in_a_line(
+def test_a_local_cluster_that_does_not_start_is_an_error_of_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One of its processes is killed meanwhile."""
@@ -299,7 +297,7 @@ def test_a_local_cluster_that_does_not_start_is_an_error_in_a_line(
 
 
 @pytest.mark.parametrize("address", ["", "nonsense", "10.0.0.1", "tcp://", "local:0", "local:x"])
-def test_what_is_no_address_of_a_cluster_is_refused_at_once(address: str) -> None:
+def test_an_invalid_cluster_address_is_refused_at_once(address: str) -> None:
     """dask would look up such a name, and print a traceback when interrupted."""
     pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster

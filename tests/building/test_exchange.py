@@ -70,7 +70,7 @@ def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[s
     return sent
 
 
-def test_tables_are_built_elsewhere_and_end_here(exchange: Exchange, tmp_path: Path) -> None:
+def test_tables_built_by_a_worker_arrive_here(exchange: Exchange, tmp_path: Path) -> None:
     here, expected = tmp_path / "here", built("KRKN")
     assert sorted(build(exchange, here)) == ["KNK", "KRK", "KRKN"]
     assert digests(here) == digests(expected)
@@ -80,7 +80,7 @@ def test_tables_are_built_elsewhere_and_end_here(exchange: Exchange, tmp_path: P
     assert build(exchange, here, force=True) == ["KRKN"]
 
 
-def test_what_one_side_has_the_other_gets(exchange: Exchange, tmp_path: Path) -> None:
+def test_existing_tables_are_exchanged(exchange: Exchange, tmp_path: Path) -> None:
     here, expected = tmp_path / "here", built("KRKN")
     here.mkdir()
     shutil.copy(expected / NAMES[0], here)
@@ -91,7 +91,7 @@ def test_what_one_side_has_the_other_gets(exchange: Exchange, tmp_path: Path) ->
     assert set(NAMES) <= exchange.names()
 
 
-def test_what_a_lost_worker_has_handed_in_is_not_built_again(
+def test_a_table_uploaded_by_a_lost_worker_is_not_rebuilt(
     exchange: Exchange, tmp_path: Path
 ) -> None:
     collection = Collection([Material.parse("KRK")], tmp_path / "here", CHECK)
@@ -102,7 +102,7 @@ def test_what_a_lost_worker_has_handed_in_is_not_built_again(
     assert again.size is None
 
 
-def test_what_is_not_whole_gets_no_name_here(exchange: Exchange, tmp_path: Path) -> None:
+def test_an_incomplete_table_gets_no_final_name(exchange: Exchange, tmp_path: Path) -> None:
     name = TableName(KRKN, CHECK, Metric.DTM)
     content = (built("KRKN") / name.filename).read_bytes()
     exchange.names()
@@ -118,7 +118,7 @@ def test_what_is_not_whole_gets_no_name_here(exchange: Exchange, tmp_path: Path)
         exchange.get(TableName(KRKN, CHECK, Metric.DTC), tmp_path)
 
 
-def test_addresses_that_mean_nothing() -> None:
+def test_invalid_addresses() -> None:
     with pytest.raises(InputError, match="is no address to exchange tables by"):
         Exchange("nothing://there").names()
     result = CliRunner().invoke(main, ["build", "KRK", "--via", "s3://bucket"])

@@ -39,7 +39,7 @@ def run(tables: Path, *arguments: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_a_bundle_to_hand_out(tables: Path, tmp_path: Path) -> None:
+def test_a_bundle(tables: Path, tmp_path: Path) -> None:
     """The files equal those beside the tables, and the archive has all of them."""
     out = tmp_path / "out"
     status, said, _ = run(tables, "--men", "4", "--out", str(out))
@@ -95,7 +95,7 @@ def test_threads_do_not_change_the_bytes(tables: Path) -> None:
         assert (tables / name).read_bytes() == once
 
 
-def test_the_kernel_packs_as_documented() -> None:
+def test_the_kernel_packs_in_the_documented_format() -> None:
     rng = np.random.default_rng(6)
     blocks = [random_outcomes("KRK", seed, empty=empty)[0] for seed, empty in ((1, 0.4), (2, 0.99))]
     blocks += [np.zeros(17, np.uint8), np.full(23, 3, np.uint8), np.array([0, 0, 1], np.uint8)]
@@ -107,7 +107,7 @@ def test_the_kernel_packs_as_documented() -> None:
                 assert encode(part, 2) == encode_outcomes(part, 2)
 
 
-def test_a_file_of_another_table_is_written_again(tables: Path) -> None:
+def test_a_file_of_another_table_is_rewritten(tables: Path) -> None:
     path = tables / "KRK.check.dtm.xqt"
     with TableFile(path) as table:
         name = pack_table(table, tables).name
@@ -124,7 +124,7 @@ def test_a_file_of_another_table_is_written_again(tables: Path) -> None:
     assert run(tables, "KRK")[0] == 0
 
 
-def test_statistics_that_count_otherwise_are_damage(tables: Path) -> None:
+def test_wrong_counts_in_statistics_are_damage(tables: Path) -> None:
     path = tables / "KRK.check.dtm.xqt"
     with TableFile(path) as table:
         facts = json.loads(table.metadata())
@@ -156,7 +156,7 @@ def test_the_command(tables: Path) -> None:
     assert run(tables, "KAK")[0] == 2
 
 
-def test_a_build_packs_its_closure(tables: Path) -> None:
+def test_a_build_packs_its_supporting_tables(tables: Path) -> None:
     arguments = ["build", "KRKN", "--rules", "check", "--wdl", "--tables", str(tables)]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output

@@ -54,14 +54,14 @@ def outcomes(first: float, second: float, entropy: float = 1.0) -> Traits:
     return Traits(-1.0, 0.0, Outcomes((first, second), entropy))
 
 
-def test_measured_tables_cost_what_was_measured() -> None:
+def test_measured_tables_have_their_measured_cost() -> None:
     for name, known in flat(KRKN=3.0).tables.items():
         estimates, material = Estimates(Rules.WXF, flat(KRKN=3.0)), Material.parse(name)
         assert estimates.cpu_seconds(material) == pytest.approx(known.cpu_seconds)
         assert estimates.disk_bytes(material) == known.file_bytes
 
 
-def test_where_all_tables_are_alike_so_are_others() -> None:
+def test_uniform_measurements_give_uniform_estimates() -> None:
     estimates = Estimates(Rules.WXF, flat())
     for material in (KRKNAA, KRNKN):
         placements = count_placements(Layout.of(material))
@@ -69,7 +69,7 @@ def test_where_all_tables_are_alike_so_are_others() -> None:
         assert estimates.cpu_seconds(material) == pytest.approx(usual_seconds(material), rel=0.1)
 
 
-def test_other_rules_take_their_share_where_both_sides_attack() -> None:
+def test_other_rules_scale_the_cost_if_both_sides_attack() -> None:
     known = flat()
     wxf, none = Estimates(Rules.WXF, known), Estimates(Rules.NONE, known)
     for name, seconds, size in (("KRKN", 0.5, 0.9), ("KRNKR", 0.25, 0.4), ("KRKAA", 1, 1)):
@@ -78,7 +78,7 @@ def test_other_rules_take_their_share_where_both_sides_attack() -> None:
         assert none.disk_bytes(material) == pytest.approx(size * wxf.disk_bytes(material), abs=1)
 
 
-def test_what_a_side_wins_lies_between_a_piece_less_and_a_piece_more() -> None:
+def test_wins_are_bounded_by_those_after_captures() -> None:
     # The rook's side takes the advisor, the knight, or loses its rook: then it is named last.
     traits = {
         "KRKN": outcomes(0.6, 0.2),
@@ -109,7 +109,7 @@ def test_the_table_after_losing_a_defender_comes_first() -> None:
 
 
 @pytest.mark.parametrize("stronger", [0, 1])
-def test_traits_are_their_numbers(stronger: int) -> None:
+def test_traits_survive_conversion_to_numbers(stronger: int) -> None:
     traits = Traits(-2.0, 0.5, Outcomes((0.75, 0.25), 1.5))
     found = Traits.from_numbers(traits.numbers(stronger), stronger)
     assert found.outcomes.wins == traits.outcomes.wins
@@ -122,7 +122,7 @@ def cases(rng: np.random.Generator, number: int, features: int) -> NDArray[np.fl
     return np.hstack([rng.normal(size=(number, features)), np.ones((number, 12))])
 
 
-def test_a_law_finds_a_plane_again() -> None:
+def test_a_law_recovers_a_plane() -> None:
     rng = np.random.default_rng(1)
     known, asked = cases(rng, 300, 3), cases(rng, 20, 3)
     weights = np.array([[0.1, 0.3], [-0.1, 0.0], [0.05, 0.1]])
@@ -131,7 +131,7 @@ def test_a_law_finds_a_plane_again() -> None:
         assert law(features) == pytest.approx(features[:3] @ weights, abs=0.1)
 
 
-def test_a_law_goes_nowhere_beyond_what_was_learned() -> None:
+def test_a_law_does_not_extrapolate() -> None:
     rng = np.random.default_rng(3)
     known = cases(rng, 50, 2)
     law = Law(known, known[:, :1], np.full((50, 1), 0.1))
@@ -150,7 +150,7 @@ def test_similar_armies_cost_alike() -> None:
     assert law(known[40] + 0.2 * np.eye(14)[0]) == pytest.approx(0.0, abs=0.15)
 
 
-def test_a_case_without_a_value_teaches_nothing_of_it() -> None:
+def test_a_case_without_a_value_does_not_affect_it() -> None:
     rng = np.random.default_rng(4)
     known, values, noise = cases(rng, 40, 2), rng.normal(size=(40, 2)), np.full((40, 2), 0.1)
     noise[:, 0] = np.inf
@@ -161,7 +161,7 @@ def test_a_case_without_a_value_teaches_nothing_of_it() -> None:
     assert (law(known[7]) == Law(known, changed, noise)(known[7])).all()
 
 
-def test_a_table_that_is_there_tells_about_others_and_about_the_machine() -> None:
+def test_a_present_table_improves_other_estimates_and_the_machine_speed() -> None:
     placements = count_placements(Layout.of(KRKNA))
     there = {"KRKNA": Present(placements * 5, 0.0, Outcomes((0.9, 0.0), 1.0))}
     known = flat()
@@ -174,12 +174,12 @@ def test_a_table_that_is_there_tells_about_others_and_about_the_machine() -> Non
     assert Estimates(Rules.WXF, known, there).wall_per_cpu() == pytest.approx(3.0)
 
 
-def test_small_tables_do_not_tell_about_the_machine() -> None:
+def test_small_tables_do_not_affect_the_machine_speed() -> None:
     there = {"KRK": Present(3600, seconds=9.0)}
     assert Estimates(Rules.WXF, flat(), there).wall_per_cpu() == 0.6
 
 
-def test_present_tables_are_those_of_the_rule_set_without_a_limit(tmp_path: Path) -> None:
+def test_present_tables_have_the_rule_set_and_no_order_limit(tmp_path: Path) -> None:
     for name in ("KRK.wxf.dtm", "KNK.check.dtm", "KPK.wxf-o1.dtm", "nonsense", "KCK.wxf.dtc"):
         (tmp_path / f"{name}.xqt").write_bytes(bytes(100))
     (tmp_path / "KRK.wxf.dtm.build.json").write_text(json.dumps({"build_seconds": 2.5}))
@@ -190,7 +190,7 @@ def test_present_tables_are_those_of_the_rule_set_without_a_limit(tmp_path: Path
     assert present_tables(tmp_path / "missing", Rules.WXF) == {}
 
 
-def test_a_plan_takes_the_closure_and_adds_up(tmp_path: Path) -> None:
+def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:
     planned = plan([KRKNAA], Rules.WXF, tmp_path)
     assert [table.material.name for table in planned] == [m.name for m in KRKNAA.closure()]
     for table in planned:
@@ -208,12 +208,12 @@ def test_more_slots_never_cost_less(rules: Rules) -> None:
     assert [t.memory_bytes for t in chain] == sorted(t.memory_bytes for t in chain)
 
 
-def test_every_capture_ends_in_a_measured_table() -> None:
+def test_the_smallest_tables_are_measured() -> None:
     assert {"KRK", "KNK", "KCK", "KPK"} <= set(measurements().tables)
 
 
 @pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])
-def test_other_rules_never_take_much_more_than_those_with_the_most(rules: Rules) -> None:
+def test_other_rules_cost_hardly_more_than_wxf(rules: Rules) -> None:
     shares = measurements().shares
     for chasing in (False, True):
         assert 0.1 < shares[rules, chasing].seconds < 1.1
@@ -222,7 +222,7 @@ def test_other_rules_never_take_much_more_than_those_with_the_most(rules: Rules)
     assert shares[Rules.NONE, True].seconds < shares[Rules.NONE, False].seconds
 
 
-def test_the_measurements_come_with_the_package_and_are_quick_to_read() -> None:
+def test_the_measurements_are_packaged() -> None:
     where, rows = read_measured()
     assert "cores" in where
     assert len({(row.material, row.rules) for row in rows}) == len(rows) > 500
@@ -230,7 +230,7 @@ def test_the_measurements_come_with_the_package_and_are_quick_to_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["KRNCPKRNC", "KRABKNAB", "KPPPPPKAABB"])
-def test_materials_far_from_all_measured_ones_have_sane_costs(name: str) -> None:
+def test_materials_unlike_any_measured_have_plausible_costs(name: str) -> None:
     """At most two bytes a placement for both sides together, and positive costs."""
     for table in plan([Material.parse(name)], Rules.WXF):
         if table.index_size > 1_000_000:
@@ -238,13 +238,13 @@ def test_materials_far_from_all_measured_ones_have_sane_costs(name: str) -> None
             assert 1e-8 < table.cpu_seconds / table.index_size < 2e-5, table.material
 
 
-def test_a_table_that_cannot_be_read_is_still_counted(tmp_path: Path) -> None:
+def test_an_unreadable_table_is_still_counted(tmp_path: Path) -> None:
     (tmp_path / "KRNKRAABB.wxf.dtm.xqt").write_bytes(b"nonsense" * 1000)
     planned = {t.material.name: t for t in plan([Material.parse("KRNKRAABB")], Rules.WXF, tmp_path)}
     assert planned["KRNKRAABB"].disk_bytes == 8000
 
 
-def test_planning_loads_no_compiler() -> None:
+def test_planning_does_not_import_numba() -> None:
     planning = "tbgen.building.plan, tbgen.cli.plan"
     script = f"import sys, {planning}; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == 0

@@ -23,7 +23,7 @@ def profiles(directory: Path, threads: int) -> list[list[Share]]:
     return found
 
 
-def test_sweeps_and_rows_are_the_same_for_any_number_of_threads(tmp_path: Path) -> None:
+def test_sweeps_and_rows_do_not_depend_on_threads(tmp_path: Path) -> None:
     one, two = (profiles(tmp_path / str(threads), threads) for threads in (1, 2))
     counts = [
         [[(s.phase, s.order, s.sweeps, s.rows, s.settled) for s in shares] for shares in found]
@@ -33,7 +33,7 @@ def test_sweeps_and_rows_are_the_same_for_any_number_of_threads(tmp_path: Path) 
     assert len(counts[0]) == 3
 
 
-def test_all_that_is_decided_has_been_settled(tmp_path: Path) -> None:
+def test_decided_positions_were_settled(tmp_path: Path) -> None:
     shares = profiles(tmp_path, 1)[-1]
     with TableFile(tmp_path / "KRKN.check.dtm.xqt") as file:
         statistics = file.statistics
@@ -47,7 +47,7 @@ def test_all_that_is_decided_has_been_settled(tmp_path: Path) -> None:
     assert all(share.sweeps for share in swept)
 
 
-def test_the_total_leaves_compiling_out() -> None:
+def test_the_total_excludes_compilation() -> None:
     shares = [
         Share("compile", 0, 9.0, 9.0),
         Share("a", 1, 2.0, 1.0, 3, 4, 5),
@@ -58,7 +58,7 @@ def test_the_total_leaves_compiling_out() -> None:
     assert whole.busy(threads=2) == 0.5
 
 
-def test_a_build_prints_and_tells_its_profile(
+def test_a_build_prints_and_returns_its_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["build", "KNK", "--tables", str(tmp_path), "--profile", "--json"]

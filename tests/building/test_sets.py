@@ -50,16 +50,16 @@ def test_all_materials_of_so_many_men(men: int) -> None:
     assert len(listed) == len(set(listed))
 
 
-def test_what_is_known_of_the_sets_of_five_and_six_men() -> None:
+def test_numbers_of_materials_of_five_and_six_men() -> None:
     assert (len(names(men=5)), len(names(men=6))) == (209, 831)
 
 
-def test_materials_keep_the_order_of_the_words_and_come_once() -> None:
+def test_materials_keep_the_order_of_words_without_duplicates() -> None:
     assert names("krkn", "KRvKA", "KNKR") == ["KRKN", "KRKA"]
     assert names("KRKN", "KRK", men=3) == ["KRK"]
 
 
-def test_materials_of_so_many_attackers_are_those_of_all() -> None:
+def test_materials_by_attackers_agree_with_a_filter_of_all() -> None:
     for attackers in (1, 2, 3):
         of_six = [m.name for m in materials_of([], 6) if m.attackers <= attackers]
         assert names(men=6, attackers=attackers) == of_six
@@ -81,7 +81,7 @@ def test_the_rows_of_table_1() -> None:
     assert len(set(listed)) == len(listed) == 43
 
 
-def test_sets_choose_among_what_is_there() -> None:
+def test_sets_filter_present_materials() -> None:
     there = [Material.parse(name) for name in ("KRKN", "KRNKR", "KNK", "KRNCKRN")]
 
     def chosen(*words: str, men: int | None = None, attackers: int | None = None) -> list[str]:
@@ -104,7 +104,7 @@ def test_a_pattern_matches_from_either_side_in_any_spelling() -> None:
     assert names("KRK[GM]", men=4) == ["KRKA", "KRKB"]
 
 
-def test_a_pattern_reaches_six_men_or_as_many_as_asked_for() -> None:
+def test_a_pattern_reaches_six_men_or_a_given_limit() -> None:
     assert max(material.men for material in materials_of(["KR*K"])) == 6
     assert max(material.men for material in materials_of(["KR*K"], 4)) == 4
 
@@ -129,7 +129,7 @@ def test_a_file_lists_materials_sets_and_patterns(tmp_path: Path) -> None:
         ((), (5, MAX_ATTACKERS + 1), "--attackers 5 is no set of tables"),
     ],
 )
-def test_what_means_nothing_is_refused(
+def test_invalid_words_are_refused(
     words: tuple[str, ...], limits: tuple[int | None, ...], message: str
 ) -> None:
     with pytest.raises(InputError, match=message) as caught:
@@ -137,7 +137,7 @@ def test_what_means_nothing_is_refused(
     assert caught.value.hint
 
 
-def test_a_list_names_no_other_list(tmp_path: Path) -> None:
+def test_a_list_in_a_list_is_refused(tmp_path: Path) -> None:
     listed = tmp_path / "list"
     listed.write_text("KRK\n@list\n")
     with pytest.raises(InputError, match=r"line 2: a list cannot name another list"):
@@ -155,7 +155,7 @@ def test_a_list_names_no_other_list(tmp_path: Path) -> None:
         (("KRK[NR]",), 4),
     ],
 )
-def test_plan_takes_sets(tmp_path: Path, words: tuple[str, ...], tables: int) -> None:
+def test_plan_accepts_sets(tmp_path: Path, words: tuple[str, ...], tables: int) -> None:
     result = CliRunner().invoke(main, ["plan", *words, "--tables", str(tmp_path)])
     assert result.exit_code == 0
     assert f"of {tables} tables to build" in result.stdout

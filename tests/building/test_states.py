@@ -49,7 +49,7 @@ def left(found: StateFile) -> list[bytes] | None:
     return None if parts is None else list(parts)
 
 
-def test_what_is_kept_is_left(tmp_path: Path, supporting: list[TableFile]) -> None:
+def test_round_trip(tmp_path: Path, supporting: list[TableFile]) -> None:
     assert left(state(tmp_path, supporting)) is None
     first = state(tmp_path, supporting)
     first.save([b"other"])
@@ -62,7 +62,7 @@ def test_what_is_kept_is_left(tmp_path: Path, supporting: list[TableFile]) -> No
     assert again.spent[0] <= json.loads(first.path.open("rb").readline())["spent"][0]
 
 
-def test_the_state_of_anything_else_counts_for_nothing(
+def test_a_state_of_another_build_is_ignored(
     tmp_path: Path, supporting: list[TableFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state(tmp_path, supporting).save(PARTS)
@@ -79,7 +79,7 @@ def test_the_state_of_anything_else_counts_for_nothing(
     assert left(state(tmp_path, supporting)) is None
 
 
-def test_other_bytes_count_for_nothing(tmp_path: Path, supporting: list[TableFile]) -> None:
+def test_damaged_states_are_ignored(tmp_path: Path, supporting: list[TableFile]) -> None:
     found = state(tmp_path, supporting)
     found.save(PARTS)
     whole = found.path.read_bytes()
@@ -103,7 +103,7 @@ def test_other_bytes_count_for_nothing(tmp_path: Path, supporting: list[TableFil
         found.load()
 
 
-def test_a_state_that_cannot_be_written_leaves_the_one_before(
+def test_a_failed_save_keeps_the_previous_state(
     tmp_path: Path, supporting: list[TableFile]
 ) -> None:
     def parts() -> Iterator[bytes]:
@@ -118,7 +118,7 @@ def test_a_state_that_cannot_be_written_leaves_the_one_before(
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_states_take_a_small_share_of_the_time(
+def test_saving_takes_a_small_share_of_the_time(
     tmp_path: Path, supporting: list[TableFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
@@ -158,7 +158,7 @@ class KillAfter(Silence):
 
 
 @pytest.mark.parametrize("metric", [None, Metric.DTC])
-def test_a_build_goes_on_where_it_was_killed(
+def test_a_killed_build_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: Metric | None
 ) -> None:
     monkeypatch.setattr(states, "COST", np.inf)
@@ -181,7 +181,7 @@ def test_a_build_goes_on_where_it_was_killed(
     assert record["cpu_seconds"] > 0
 
 
-def test_wrong_parts_with_a_right_checksum_are_refused(
+def test_wrong_parts_with_a_correct_checksum_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(states, "COST", np.inf)
@@ -200,7 +200,7 @@ def test_wrong_parts_with_a_right_checksum_are_refused(
         assert error.value.hint == f"remove {path}, and build again"
 
 
-def test_the_metric_that_was_at_work_is_gone_on_with(
+def test_a_build_resumes_with_its_last_metric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not the metric that had failed before."""
@@ -226,7 +226,7 @@ def test_the_metric_that_was_at_work_is_gone_on_with(
     assert digests(tmp_path)["KRKN.check.dtc.xqt"]
 
 
-def test_where_a_build_goes_on_is_said(
+def test_resuming_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A build here reports it at once, one elsewhere when it is finished."""

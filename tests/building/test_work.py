@@ -14,7 +14,7 @@ from tbgen.tables.names import Metric, RuleSet
 KNK, KRK, KRKN, KRKR = (Material.parse(name) for name in ("KNK", "KRK", "KRKN", "KRKR"))
 
 
-def test_supporting_tables_come_first_and_each_once() -> None:
+def test_supporting_tables_come_first_without_duplicates() -> None:
     names = [material.name for material in needed_materials([KRKN, KRKR, KRKN])]
     assert names == ["KNK", "KRK", "KRKN", "KRKR"]
 
@@ -22,14 +22,14 @@ def test_supporting_tables_come_first_and_each_once() -> None:
 @pytest.mark.parametrize(
     ("metric", "below"), [(None, None), (Metric.DTC, None), (Metric.DTM, Metric.DTM)]
 )
-def test_only_distances_to_mate_ask_for_a_metric_below(
+def test_only_dtm_requires_a_metric_of_supporting_tables(
     metric: Metric | None, below: Metric | None
 ) -> None:
     work = work_for([KRKN], metric, force=True)
     assert work == [Task(KNK, below), Task(KRK, below), Task(KRKN, metric, anew=True)]
 
 
-def test_what_is_asked_for_and_supports_another_has_the_metric_asked_for() -> None:
+def test_a_requested_supporting_table_has_the_requested_metric() -> None:
     assert Task(KRK, Metric.DTC) in work_for([KRK, KRKN], Metric.DTC, force=False)
 
 

@@ -37,7 +37,7 @@ def test_each_table_is_in_one_class_of_memory() -> None:
     assert sum(each.seconds for each in classes) == pytest.approx(total)
 
 
-def test_the_command_tells_of_workers_and_only_of_what_is_missing(tmp_path: Path) -> None:
+def test_the_command_forecasts_missing_tables_for_workers(tmp_path: Path) -> None:
     arguments = ["plan", "KRKN", "--tables", str(tmp_path), "--workers", "4"]
     shown = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
     assert shown["workers"]["workers"] == 4

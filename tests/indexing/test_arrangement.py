@@ -65,7 +65,7 @@ def test_blocks_hold_the_slots_of_the_definition(material: str, block_slots: int
         assert block_map.blocks == block
 
 
-def test_the_orders_to_choose_from() -> None:
+def test_possible_arrangements() -> None:
     layout = Layout.of(Material.parse("KRKN"))
     every = possible_arrangements(layout, 10 * 8100)
     assert len(every) == len(set(every)) == 12
@@ -79,7 +79,7 @@ def test_the_orders_to_choose_from() -> None:
     assert possible_arrangements(layout, 1 << 40)[0] == Arrangement.in_index_order(layout)
 
 
-def test_what_does_not_fit() -> None:
+def test_invalid_arrangements_are_refused() -> None:
     layout = Layout.of(Material.parse("KRKN"))
     assert axis_count(layout) == 3
     for tile_leads, axes in [

@@ -25,7 +25,7 @@ assert gc.get_freeze_count() == frozen
 
 
 @pytest.mark.parametrize("collecting", ["on", "off"])
-def test_imports_stay(collecting: str) -> None:
+def test_imported_objects_are_not_collected(collecting: str) -> None:
     command = [sys.executable, "-c", SCRIPT, collecting]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

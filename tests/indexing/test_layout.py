@@ -123,7 +123,7 @@ def test_random_placements_of_large_materials(name: str, centred: bool) -> None:
 
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.parametrize("centred", [False, True])
-def test_leads_and_those_of_mirror_images(name: str, centred: bool) -> None:
+def test_leads_of_mirror_images(name: str, centred: bool) -> None:
     layout = Layout.of(Material.parse(name))
     rng = random.Random(name)
     boards = (random_board(Material(*layout.armies), rng, centred) for _ in range(150))
@@ -179,7 +179,7 @@ def test_slots_stay_within_64_bits() -> None:
         assert int(str(caught.value).split()[2]) > MAX_SLOTS
 
 
-def test_unreduced_layouts_tell_mirror_images_apart() -> None:
+def test_unreduced_layouts_distinguish_mirror_images() -> None:
     armies = Material.parse("KRKA").armies
     reduced = Layout.of(Material.parse("KRKA"))
     layout = Layout(armies, reduced.inner, reduced=False)

@@ -47,7 +47,7 @@ def test_spellings(text: str, name: str) -> None:
         *["KR/KA", "KRNKR.none", "ßKK", "K\0K", "帅K", "vKK-" * 20],
     ],
 )
-def test_what_is_no_material(text: str) -> None:
+def test_invalid_names(text: str) -> None:
     with pytest.raises(MaterialError) as caught:
         Material.parse(text)
     assert "\n" not in str(caught.value)
@@ -77,7 +77,7 @@ def some_materials() -> list[Material]:
     ]
 
 
-def test_the_stronger_side_comes_first_whichever_way_round() -> None:
+def test_the_stronger_side_comes_first_in_either_order() -> None:
     for material in some_materials():
         assert Material(material.second, material.first) == material
         assert material.first.strength >= material.second.strength

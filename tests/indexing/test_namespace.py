@@ -15,7 +15,7 @@ FEN = "4k4/9/9/9/9/9/9/9/9/R2K5 w"
 HEAVY = ("numpy", "numba", "tbgen.indexing", "tbgen.tables", "tbgen.play")
 
 
-def test_all_names_are_there_and_listed() -> None:
+def test_all_names_exist_and_are_listed() -> None:
     assert set(tbgen.__all__) <= set(dir(tbgen))
     for name in tbgen.__all__:
         assert getattr(tbgen, name) is not None
@@ -44,7 +44,7 @@ def test_importing_loads_nothing() -> None:
     assert subprocess.run([sys.executable, "-c", script], cwd=ROOT).returncode == 0
 
 
-def test_positions_show_themselves() -> None:
+def test_display_of_positions() -> None:
     position = tbgen.Position.from_fen(FEN)
     assert repr(position) == f"Position('{FEN} - - 0 1')"
     assert eval(repr(position).replace("Position(", "tbgen.Position.from_fen(")) == position
@@ -52,13 +52,13 @@ def test_positions_show_themselves() -> None:
     assert position._repr_svg_().startswith("<svg xmlns")
 
 
-def test_judgements_show_themselves() -> None:
+def test_display_of_judgements() -> None:
     judged = tbgen.judge(FEN, ["a0a1"])
     assert repr(judged) == f"Judgement(undecided: {judged.reason})"
     assert "<td>a0a1 idle</td>" in judged._repr_html_()
 
 
-def test_fens_are_positions() -> None:
+def test_fens_are_accepted_as_positions() -> None:
     position = tbgen.Position.from_fen(FEN)
     assert tbgen.legal_moves(FEN) == tbgen.legal_moves(position)
     assert tbgen.is_legal(FEN)

@@ -147,7 +147,7 @@ def test_boards_of_another_size_or_content_are_position_errors() -> None:
             Position(bytes(board), Side.RED)
 
 
-def test_areas_are_those_of_the_rules() -> None:
+def test_areas_agree_with_the_rules() -> None:
     sizes = {"KING": 9, "ADVISOR": 5, "ELEPHANT": 7, "PAWN": 55}
     for kind in PieceType:
         red, black = (area(side, kind) for side in Side)

@@ -49,7 +49,7 @@ def test_a_pool_shares_work() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="addresses are limited by Linux")
-def test_nobody_waits_for_a_thread_without_memory() -> None:
+def test_a_thread_without_memory_raises_at_once() -> None:
     result = subprocess.run([sys.executable, "-c", TRIES], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout == "done\n"

@@ -11,7 +11,7 @@ from tbgen.notation import parse_material
 from tests.kits.paths import DOCS
 
 
-def test_names_that_books_use_are_read() -> None:
+def test_names_in_books_are_read() -> None:
     with (DOCS / "classical-books.csv").open(encoding="utf-8", newline="") as file:
         books = list(csv.DictReader(file))
     assert [(str(parse_material(row["name"])), row["name"]) for row in books] == [
@@ -40,6 +40,6 @@ def test_spellings_name_one_material(words: str, name: str) -> None:
 @pytest.mark.parametrize(
     "words", ["", "马兵单缺象", "车对", "对车", "车对龙", "rook", "KR", "车对马对炮"]
 )
-def test_other_texts_name_none(words: str) -> None:
+def test_other_texts_name_no_material(words: str) -> None:
     with pytest.raises(MaterialError):
         parse_material(words)

@@ -188,7 +188,7 @@ def test_malformed(fen: str, text: str, message: str) -> None:
         assert len(line.splitlines()) == 1
 
 
-def test_fairy_is_asked_for_or_shows_rank_ten() -> None:
+def test_fairy_notation_needs_an_option_or_rank_ten() -> None:
     assert parse_move(START, "h3e3", "fairy").iccs == "h2e2"
     assert parse_move(START, "h3h10", "fairy").iccs == "h2h9"
     assert parse_move(START, "h3h10").iccs == "h2h9"
@@ -200,7 +200,7 @@ def test_fairy_is_asked_for_or_shows_rank_ten() -> None:
 
 @pytest.mark.parametrize("text", ["a0\u01301", "\u0130" + "1a2", "a1\u013010"])
 @pytest.mark.parametrize("notation", [None, "iccs", "fairy"])
-def test_letters_that_are_ours_in_small_only(text: str, notation: str | None) -> None:
+def test_letters_whose_lower_case_is_ascii(text: str, notation: str | None) -> None:
     """A pattern that ignores case matches the dotted capital I of Turkish as an i."""
     with pytest.raises(MoveTextError, match="no move"):
         parse_move(START, text, notation)
@@ -251,7 +251,7 @@ def sample(rng: random.Random) -> Iterator[Position]:
     yield from (crowded_pawns(rng) for _ in range(60))
 
 
-def test_every_position_and_legal_move_reads_back() -> None:
+def test_round_trip_of_all_legal_moves() -> None:
     seen = 0
     for position in sample(random.Random(7)):
         seen += 1

@@ -195,7 +195,7 @@ def test_noise_is_refused_in_one_line(text: str) -> None:
     ["1{}x", "1{}]x", "[{}1{}x", "B[6]={}[{}1{}x", "B{}[6]{}={}x", "{}x", "1{}/", "9\n{}x"],
 )
 @pytest.mark.parametrize("filler", [" ", "1 ", "- ", ", ", "\n", "]"])
-def test_long_lines_take_no_longer_than_their_length(pattern: str, filler: str) -> None:
+def test_parsing_takes_linear_time(pattern: str, filler: str) -> None:
     """2 000 blanks once took twenty seconds, by backtracking."""
     text = pattern.replace("{}", filler * 2000)
     start = time.process_time()
@@ -209,7 +209,7 @@ def test_unknown_style() -> None:
         format_position(Position.from_fen(START_FEN), "pgn")
 
 
-def test_no_numba_and_no_numpy() -> None:
+def test_notation_imports_neither_numba_nor_numpy() -> None:
     code = (
         "import sys, tbgen.notation, tbgen.cli.convert;"
         "sys.exit(bool({'numba', 'numpy'} & set(sys.modules)))"

@@ -29,7 +29,7 @@ def tables() -> Iterator[GameTablebase]:
         yield opened
 
 
-def test_the_better_player_wins_as_fast_as_the_table_says(tables: GameTablebase) -> None:
+def test_a_winning_player_wins_in_the_distance_of_the_table(tables: GameTablebase) -> None:
     game = Environment(tables, FORK)
     plies = tables.probe(FORK).plies
     while game.result is None:
@@ -64,7 +64,7 @@ def test_repetitions_are_judged(tables: GameTablebase) -> None:
     assert game.positions.count(game.position) == 3 or not game.legal_moves
 
 
-def test_ends_that_nobody_played(tables: GameTablebase) -> None:
+def test_games_that_are_over_at_the_start_or_at_the_limit(tables: GameTablebase) -> None:
     assert Environment(tables, MATED).result == Outcome.LOSS
     assert Environment(tables, MATED, side=Side.RED).result == Outcome.WIN
     assert Environment(tables, FORK, plies=1).step("a0b0").result == Outcome.DRAW

@@ -62,7 +62,7 @@ def test_large_tables(material: str, rules: str) -> None:
         ("KRKNN", "wxf", "2R6/4k4/9/9/4n4/9/9/9/2n1K4/9 b", Side.RED, "checking"),
     ],
 )
-def test_draws_once_lost(material: str, rules: str, fen: str, side: Side, defence: str) -> None:
+def test_draws_lost_before(material: str, rules: str, fen: str, side: Side, defence: str) -> None:
     with open_tablebase(built(material, rules=rules), rules=rules) as tables:
         for seed in range(5):
             start, rng = Position.from_fen(fen), random.Random(seed)

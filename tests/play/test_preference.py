@@ -50,13 +50,13 @@ def root_moves(draw: st.DrawFn) -> RootMove:
 
 
 @given(values(), values())
-def test_preference_is_the_order_of_codes(one: Value, other: Value) -> None:
+def test_preference_agrees_with_the_order_of_codes(one: Value, other: Value) -> None:
     better = CODES.encode(one) > CODES.encode(other)
     assert (Preference.of(one) < Preference.of(other)) == better
     assert (Preference.of(one) == Preference.of(other)) == (one == other)
 
 
-def test_what_is_unknown_lies_between_losses_and_draws() -> None:
+def test_unknown_values_are_between_losses_and_draws() -> None:
     worst_to_best = [
         Value(Outcome.LOSS, 0, 0),
         Value(Outcome.LOSS, 0, 8),
@@ -87,7 +87,7 @@ def test_sort_key_is_a_total_order(moves: list[RootMove]) -> None:
 
 
 @given(st.lists(root_moves(), max_size=8, unique_by=lambda move: move.move), st.randoms())
-def test_sorting_does_not_depend_on_the_order_before(
+def test_sorting_does_not_depend_on_the_input_order(
     moves: list[RootMove], random: st.DataObject
 ) -> None:
     shuffled = list(moves)

@@ -109,7 +109,7 @@ MUTUAL_MOVES = "e3d3 d6e6 d3e3 e6d6"
 
 
 @pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
-def test_mutual_checks_go_on(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+def test_mutual_checks_continue(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """Each side holds the draw by checks while the other checks too, with any bound."""
     monkeypatch.setattr(safety, "MAX_STAKES", limit)
     loop = played(MUTUAL, MUTUAL_MOVES)[:-1]
@@ -145,7 +145,7 @@ def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, l
         assert not is_lost_by(judge_repetition(positions, WXF), Side.BLACK)
 
 
-def test_what_the_past_forbids_is_not_repeated() -> None:
+def test_a_check_that_the_history_forbids_is_not_repeated() -> None:
     """A loop entered by checks is left, although the tables value the check as a draw."""
     positions = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0f0")
     others = played(CHECKING, "e0f0 e3d3 f0e0")

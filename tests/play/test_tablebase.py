@@ -89,7 +89,7 @@ def test_mirrored_and_swapped_positions_agree(tables: GameTablebase, position: P
 
 @given(positions(MATERIALS))
 @SHARED
-def test_a_position_is_worth_its_best_move(tables: GameTablebase, position: Position) -> None:
+def test_values_agree_with_best_moves(tables: GameTablebase, position: Position) -> None:
     result, moves = tables.probe_with_moves(position)
     assert (not moves) == is_terminal(position)
     assert moves == sorted(moves, key=lambda move: move.sort_key)
@@ -183,7 +183,7 @@ def test_every_winning_move_is_progress(tables: GameTablebase) -> None:
     assert won > 50
 
 
-def test_lines_end_in_mate_after_as_many_plies_as_the_value_says(tables: GameTablebase) -> None:
+def test_lines_end_in_mate_at_the_distance_of_the_value(tables: GameTablebase) -> None:
     rng = random.Random(4)
     for _ in range(60):
         position = random_position(rng, MATERIALS)
@@ -198,9 +198,7 @@ def test_lines_end_in_mate_after_as_many_plies_as_the_value_says(tables: GameTab
             assert line.winner == (position.side if won else position.side.other)
 
 
-def test_lines_of_rule_wins_end_in_a_loop_that_the_referee_gives_to_the_winner(
-    check: GameTablebase,
-) -> None:
+def test_lines_of_rule_wins_end_in_a_loop_won_by_the_referee(check: GameTablebase) -> None:
     for position in decided_by_rules(check, 25):
         line = check.mainline(position)
         won = line.result.outcome == Outcome.WIN
@@ -216,7 +214,7 @@ def test_lines_of_rule_wins_end_in_a_loop_that_the_referee_gives_to_the_winner(
     "fen",
     ["3ck4/9/3a5/9/9/9/9/9/4A4/3KR4 w", "4k4/3c5/3a5/9/9/9/9/9/4A4/3KR4 w"],
 )
-def test_a_winner_who_must_check_looks_for_a_move_that_is_none(mutual_dir: Path, fen: str) -> None:
+def test_a_winner_forced_to_check_reaches_a_quiet_move(mutual_dir: Path, fen: str) -> None:
     position = Position.from_fen(fen)
     with open_tablebase(mutual_dir) as tables:
         root, moves = tables.probe_with_moves(position)
@@ -229,7 +227,7 @@ def test_a_winner_who_must_check_looks_for_a_move_that_is_none(mutual_dir: Path,
         assert (line.ending, line.winner) == (Ending.LOOP, Side.RED)
 
 
-def test_no_defence_leads_a_winner_round_in_vain(mutual_dir: Path) -> None:
+def test_no_defence_repeats_a_won_position_without_losing(mutual_dir: Path) -> None:
     """Against any replies, every repetition of a rule win is lost by the defender."""
     rng = random.Random(6)
     repeated = 0
@@ -262,7 +260,7 @@ def test_lines_cut_short(check: GameTablebase) -> None:
     assert "cut" in explain_line(line)
 
 
-def test_a_side_that_draws_does_not_check_for_ever(check: GameTablebase) -> None:
+def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> None:
     """Against a draw by checks only, best_move leaves the loop when the history shows it."""
     games = 0
     for position in drawn_with_checks(check, 12):

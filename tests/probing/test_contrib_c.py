@@ -68,7 +68,7 @@ def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
 
 
 @pytest.mark.parametrize("flags", [(), ("-DTB_IN_MEMORY",), ("-O3", "-Wconversion", "-Wshadow")])
-def test_a_strict_compiler_has_no_complaint(flags: tuple[str, ...]) -> None:
+def test_the_reader_compiles_without_warnings(flags: tuple[str, ...]) -> None:
     compiled("strict", (CONTRIB / "example.c", *READER), *flags)
 
 
@@ -184,7 +184,7 @@ def test_ranked_moves(
             assert line == python_line(tables, position), position.fen
 
 
-def test_positions_that_are_none(harness: Path) -> None:
+def test_invalid_positions(harness: Path) -> None:
     files = sorted(built("KRKN").glob("*.xqt"))
 
     def status(pieces: dict[int, int], side: int = 0, mode: str = "probe") -> int:
@@ -235,7 +235,7 @@ def refused(harness: Path, path: Path) -> str:
     "other",
     ["KNK.none.dtm", "KRK.check.dtm", "KRK.none-o1.dtm", "KRK.none.dtc", "krk.none.dtm", "any"],
 )
-def test_a_name_must_say_what_the_header_says(tmp_path: Path, harness: Path, other: str) -> None:
+def test_a_name_must_agree_with_the_header(tmp_path: Path, harness: Path, other: str) -> None:
     spec = spec_of("KRK")
     path = write(tmp_path, spec, random_planes(spec, 9))
     renamed = path.rename(tmp_path / f"{other}.xqt")

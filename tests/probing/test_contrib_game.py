@@ -78,7 +78,7 @@ def wandering(rng: random.Random, start: Position, plies: int) -> list[Position]
 @pytest.mark.parametrize(
     ("some", "direct_wins"), [(20, 8), pytest.param(60, 20, marks=pytest.mark.certification)]
 )
-def test_the_filter_is_its_naive_twin(
+def test_the_filter_agrees_with_the_naive_filter(
     directory: Path, tables: GameTablebase, some: int, direct_wins: int
 ) -> None:
     rng = random.Random(11)
@@ -210,7 +210,7 @@ def test_offences_of_moves(rules: str) -> None:
 
 
 @needs_c
-def test_what_is_no_game(directory: Path) -> None:
+def test_invalid_games(directory: Path) -> None:
     start = Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K1R3 w")
     unknown = Position.from_fen("4k4/9/9/9/9/9/9/9/9/3K1N3 w")
     records = [
@@ -253,7 +253,7 @@ def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[E
 
 
 @needs_cxx
-def test_the_engine_does_not_slip(directory: Path) -> None:
+def test_the_engine_keeps_every_result(directory: Path) -> None:
     endings = play(directory, "KRAKR", 2, depth=1)
     assert endings.total() >= 6
     assert endings[Ending.LOOP] >= 1
@@ -261,7 +261,7 @@ def test_the_engine_does_not_slip(directory: Path) -> None:
 
 @needs_cxx
 @pytest.mark.certification
-def test_the_engine_does_not_slip_in_a_thousand_games() -> None:
+def test_the_engine_keeps_every_result_of_a_thousand_games() -> None:
     endings: Counter[Ending] = Counter()
     for material in ("KRAKR", "KRKN", "KCAKP", "KNAKP"):
         endings += play(built(material, rules="wxf"), material, 90, depth=1)
@@ -269,7 +269,7 @@ def test_the_engine_does_not_slip_in_a_thousand_games() -> None:
 
 
 @needs_cxx
-def test_the_search_asks_the_tables(directory: Path, tables: GameTablebase) -> None:
+def test_the_search_probes_tables_after_captures(directory: Path, tables: GameTablebase) -> None:
     """A position with more men than the tables, from which captures lead into them."""
     game = [Position.from_fen("4k4/9/9/9/4r4/9/4P4/9/4A4/3K1R3 w")]
     with MockEngine(cprograms.mock_engine(), tables.rule_set, 3, directory) as engine:

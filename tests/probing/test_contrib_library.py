@@ -30,7 +30,7 @@ def check(command: list[str], text: str | None = None) -> str:
 
 
 @needs_cxx
-def test_one_source_is_c_and_cpp(tmp_path: Path) -> None:
+def test_the_single_source_compiles_as_c_and_cpp(tmp_path: Path) -> None:
     """Also with an external zstd decoder, here that of the system."""
     folder = cprograms.amalgamation()
     names = sorted(path.name for path in folder.iterdir())
@@ -47,7 +47,7 @@ def test_one_source_is_c_and_cpp(tmp_path: Path) -> None:
 
 
 @needs_c
-def test_the_code_of_the_page_is_compiled() -> None:
+def test_the_code_of_the_page_compiles() -> None:
     assert BLOCKS
     for code in BLOCKS:
         check([*C, "-fsyntax-only", "-I", str(CONTRIB), "-x", "c", "-"], code)

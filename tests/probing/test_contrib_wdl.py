@@ -181,7 +181,7 @@ def test_threads_share_outcomes(tmp_path: Path) -> None:
 
 @needs_cxx
 @pytest.mark.certification
-def test_threads_ask_the_adapter_while_tables_change(tmp_path: Path) -> None:
+def test_threads_probe_while_tables_change(tmp_path: Path) -> None:
     pack(built("KRKN"), tmp_path)
     boards = all_boards(Material.parse("KRKN"))
     boards = boards[np.random.default_rng(3).choice(len(boards), 500)]

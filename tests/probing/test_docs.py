@@ -73,7 +73,7 @@ def test_the_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("kind", list(BUILT))
-def test_the_positions(kind: tuple[str, str]) -> None:
+def test_positions_csv_agrees_with_the_readers(kind: tuple[str, str]) -> None:
     rules, metric = kind
     directory = built(*BUILT[kind], rules=rules, metric=metric)
     rows = [row for row in POSITIONS if (row["rules"], row["metric"]) == kind]
@@ -96,7 +96,7 @@ def test_the_positions(kind: tuple[str, str]) -> None:
             assert value_of(file.path, looked_up.fen) == written
 
 
-def test_what_the_positions_cover() -> None:
+def test_coverage_of_positions_csv() -> None:
     seen = {(row["outcome"], min(int(row["order"]), 2)) for row in POSITIONS}
     assert seen == {(o, k) for o in ("win", "loss") for k in range(3)} | {("draw", 0)}
     positions = [Position.from_fen(row["fen"]) for row in POSITIONS]

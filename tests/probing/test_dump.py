@@ -69,7 +69,7 @@ def test_every_row_of_a_table() -> None:
     assert len(rows) == statistics.legal
 
 
-def test_every_slot_has_a_row_where_that_is_asked_for() -> None:
+def test_all_slots_have_a_row_on_request() -> None:
     with open_tablebase(built("KRKN")) as tables:
         slots = tables.table("KNK").layout.slots
         parts = list(read_chunks("KNK", tables, side=Side.BLACK, legal_only=False, chunk=999))
@@ -85,7 +85,7 @@ def test_every_slot_has_a_row_where_that_is_asked_for() -> None:
     assert [row["legal"] for row in rows] == ["01"[yes] for yes in every["legal"].tolist()]
 
 
-def test_archives_say_the_same(tmp_path: Path) -> None:
+def test_archives_have_equal_rows(tmp_path: Path) -> None:
     out = tmp_path / "knk.npz"
     result = dump("KNK", "--format", "npz", "--out", out, "--json")
     assert result.exit_code == 0, result.output
@@ -102,7 +102,7 @@ def test_archives_say_the_same(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["knk.npz"]
 
 
-def test_parquet_says_the_same(tmp_path: Path) -> None:
+def test_parquet_has_equal_rows(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra `parquet` is not installed")
     out = tmp_path / "knk.parquet"
     assert dump("KNK", "--format", "parquet", "--out", out).exit_code == 0
@@ -112,7 +112,7 @@ def test_parquet_says_the_same(tmp_path: Path) -> None:
     assert all((table[name].to_numpy() == column).all() for name, column in columns.items())
 
 
-def test_values_of_codes_are_those_of_one_code() -> None:
+def test_values_of_codes_agree_with_single_codes() -> None:
     for space in (CodeSpace(1), CodeSpace(2), CodeSpace(2, LONG_SPAN), CodeSpace(4, LONG_SPAN)):
         codes = np.random.default_rng(3).integers(1, space.top + 1, size=400)
         codes[:3] = 1, space.draw, space.top
@@ -218,7 +218,7 @@ def test_squares_of_many_slots(material: str) -> None:
 @pytest.mark.parametrize(
     "options", [(), ("--sample", "9999999"), ("--format", "npz")], ids=["csv", "sample", "npz"]
 )
-def test_no_count_of_positions_is_believed(
+def test_wrong_counts_in_statistics_are_damage(
     tmp_path: Path, share: float, options: tuple[str, ...]
 ) -> None:
     path = tmp_path / "KNK.check.dtm.xqt"
@@ -241,7 +241,7 @@ def test_no_count_of_positions_is_believed(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_sample_comes_to_an_end_whatever_the_statistics_claim() -> None:
+def test_sampling_ends_with_wrong_statistics() -> None:
     with open_tablebase(built("KRKN")) as tables:
         file = tables.table("KNK")
         true = file.statistics

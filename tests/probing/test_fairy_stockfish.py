@@ -47,7 +47,7 @@ def tiny_source(folder: Path) -> Path:
     return folder
 
 
-def test_calls_go_to_their_places(tmp_path: Path, script: ModuleType) -> None:
+def test_calls_are_inserted_at_their_places(tmp_path: Path, script: ModuleType) -> None:
     source = tiny_source(tmp_path / "src")
     script.insert(source)
     search = (source / "search.cpp").read_text().splitlines()
@@ -78,7 +78,7 @@ def test_calls_go_to_their_places(tmp_path: Path, script: ModuleType) -> None:
         ("search.cpp", "Step 5. Tablebases", "Step 5. Tablebases\n // Step 5. Tablebases"),
     ],
 )
-def test_a_source_without_a_place_is_left_alone(
+def test_a_source_without_a_place_stays_unchanged(
     tmp_path: Path, script: ModuleType, name: str, old: str, new: str
 ) -> None:
     source = tiny_source(tmp_path / "src")
@@ -90,7 +90,7 @@ def test_a_source_without_a_place_is_left_alone(
 
 
 def no_source(folder: Path) -> Path:
-    """Return None, for the source that build.py downloads."""
+    """Return the empty path, for which build.py downloads the source."""
     del folder
     return Path()
 

@@ -107,7 +107,7 @@ def test_threads(directory: Path) -> None:
                 assert (scores == wanted).all()
 
 
-def test_a_search_of_ones_own(directory: Path) -> None:
+def test_probes_in_a_users_own_kernel(directory: Path) -> None:
     @kernel
     def best_of_two(buffers, boards, side):
         best = -WIN
@@ -131,7 +131,7 @@ def test_a_search_of_ones_own(directory: Path) -> None:
         assert tables.load_wanted() == 0
 
 
-def test_what_is_no_position(directory: Path) -> None:
+def test_invalid_positions(directory: Path) -> None:
     with Tablebase.open(directory) as tablebase:
         buffers = NumbaTables(tablebase, ["KRK", "KAKBB"]).buffers
         good = [(1, 4), (9, 85), (4, 0)]
@@ -158,7 +158,7 @@ def test_what_is_no_position(directory: Path) -> None:
         assert status(good, side=2) == INVALID
 
 
-def test_preload_says_what_stays_cold(directory: Path) -> None:
+def test_preload_returns_the_blocks_that_stay_cold(directory: Path) -> None:
     with Tablebase.open(directory) as tablebase:
         tables = NumbaTables(tablebase, ["KNPKA", "KRK"], cache_bytes=50_000)
         assert tables.preload("KRK") == 0
@@ -184,7 +184,7 @@ def test_scores_are_in_order_of_preference() -> None:
     assert scores == sorted(scores)
 
 
-def test_a_span_that_scores_cannot_hold(tmp_path: Path) -> None:
+def test_a_span_too_large_for_scores_is_refused(tmp_path: Path) -> None:
     spec = spec_of("KRK", 4)
     object.__setattr__(spec, "codes", CodeSpace(4, 40_000))
     write(tmp_path, spec, random_planes(spec, 1))

@@ -141,7 +141,7 @@ def probe_one(tables: WdlTables, pieces: list[int], squares: list[int], side: in
     return int(statuses[0]), int(outcomes[0])
 
 
-def test_what_has_no_outcome(random_files: Tablebase) -> None:
+def test_positions_without_an_outcome(random_files: Tablebase) -> None:
     tables = WdlTables(random_files, ["KPKA", "KNNK"])
     assert probe_one(tables, [1, 9], [4, 85]) == (OK, 0)  # nothing that could win
     assert probe_one(tables, [1, 9, 4], [4, 85, 40]) == (MISSING, 0)

@@ -98,7 +98,7 @@ def fens(count: int, materials: tuple[str, ...] = MATERIALS) -> list[str]:
     return [format_position(random_position(rng, materials)) for _ in range(count)]
 
 
-def test_it_is_small_and_needs_no_system(module: Path) -> None:
+def test_the_module_is_small_and_imports_no_system(module: Path) -> None:
     sizes = {name: (module / name).stat().st_size for name in ("xqprobe.wasm", "xqprobe.js")}
     assert sum(sizes.values()) < MOST_BYTES, sizes
     assert b"wasi_snapshot" not in (module / "xqprobe.wasm").read_bytes()
@@ -173,7 +173,7 @@ def test_best_moves_and_outcomes_alone(module: Path, server: str, tables: GameTa
 
 
 @needs_node
-def test_what_is_wrong_is_said(module: Path, site: Path, server: str) -> None:
+def test_errors_are_reported(module: Path, site: Path, server: str) -> None:
     (site / "bad").mkdir()
     (site / "bad" / "KRK.check.dtm.xqt").write_bytes(b"no table" * 100)
     mate, pawn = "3k5/9/9/9/9/9/9/9/9/R3K4 w", "3k5/9/9/9/9/9/9/9/9/CR2K4 w"

@@ -46,7 +46,7 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_written_is_read(table: Path) -> None:
+def test_round_trip(table: Path) -> None:
     assert read_certificate(table) is None
     write_certificate(table, SOUND, 1_234_567_890_123_456_789)
     assert read_certificate(table) == SOUND
@@ -80,7 +80,7 @@ def test_the_longest_certificate_is_read() -> None:
     assert Certificate.from_text(longest.to_text()) == longest
 
 
-def test_unknown_members_are_passed_over() -> None:
+def test_unknown_members_are_ignored() -> None:
     fields = json.loads(SOUND.to_text()) | {"signature": "none", "table2": [1, 2]}
     assert Certificate.from_text(json.dumps(fields)) == SOUND
 
@@ -123,7 +123,7 @@ def test_every_value_is_checked(member: str, value: Any) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_what_counts_to_conversion_rests_on_any_metric() -> None:
+def test_a_dtc_table_may_rest_on_any_metric() -> None:
     fields = json.loads(SOUND.to_text()) | {"table": "KRKN.none.dtc"}
     assert Certificate.from_text(json.dumps(fields)).table == name_of("KRKN.none.dtc")
     fields["supporting"][0]["table"] = "KNK.none.dtc"
@@ -135,7 +135,7 @@ def test_what_counts_to_conversion_rests_on_any_metric() -> None:
     [b"", b"[]", b"{", b"null", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 3000, b'"' * 20_000,
      SOUND.to_text().encode() + b"x", SOUND.to_text().encode() + b" " * MAX_CERTIFICATE],
 )  # fmt: skip
-def test_what_is_no_certificate_is_an_error_of_one_line(table: Path, content: bytes) -> None:
+def test_an_invalid_certificate_is_an_error_of_one_line(table: Path, content: bytes) -> None:
     certificate_path(table).write_bytes(content)
     with pytest.raises(CertificateError) as error:
         read_certificate(table)
@@ -143,7 +143,7 @@ def test_what_is_no_certificate_is_an_error_of_one_line(table: Path, content: by
     assert "\n" not in str(error.value)
 
 
-def test_damaged_texts_are_read_or_refused() -> None:
+def test_damaged_text_is_read_or_refused() -> None:
     rng, text = random.Random(3), SOUND.to_text()
     refused = 0
     for _ in range(3000):
@@ -169,7 +169,7 @@ def test_a_huge_file_takes_no_memory(table: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "directory"])
-def test_what_is_no_file_is_refused_at_once(table: Path, kind: str) -> None:
+def test_special_files_are_refused_at_once(table: Path, kind: str) -> None:
     path = certificate_path(table)
     os.mkfifo(path) if kind == "pipe" else path.mkdir()
     with pytest.raises(CertificateError):

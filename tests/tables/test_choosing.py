@@ -11,7 +11,7 @@ from tbgen.tables.choosing import TILE_SLOTS, choose_arrangement
 
 
 @pytest.mark.parametrize("material", ["KRKN", "KPPKA", "KRKNN"])
-def test_the_axis_along_which_neighbours_are_alike_is_the_fastest(material: str) -> None:
+def test_the_fastest_axis_is_that_of_equal_neighbours(material: str) -> None:
     layout = Layout.of(Material.parse(material))
     candidates = possible_arrangements(layout, TILE_SLOTS)
     for wanted in candidates[:: max(1, len(candidates) // 4)]:

@@ -67,7 +67,7 @@ def test_limits_raise(space: CodeSpace, outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
-def test_wins_and_losses_never_meet(space: CodeSpace) -> None:
+def test_losses_draw_and_wins_are_separate(space: CodeSpace) -> None:
     last = space.max_order
     even, odd = space.max_plies, space.max_plies + 1
     most_stubborn = Value(Outcome.LOSS, last, odd if last else even)
@@ -86,18 +86,18 @@ def test_wins_and_losses_never_meet(space: CodeSpace) -> None:
         Value(Outcome.LOSS, -1, 1),
     ],
 )
-def test_values_that_cannot_be_are_refused(value: Value) -> None:
+def test_impossible_values_are_refused(value: Value) -> None:
     with pytest.raises(ValueError, match="no value"):
         CodeSpace(2).encode(value)
 
 
-def test_decode_refuses_what_is_no_code() -> None:
+def test_decode_refuses_invalid_codes() -> None:
     for code in (0, -1, 256):
         with pytest.raises(ValueError, match="no code"):
             CodeSpace(1).decode(code)
 
 
-def test_printed_numbers_are_those_of_the_paper() -> None:
+def test_printed_numbers_agree_with_the_paper() -> None:
     assert DRAW.number == 0
     assert Value(Outcome.WIN, 0, 5).number == 5
     assert Value(Outcome.LOSS, 0, 0).number == 0
@@ -105,7 +105,7 @@ def test_printed_numbers_are_those_of_the_paper() -> None:
     assert Value(Outcome.LOSS, 3, 1).number == 254
 
 
-def test_spans_are_what_fits() -> None:
+def test_spans_are_the_largest_that_fit() -> None:
     assert CodeSpace(1).max_order == 0
     assert 2 * BYTE_SPAN + 1 == 255
     assert CodeSpace(2).max_order >= 255

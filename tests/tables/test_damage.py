@@ -282,7 +282,7 @@ def test_forged_statistics(tmp_path: Path, text: bytes) -> None:
         assert file.code(0, 0) >= 1
 
 
-def test_a_newer_format_is_told_apart_from_damage(table: tuple[Path, Planes]) -> None:
+def test_a_newer_format_is_distinguished_from_damage(table: tuple[Path, Planes]) -> None:
     path, _ = table
     data = bytearray(path.read_bytes())
     data[8] = 9
@@ -302,7 +302,7 @@ def test_a_file_that_shrinks_while_open(table: tuple[Path, Planes]) -> None:
             file.plane(0)
 
 
-def test_other_files_are_no_tables(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "KPK.none.dtm.xqt"
     for data in (b"", b"x", b"PK\3\4" + bytes(500)):
         path.write_bytes(data)

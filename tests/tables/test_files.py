@@ -133,7 +133,7 @@ def test_blocks_of_many_codes_have_fewer_slots(tmp_path: Path) -> None:
             assert agrees(file.plane(1, threads=2), planes[1])
 
 
-def test_the_digest_tells_contents_apart(tmp_path: Path) -> None:
+def test_different_contents_have_different_digests(tmp_path: Path) -> None:
     spec = spec_of("KPK")
     red, black = random_planes(spec, 1, empty=0.0)
     other = red.copy()
@@ -172,14 +172,14 @@ def test_blocks_without_positions_cost_eight_bytes(tmp_path: Path) -> None:
         assert file.header.file_size < few + 8 * sum(file.header.blocks) + 6000
 
 
-def test_fill_continues_the_codes_before() -> None:
+def test_fill_repeats_neighbouring_codes() -> None:
     codes = np.array([0, 0, 7, 0, 0, 9, 0], np.uint8)
     assert fill(codes, 128).tolist() == [7, 7, 7, 7, 7, 9, 9]
     assert fill(np.zeros(3, np.uint8), 128).tolist() == [128] * 3
 
 
 @pytest.mark.parametrize("width", [1, 2, 4])
-def test_decoded_blocks_are_as_small_as_promised(width: int) -> None:
+def test_decoded_blocks_stay_within_their_bound(width: int) -> None:
     rng = np.random.default_rng(2)
     for slots in (1, 5, safe_slots(width)):
         for distinct in (1, 2, 255, 256, 257, 5000):
@@ -203,7 +203,7 @@ class SourceFailedError(Exception):
 
 
 @pytest.mark.parametrize("fails_at", [(0, 0), (0, 900), (1, 0), (1, 1500)])
-def test_a_failing_source_leaves_nothing(tmp_path: Path, fails_at: tuple[int, int]) -> None:
+def test_a_failing_source_leaves_no_file(tmp_path: Path, fails_at: tuple[int, int]) -> None:
     spec = spec_of("KPK")
     planes = random_planes(spec, 3)
 
@@ -233,7 +233,7 @@ def test_codes_of_another_width_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk_is_an_os_error_and_leaves_nothing(
+def test_a_full_disk_is_an_os_error_and_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(descriptor: int) -> None:
@@ -252,7 +252,7 @@ def test_a_missing_directory_is_an_os_error(tmp_path: Path) -> None:
     assert caught.value.filename == str(tmp_path / "nowhere" / spec.name.filename)  # no other name
 
 
-def test_few_blocks_are_on_their_way_at_a_time(
+def test_the_number_of_pending_blocks_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = spec_of("KRK")
@@ -303,7 +303,7 @@ def test_the_cache_stays_within_its_budget(tmp_path: Path) -> None:
     assert cache.info.bytes == 0
 
 
-def test_a_cache_without_budget_keeps_nothing(tmp_path: Path) -> None:
+def test_a_cache_without_budget_is_empty(tmp_path: Path) -> None:
     spec = spec_of("KRK")
     planes = random_planes(spec, 3, empty=0.0)
     with TableFile(write(tmp_path, spec, planes), BlockCache(0)) as file:
@@ -326,7 +326,7 @@ def test_many_threads_read_the_same_file(tmp_path: Path) -> None:
             assert all(pool.map(read, range(24)))
 
 
-def test_slots_beyond_the_table_are_index_errors(tmp_path: Path) -> None:
+def test_slots_out_of_range_raise_index_error(tmp_path: Path) -> None:
     spec = spec_of("KRK")
     with TableFile(write(tmp_path, spec, random_planes(spec, 3))) as file:
         for slot in (-1, spec.slots):
@@ -337,7 +337,7 @@ def test_slots_beyond_the_table_are_index_errors(tmp_path: Path) -> None:
         assert file.codes(0, np.array([], np.int64)).size == 0
 
 
-def test_a_closed_file_says_so(tmp_path: Path) -> None:
+def test_a_closed_file_raises(tmp_path: Path) -> None:
     spec = spec_of("KRK")
     file = TableFile(write(tmp_path, spec, random_planes(spec, 3)))
     file.close()

@@ -72,11 +72,11 @@ def test_names_and_their_files(name: TableName, filename: str) -> None:
         "",
     ],
 )
-def test_other_names_are_no_tables(filename: str) -> None:
+def test_other_names_are_refused(filename: str) -> None:
     assert TableName.parse(filename) is None
 
 
-def test_the_option_belongs_to_the_rules_that_know_chases() -> None:
+def test_the_option_exists_only_for_rules_with_chases() -> None:
     assert RuleSet(Rules.WXF).options == Option.MINOR_CHASES == 1
     assert RuleSet(Rules.WXF, minor_chases=False).options == Option.NONE
     for rules in (Rules.NONE, Rules.CHECK):
@@ -88,7 +88,7 @@ def test_the_option_belongs_to_the_rules_that_know_chases() -> None:
         TableName(KRNKR, RuleSet(None), Metric.DTM)
 
 
-def test_what_is_left_open_admits_anything() -> None:
+def test_an_unspecified_choice_admits_all() -> None:
     sets = [
         RuleSet(Rules.NONE), RuleSet(Rules.WXF), RuleSet(Rules.WXF, 2),
         RuleSet(Rules.WXF, 2, False),
@@ -110,7 +110,7 @@ def test_stored_numbers_of_enums_never_change() -> None:
     assert [metric.number for metric in (Metric.DTM, Metric.DTC)] == [0, 1]
 
 
-def test_build_records_lie_beside_the_table(tmp_path: Path) -> None:
+def test_build_records_are_beside_the_table(tmp_path: Path) -> None:
     table = tmp_path / "KRNKR.none.dtm.xqt"
     assert read_build_record(table) == {}
     write_build_record(table, {"build_seconds": 1.5})
@@ -124,7 +124,7 @@ def test_build_records_lie_beside_the_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value", ['"\\u001b[2J"', "null", "true", "-1", "NaN", "1e999", "[]", "{}"]
 )
-def test_wrong_values_in_a_build_record_are_left_out(tmp_path: Path, value: str) -> None:
+def test_wrong_values_in_a_build_record_are_ignored(tmp_path: Path, value: str) -> None:
     table = tmp_path / "KRNKR.none.dtm.xqt"
     build_record_path(table).write_text(f'{{"build_seconds": {value}, "cpu_seconds": 2, "x": 1}}')
     assert read_build_record(table) == {"cpu_seconds": 2}

@@ -15,7 +15,7 @@ from tests.kits.tablekit import random_planes, spec_of, statistics_of, write
 
 @pytest.mark.parametrize("width", [1, 2, 4])
 @pytest.mark.parametrize("distinct", [1, 2, 100, 253, 5000])
-def test_blocks_of_numbers_are_those_of_codes(width: int, distinct: int) -> None:
+def test_blocks_of_indices_equal_blocks_of_codes(width: int, distinct: int) -> None:
     rng = np.random.default_rng(distinct)
     space = CodeSpace(width)
     values = rng.choice(min(space.top, 1 << 30), min(distinct, 253 if width == 1 else distinct)) + 1
@@ -31,14 +31,14 @@ def test_blocks_of_numbers_are_those_of_codes(width: int, distinct: int) -> None
             assert encode(numbers, space.draw) == encode_filled(codes, space.draw)
 
 
-def test_a_palette_has_no_position_and_the_draw_and_keeps_the_order() -> None:
+def test_a_palette_is_sorted_and_contains_code_0_and_the_draw() -> None:
     palette = Palette.of(CodeSpace(2), [65535, 3])
     assert palette.codes.tolist() == [0, 3, 32768, 65535]
     assert palette.draw == 2
 
 
 @pytest.mark.parametrize(("distinct", "dtype"), [(60, np.uint8), (600, np.uint16)])
-def test_the_file_of_numbers_is_that_of_codes(
+def test_the_file_of_indices_equals_the_file_of_codes(
     tmp_path: Path, distinct: int, dtype: type[np.unsignedinteger]
 ) -> None:
     spec = spec_of("KPK", 2, Rules.CHECK)
@@ -60,7 +60,7 @@ def test_the_file_of_numbers_is_that_of_codes(
     assert path.read_bytes() == write(tmp_path, spec, planes).read_bytes()
 
 
-def test_numbers_of_another_width_are_refused(tmp_path: Path) -> None:
+def test_indices_of_another_width_are_refused(tmp_path: Path) -> None:
     spec = spec_of("KPK", 2, Rules.CHECK)
     planes = random_planes(spec, 3)
     palette = Palette.of(spec.codes, set(np.concatenate(planes).tolist()))

@@ -74,7 +74,7 @@ def test_certificates_survive_copying(chain: Path, tmp_path: Path) -> None:
         assert {shown(copied, material) for material in MATERIALS} == {"proven"}
 
 
-def test_what_is_untouched_is_not_read(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unchanged_files_are_not_read(tables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr(TableFile, "check", lambda file, **_: read.append(file.path.name))
     assert shown(tables, "KRAKA") == "proven"
@@ -84,7 +84,7 @@ def test_what_is_untouched_is_not_read(tables: Path, monkeypatch: pytest.MonkeyP
     assert read == ["KRAK.none.dtm.xqt"]
 
 
-def test_a_changed_byte_voids_the_chain_above_it(tables: Path) -> None:
+def test_a_changed_byte_voids_dependent_proofs(tables: Path) -> None:
     flip(tables / "KRK.none.dtm.xqt")
     with pytest.raises(CorruptTableError):
         shown(tables, "KRK")
@@ -92,7 +92,7 @@ def test_a_changed_byte_voids_the_chain_above_it(tables: Path) -> None:
         assert shown(tables, above) == "proven but for KRK (damaged)"
 
 
-def test_any_byte_of_a_certificate_counts_or_is_layout(tables: Path) -> None:
+def test_a_changed_certificate_never_proves_anything_else(tables: Path) -> None:
     """A changed certificate proves the same or nothing, but never anything else."""
     path = certificate_path(tables / "KRK.none.dtm.xqt")
     text = path.read_bytes()
@@ -103,7 +103,7 @@ def test_any_byte_of_a_certificate_counts_or_is_layout(tables: Path) -> None:
         path.write_bytes(text)
 
 
-def test_other_contents_void_the_chain_above_them(tables: Path) -> None:
+def test_other_contents_void_dependent_proofs(tables: Path) -> None:
     small_table(tables, "KRKA", seed=1)
     assert shown(tables, "KRKA") == "unproven: it has changed since it was proven"
     assert shown(tables, "KRAKA") == "proven but for KRKA (changed)"
@@ -114,7 +114,7 @@ def test_other_contents_void_the_chain_above_them(tables: Path) -> None:
     assert shown(tables, "KRAKA") == "proven"
 
 
-def test_the_same_contents_again_stay_proven(tables: Path) -> None:
+def test_rewritten_equal_contents_stay_proven(tables: Path) -> None:
     small_table(tables, "KRKA")
     assert shown(tables, "KRAKA") == "proven"
 
@@ -135,7 +135,7 @@ def test_a_certificate_of_another_table(tables: Path) -> None:
     assert shown(tables, "KRAK") == "unproven: its certificate is one of KRK.none.dtm"
 
 
-def test_what_is_no_certificate_is_said(tables: Path) -> None:
+def test_an_invalid_certificate_is_reported(tables: Path) -> None:
     certificate_path(tables / "KRK.none.dtm.xqt").write_text("{}")
     reason = "KRK.none.dtm.proof.json is no certificate: not of the form 1"
     assert shown(tables, "KRK") == f"unproven: {reason}"
@@ -252,7 +252,7 @@ def _compare(
         states[str(status.state)] = states.get(str(status.state), 0) + 1
 
 
-def test_certificates_are_not_changed_by_looking(tables: Path) -> None:
+def test_reading_the_status_does_not_change_certificates(tables: Path) -> None:
     before = {path.name: path.read_bytes() for path in tables.iterdir()}
     shown(tables, "KRAKA")
     assert {path.name: path.read_bytes() for path in tables.iterdir()} == before

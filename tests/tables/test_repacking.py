@@ -42,7 +42,7 @@ def repacked(path: Path, planes: Planes, threads: int = 1) -> int:
     block_slots=st.sampled_from([90, 1000, None]),
     seed=st.integers(0, 99),
 )
-def test_contents_and_digest_stay(
+def test_contents_and_digest_are_kept(
     tmp_path: Path,
     material: str,
     width: int,
@@ -67,7 +67,7 @@ def table(tmp_path: Path) -> Iterator[tuple[Path, Planes]]:
     assert [path.name for path in tmp_path.iterdir()] == [spec.name.filename]
 
 
-def test_it_is_smaller_and_the_same_for_any_number_of_threads(table: tuple[Path, Any]) -> None:
+def test_repacked_files_are_smaller_for_any_number_of_threads(table: tuple[Path, Any]) -> None:
     path, planes = table
     before = path.stat().st_size
     assert repacked(path, planes, threads=1) < before
@@ -76,7 +76,7 @@ def test_it_is_smaller_and_the_same_for_any_number_of_threads(table: tuple[Path,
     assert path.read_bytes() == once
 
 
-def test_damage_leaves_the_file_alone(table: tuple[Path, Any]) -> None:
+def test_a_damaged_file_stays_unchanged(table: tuple[Path, Any]) -> None:
     path, _ = table
     data = bytearray(path.read_bytes())
     data[1000] ^= 1
@@ -86,7 +86,7 @@ def test_damage_leaves_the_file_alone(table: tuple[Path, Any]) -> None:
     assert path.read_bytes() == data
 
 
-def test_a_wrong_digest_is_noticed(table: tuple[Path, Any]) -> None:
+def test_a_wrong_digest_is_refused(table: tuple[Path, Any]) -> None:
     path, _ = table
     data = path.read_bytes()
     with TableFile(path) as file:
@@ -96,7 +96,7 @@ def test_a_wrong_digest_is_noticed(table: tuple[Path, Any]) -> None:
     assert path.read_bytes() == data
 
 
-def test_links_of_a_directory_stay(table: tuple[Path, Any], tmp_path: Path) -> None:
+def test_links_are_kept(table: tuple[Path, Any], tmp_path: Path) -> None:
     path, _ = table
     before = path.read_bytes()
     linked = tmp_path / "linked"

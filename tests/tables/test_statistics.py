@@ -99,7 +99,7 @@ def test_direct_wins_are_by_check_or_by_chase() -> None:
     assert TableStatistics.from_text(json.dumps(statistics.to_json())) == statistics
 
 
-def test_figures_from_before_patterns_were_counted_are_read() -> None:
+def test_statistics_without_pattern_counts_are_read() -> None:
     data = json.loads(json.dumps(make().to_json()))
     for order in data["orders"]:
         del order["check_patterns"], order["chase_patterns"]
@@ -185,7 +185,7 @@ def test_statistics_of_another_type_or_range_are_refused(changes: dict[str, obje
         TableStatistics.from_text(forged(**changes))
 
 
-def test_statistics_may_say_more_than_is_known() -> None:
+def test_unknown_members_of_statistics_are_ignored() -> None:
     assert TableStatistics.from_text(forged(figure=[1, {"a": 2}])) == make()
 
 
@@ -193,7 +193,7 @@ def test_statistics_may_say_more_than_is_known() -> None:
     "entry", ["[]", '"aa"', "1e1", '{"a":1}', "[" * 20, '{"side":"red"}'], ids=str
 )
 @pytest.mark.parametrize("name", ["histogram", "longest", "whatever"])
-def test_a_long_text_takes_no_more_memory_than_it_has_characters(name: str, entry: str) -> None:
+def test_reading_a_long_text_takes_bounded_memory(name: str, entry: str) -> None:
     text = f'{{"{name}":[' + ",".join([entry] * (1 << 20)) + "]}"
     tracemalloc.start()
     try:

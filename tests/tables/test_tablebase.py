@@ -88,7 +88,7 @@ def test_a_colour_swapped_position_has_the_same_value(
             assert tablebase.probe(position) == tablebase.probe(position.swapped())
 
 
-def test_probe_many_is_probe(directory: tuple[Path, dict[str, Planes]]) -> None:
+def test_probe_many_agrees_with_probe(directory: tuple[Path, dict[str, Planes]]) -> None:
     positions = [p for name in MATERIALS for p in some_positions(name, 150)] + [ARMLESS] * 3
     np.random.default_rng(3).shuffle(positions)  # type: ignore[arg-type]
     with Tablebase.open(directory[0], cache_bytes=0) as tablebase:
@@ -113,7 +113,7 @@ def test_threads_share_a_tablebase(directory: tuple[Path, dict[str, Planes]]) ->
         assert tablebase.cache_info.bytes <= 50_000
 
 
-def test_armless_materials_are_draws_without_a_table(tmp_path: Path) -> None:
+def test_materials_without_attackers_are_draws_without_a_table(tmp_path: Path) -> None:
     result = Tablebase().probe(ARMLESS)
     assert (result.outcome, result.value, result.order, result.plies) == (Outcome.DRAW, 0, 0, None)
     assert (result.rules, result.metric) == (None, None)
@@ -139,7 +139,7 @@ def test_missing_tables(directory: tuple[Path, dict[str, Planes]]) -> None:
         Tablebase().probe(KRK)
 
 
-def test_materials_beyond_any_index(directory: tuple[Path, dict[str, Planes]]) -> None:
+def test_materials_too_large_for_an_index(directory: tuple[Path, dict[str, Planes]]) -> None:
     with Tablebase.open(directory[0]) as tablebase, pytest.raises(UnsupportedMaterialError):
         tablebase.table("KRRNNCCPPPPPKRRNNCCPPPPP")
 
@@ -160,7 +160,7 @@ def test_available_and_directories(directory: tuple[Path, dict[str, Planes]]) ->
         tablebase.add_file(directory[0] / "README.md")
 
 
-def test_one_rule_set_is_taken_and_several_are_a_question(tmp_path: Path) -> None:
+def test_a_single_rule_set_is_chosen_and_several_are_an_error(tmp_path: Path) -> None:
     add(tmp_path, spec_of("KRK", rules=Rules.CHECK))
     with Tablebase.open(tmp_path) as tablebase:
         assert tablebase.rule_set == RuleSet(Rules.CHECK)
@@ -186,7 +186,7 @@ def test_one_rule_set_is_taken_and_several_are_a_question(tmp_path: Path) -> Non
         Tablebase(rules="axf")
 
 
-def test_a_folder_named_like_a_table_is_none(tmp_path: Path) -> None:
+def test_a_folder_named_like_a_table_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "KRK.check.dtm.xqt").mkdir()
     assert Tablebase(rules=Rules.CHECK).add_directory(tmp_path) == 0
 
@@ -214,7 +214,7 @@ def test_tables_of_other_options_never_mix(tmp_path: Path) -> None:
         Tablebase(rules="check", minor_chases=False)
 
 
-def test_a_header_of_another_option_is_not_believed(tmp_path: Path) -> None:
+def test_a_header_with_another_option_is_refused(tmp_path: Path) -> None:
     spec = spec_of("KRK", rules=Rules.WXF, minor_chases=False)
     add(tmp_path, spec)
     (tmp_path / spec.name.filename).rename(tmp_path / "KRK.wxf.dtm.xqt")
@@ -225,7 +225,7 @@ def test_a_header_of_another_option_is_not_believed(tmp_path: Path) -> None:
         tablebase.probe(KRK)
 
 
-def test_metric_decides_between_two_tables_only(tmp_path: Path) -> None:
+def test_the_metric_matters_only_for_two_tables(tmp_path: Path) -> None:
     add(tmp_path, spec_of("KRK"))
     add(tmp_path, spec_of("KRK", metric=Metric.DTC), seed=2)
     add(tmp_path, spec_of("KPK"), seed=3)
@@ -239,7 +239,7 @@ def test_metric_decides_between_two_tables_only(tmp_path: Path) -> None:
         assert tablebase.probe(kpk).metric == Metric.DTM
 
 
-def test_a_renamed_file_is_not_believed(tmp_path: Path) -> None:
+def test_a_renamed_file_is_refused(tmp_path: Path) -> None:
     spec = spec_of("KRK")
     add(tmp_path, spec)
     (tmp_path / spec.name.filename).rename(tmp_path / "KRK.check.dtm.xqt")
@@ -256,7 +256,7 @@ def test_tables_added_later_are_found(tmp_path: Path) -> None:
     assert tablebase.probe(KRK).material.name == "KRK"
 
 
-def test_a_closed_tablebase_says_so(directory: tuple[Path, dict[str, Planes]]) -> None:
+def test_a_closed_tablebase_raises(directory: tuple[Path, dict[str, Planes]]) -> None:
     tablebase = Tablebase.open(directory[0])
     tablebase.probe(KRK)
     tablebase.close()
@@ -265,7 +265,7 @@ def test_a_closed_tablebase_says_so(directory: tuple[Path, dict[str, Planes]]) -
     assert tablebase.cache_info.blocks == 0
 
 
-def test_stats_are_those_of_the_file(directory: tuple[Path, dict[str, Planes]]) -> None:
+def test_stats_agree_with_the_file(directory: tuple[Path, dict[str, Planes]]) -> None:
     with Tablebase.open(directory[0]) as tablebase:
         statistics = tablebase.stats("KRK")
         assert statistics.index_size == 4050
@@ -274,7 +274,7 @@ def test_stats_are_those_of_the_file(directory: tuple[Path, dict[str, Planes]]) 
         assert tablebase.table("KRK").header.spec.codes == CodeSpace(1)
 
 
-def test_a_checkpoint_ends_work(directory: tuple[Path, dict[str, Planes]]) -> None:
+def test_a_raising_checkpoint_ends_a_probe(directory: tuple[Path, dict[str, Planes]]) -> None:
     class StopError(Exception):
         pass
 
@@ -290,7 +290,7 @@ def test_a_checkpoint_ends_work(directory: tuple[Path, dict[str, Planes]]) -> No
         assert tablebase.probe(ARMLESS).outcome == Outcome.DRAW
 
 
-def test_a_removed_file_is_no_table(tmp_path: Path) -> None:
+def test_a_removed_file_is_a_missing_table(tmp_path: Path) -> None:
     spec = spec_of("KRK")
     add(tmp_path, spec)
     path = tmp_path / spec.name.filename

@@ -44,9 +44,7 @@ from tests.oracles.naive_reader import value_of
 @pytest.mark.parametrize("material", ["KRK", "KPKA", "KNNK"])
 @pytest.mark.parametrize("block_slots", [7, 1000, 327680])
 @pytest.mark.parametrize("plain", [False, True])
-def test_what_was_written_is_read(
-    tmp_path: Path, material: str, block_slots: int, plain: bool
-) -> None:
+def test_round_trip(tmp_path: Path, material: str, block_slots: int, plain: bool) -> None:
     if block_slots == 7 and material == "KNNK":
         block_slots = 4003  # fewer blocks, and as odd
     outcomes = random_outcomes(material, 3)
@@ -76,7 +74,7 @@ def test_what_was_written_is_read(
                 file.codes(side, np.array([len(plane)]))
 
 
-def test_a_plain_file_holds_the_same_and_is_larger(tmp_path: Path) -> None:
+def test_a_plain_file_has_equal_outcomes_and_is_larger(tmp_path: Path) -> None:
     outcomes = random_outcomes("KRK", 3, run=400)
     packed = write_outcomes(tmp_path, "KRK", outcomes)
     plain = tmp_path / "plain"
@@ -130,7 +128,7 @@ def layout_name(layout: Layout) -> str:
     return Material(*layout.armies).name
 
 
-def test_outcomes_are_those_of_codes() -> None:
+def test_outcomes_agree_with_codes() -> None:
     for width in (1, 2, 4):
         space = spec_of("KRK", width).codes
         codes = np.array([0, 1, space.draw - 1, space.draw, space.draw + 1, space.top])
@@ -141,7 +139,7 @@ def test_outcomes_are_those_of_codes() -> None:
 # -- directories -------------------------------------------------------------------------------
 
 
-def test_outcomes_come_from_whatever_is_there(tmp_path: Path) -> None:
+def test_outcomes_come_from_either_kind_of_file(tmp_path: Path) -> None:
     """KRK has both kinds of file, which disagree; KPK has a table only, KNK outcomes only."""
     for material in ("KRK", "KPK"):
         write(tmp_path, spec_of(material), random_planes(spec_of(material), 1, empty=0))
@@ -192,7 +190,7 @@ def test_boards_of_many_materials_at_once(tmp_path: Path) -> None:
         assert tablebase.probe_wdl_boards(boards[:0], np.zeros(0, np.int64)).size == 0
 
 
-def test_files_are_held_as_far_as_they_fit(tmp_path: Path) -> None:
+def test_files_are_held_within_the_memory_limit(tmp_path: Path) -> None:
     for material in ("KRK", "KNK", "KPK"):
         outcomes = random_outcomes(material, 2, empty=0)
         if material == "KNK":
@@ -228,7 +226,7 @@ def test_names(filename: str, is_name: bool) -> None:
         assert (name.filename, TableName.parse(filename)) == (filename, None)
 
 
-def test_files_of_one_kind_are_none_of_the_other(tmp_path: Path) -> None:
+def test_each_kind_of_file_is_refused_as_the_other(tmp_path: Path) -> None:
     outcomes = write_outcomes(tmp_path, "KRK", random_outcomes("KRK", 1))
     table = write(tmp_path, spec_of("KRK"), random_planes(spec_of("KRK"), 1))
     with pytest.raises(CorruptTableError, match="header"):
@@ -331,7 +329,7 @@ def test_digits_beyond_the_last_slot_are_damage(tmp_path: Path) -> None:
                     file.code(0, 1000)
 
 
-def test_a_byte_that_stands_for_one_outcome_is_none_of_a_block(tmp_path: Path) -> None:
+def test_a_byte_beyond_five_digits_is_damage(tmp_path: Path) -> None:
     path = write_outcomes(tmp_path, "KPK", random_outcomes("KPK", 5, empty=0), block_slots=5)
     path.write_bytes(forged_block(path.read_bytes(), bytes([243 + DRAW])))
     with WdlFile(path) as file, pytest.raises(CorruptTableError, match="not five outcomes"):
