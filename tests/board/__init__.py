@@ -1,1 +1,1 @@
-"""The board, over HTTP and in a browser."""
+"""Tests of the board, over HTTP and in a browser."""

@@ -1,4 +1,4 @@
-"""Accessibility of the board's pages by axe-core, light and dark, on a screen and on a phone."""
+"""Accessibility of the board's pages by axe-core, light and dark, on a desktop and on a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The board's HTTP API: what it answers, what it refuses, and the pages as text."""
+"""The board's HTTP API: answers, refusals, and the pages as text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def client() -> Iterator[TestClient]:
 
 @pytest.fixture
 def partial(tmp_path: Path) -> Iterator[TestClient]:
-    """A board with the table of KRKN alone."""
+    """A board with the table of KRKN only."""
     shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
     with open_tablebase(tmp_path) as tables:
         yield TestClient(create_app(tables))
@@ -378,7 +378,7 @@ def test_one_damaged_table_leaves_the_others_alone(tmp_path: Path) -> None:
 
 
 def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> None:
-    """No Chinese reason has English left in it but names of materials."""
+    """Chinese reasons contain no English but names of materials."""
     for fen in (
         KNIGHT,
         LOOP,
@@ -414,7 +414,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
 
 
 def test_openapi_describes_what_the_pages_tell(client: TestClient) -> None:
-    """Examples and fields of every address are in tests/docs/test_openapi.py."""
+    """tests/docs/test_openapi.py checks examples and fields of every address."""
     described = get(client, "/openapi.json")["paths"]
     told = set(re.findall(r"^- `(/[^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
     assert set(described) == told - {"/openapi.json"}

@@ -1,4 +1,4 @@
-"""Building from the board: who may, what is refused, and what a page tells meanwhile."""
+"""Building from the board: permissions, refusals, and progress on pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LIMITS = Limits(60, 1 << 30)
 
 
 class FakeWorkshop:
-    """Builds nothing, and notes what it is asked for."""
+    """Workshop that builds nothing, and records its requests."""
 
     def __init__(self, limits: Limits | None = LIMITS) -> None:
         self.limits = limits
@@ -79,7 +79,7 @@ def page(client: TestClient, path: str) -> str:
 
 
 def form(text: str, action: str = "/build") -> dict[str, str]:
-    """The fields of the first form that leads there."""
+    """Return the fields of the first form with this action."""
     found = re.search(rf'<form class="build" action="{action}".*?</form>', text)
     assert found, f"there is no form of {action}"
     fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', found[0]))
@@ -111,7 +111,7 @@ def test_a_missing_table_is_built_and_the_reader_comes_back(
 def test_other_users_of_the_machine_build_nothing(
     client: TestClient, workshop: FakeWorkshop
 ) -> None:
-    """They can read pages, and send any header, but not the terminal of the server."""
+    """They can read pages and send any header, but cannot read the server's terminal."""
     fields = form(page(client, f"/?fen={KRNKR}"))
     shared = {"cookie": "tbgen-build-80=guess"}
     client.cookies.clear()
@@ -251,7 +251,7 @@ def test_only_the_machine_itself_may_build(tmp_path: Path) -> None:
 
 
 def test_scripts_of_other_origins_cannot_read_the_token(client: TestClient) -> None:
-    """All else may be read from anywhere."""
+    """All other pages may be read from any origin."""
     for path in ("/", "/build", f"/?fen={KRNKR}", "/endgames", "/nowhere"):
         answer = client.get(path, headers={"accept": "text/html", "origin": "http://evil.example"})
         assert "access-control-allow-origin" not in answer.headers

@@ -1,4 +1,4 @@
-"""Every address of the board with nonsense, and the running server with worse."""
+"""Random requests to every address of the board, and raw bytes to the running server."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_no_path_is_too_strange(client: TestClient, base: str, rest: str) -> Non
 
 
 def send(data: bytes, wait: float = 3.0) -> bytes:
-    """The server's answer to some bytes."""
+    """Return the server's answer to some bytes."""
     with socket.create_connection(("127.0.0.1", urlsplit(demo().url).port or 0), 5) as connection:
         connection.settimeout(wait)
         found = b""

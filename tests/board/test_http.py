@@ -1,4 +1,4 @@
-"""The gate and the limits without a network: requests that wait, work on and are answered."""
+"""Request limits without a network: waiting, cancelled and long requests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def ask(
     host: bytes = b"localhost",
     client: str = "127.0.0.1",
 ) -> int:
-    """The status that an application answers to a client, who leaves when told to."""
+    """Return the status of an answer; the client leaves when `gone` is set."""
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
     statuses = []
 
@@ -212,7 +212,7 @@ def test_other_names_are_refused_on_loopback_only(tmp_path: Path) -> None:
 
 
 def taken_back(start: Position, plies: int) -> list[Move]:
-    """A game in which every move that can be is made and taken back, again and again."""
+    """Return a game in which every reversible move is made and undone repeatedly."""
     moves: list[Move] = []
     for first in legal_moves(start):
         after = start.after(*first)

@@ -1,4 +1,4 @@
-"""Insights of tables on pages: every point, other rules, ladders, films, bars, puzzles."""
+"""Table facts on pages: every square, other rules, ladders, films, bars, puzzles."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_piece_on_every_point(client: TestClient) -> None:
 
 
 def test_rules_side_by_side(tmp_path: Path) -> None:
-    """All sets that are there, the one in use first."""
+    """All present rule sets, the current one first."""
     sets = ("check", "none", "wxf")
     for rules in sets:
         shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)
@@ -185,7 +185,7 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
 
 
 def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
-    """The matrix leads into it; exceptions from a rule end as is said of them."""
+    """The matrix links to it; listed exceptions end with their stated outcome."""
     endgames = page(client, "/endgames")
     assert 'href="/handbook"' in endgames
     assert 'href="/handbook/KR"' in endgames

@@ -1,4 +1,4 @@
-"""`serve --files`: what is listed and nothing else, whole or in part; and fetching from it."""
+"""`serve --files`: only listed files are served, whole or in part; and fetching from it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_is_listed_is_served(client: TestClient, directory: Path) -> None:
     ],
 )  # fmt: skip
 def test_nothing_else_is(address: str, name: str) -> None:
-    """Addresses are sent as written: a client that tidies them up would not ask for most."""
+    """Addresses are sent unnormalised, since clients would normalise most of them."""
     port = urlsplit(address).port
     assert port is not None
     connection = HTTPConnection("127.0.0.1", port)
@@ -150,7 +150,7 @@ def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) 
 
 @pytest.fixture(scope="module")
 def address(directory: Path) -> Iterator[str]:
-    """Of a real server, in a process of its own."""
+    """Address of a real server in a process of its own."""
     command = [sys.executable, "-m", "tbgen", "serve", "--files", "--tables", str(directory),
                "--rules", "check", "--port", "0", "--no-open", "--json"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

@@ -1,4 +1,4 @@
-"""The pages: no position breaks them, nothing chosen or typed is lost, one language each."""
+"""The pages: every position, kept settings and input, one language each."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from tests.kits.languages import SIMPLIFIED, misfits, shown
 from tests.kits.paths import ROOT
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-"""Black must check for ever."""
+"""Black must give perpetual check."""
 JUDGED = "d0d1,b1c3,d1d0,c3b1"
-"""What the referee gives to Red."""
+"""A repetition that Black loses."""
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 BARREN = "9/4k4/4P4/9/9/9/9/9/9/3K5_b"
 """Black's best move takes the last attacker."""
@@ -203,7 +203,7 @@ GAMES = (
     "[DhtmlXQ_binit]8979695949392919097717866646260600102030405060708012720323436383"
     "[/DhtmlXQ_binit][DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist]",
 )
-"""One game in five forms."""
+"""One game in five notations."""
 
 
 @pytest.mark.parametrize("given", GAMES)
@@ -240,7 +240,7 @@ def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> No
 def test_a_result_that_a_text_states_is_compared(
     client: TestClient, moves: str, result: str, said: str
 ) -> None:
-    """Stated in a tag or after the last move."""
+    """The result is in a tag or after the last move."""
     game = f'[FEN "{LOOP.replace("_", " ")}"]\n{moves.replace(",", " ")}'
     for given in (f'[Result "{result}"]\n{game}', f"{game} {result}"):
         answer = client.get("/find", params={"q": given, "lang": "en"}, follow_redirects=False)
@@ -305,7 +305,7 @@ PAGES = (
 
 
 def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
-    """Longest wins and highest orders, each of an endgame of its own, worth what is said of it."""
+    """Longest wins and highest orders, each of another endgame, with the stated values."""
     first = page(client, "/")
     chosen = first[first.index('<section class="chosen">') :].split("</section>")[0]
     shown = re.findall(r'href="([^"]+)">.*?<span>([^<]+)</span>', chosen)
@@ -323,7 +323,7 @@ def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
 
 
 def test_traditional_texts_have_their_own_characters_and_words() -> None:
-    """All that the board says; some characters are wrong in one word alone."""
+    """All texts of the board; some characters are wrong only in one word."""
     said = "".join(
         node.value
         for path in (ROOT / "tbgen" / "board").rglob("*.py")
@@ -340,7 +340,7 @@ def test_traditional_texts_have_their_own_characters_and_words() -> None:
 
 
 def test_every_message_is_said_somewhere() -> None:
-    """Keys are written out, or put together as in `f"class_{kind}"`."""
+    """Keys are literal, or formatted as in `f"class_{kind}"`."""
     code = "".join(path.read_text("utf-8") for path in (ROOT / "tbgen" / "board").rglob("*.py"))
     written = set(re.findall(r"[\"']([\w/{}.-]+)[\"']", code)) | set(Metric)
     composed = [

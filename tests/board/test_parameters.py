@@ -1,4 +1,4 @@
-"""Parameters that an address does not have are refused, and the nearest one is named."""
+"""Unknown parameters of an address are refused, and the nearest known one is named."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def client() -> Iterator[TestClient]:
 
 
 def test_every_address_says_what_it_takes() -> None:
-    """But for files, builds and what leads to a page that does."""
+    """Except files, builds, and redirects to a page that does."""
     with open_tablebase(demo().tables) as tables:
         paths = {route.path for route in create_app(tables).routes if isinstance(route, Route)}
     elsewhere = {
@@ -68,7 +68,7 @@ def test_the_nearest_parameter_is_named(
 
 
 def test_a_view_and_its_links_are_known(client: TestClient) -> None:
-    """All that an address can say of a view, `play` among it."""
+    """All parameters of a view, `play` included."""
     view = View(
         Position.from_fen(LOOP), flip=True, notation="wxf", pieces="latin", theme="dark",
         board="paper", ply=2, plays=True, asked_language=True, human=Side.BLACK, task="win",

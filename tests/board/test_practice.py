@@ -1,4 +1,4 @@
-"""Practice: puzzles that are kept, lost and solved, and games that go on without a table."""
+"""Practice: puzzles that are open, lost and solved, and games without a table."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.kits.boardkit import demo
 from tests.kits.languages import misfits
 
 SLIP = "5k3/9/9/9/9/R8/9/4n4/9/3K5_w"
-"""d0e0 alone wins."""
+"""Only d0e0 wins."""
 MATE = "3k5/9/9/9/R8/9/9/9/9/4K4_w"
 
 
 class FakeOpponent:
-    """Plays the first legal move, or has nothing to say."""
+    """Opponent that plays the first legal move, or fails."""
 
     silent = False
 
@@ -99,7 +99,7 @@ def test_draws_to_be_held(client: TestClient) -> None:
 
 
 def test_nothing_in_a_puzzle_tells_its_solution(client: TestClient) -> None:
-    """Not even the source of the page; a hint is another address, and tells what is asked."""
+    """Not even the source of the page; a hint is another address."""
     task = {"fen": SLIP, "mode": "play", "task": "win"}
     plain = page(client, "/", **task)
     assert "Look at" not in plain
@@ -146,7 +146,7 @@ def test_puzzles_have_levels(client: TestClient) -> None:
 
 
 def test_the_table_plays_at_other_strengths(client: TestClient) -> None:
-    """Any move that keeps the outcome; a beginner's slips lose it, now and then."""
+    """Any move that keeps the outcome; a beginner's slips sometimes lose it."""
     with open_tablebase(demo().tables) as tables:
         position = Position.from_fen(SLIP)
         study = Library(tables).study((position,), ())

@@ -1,4 +1,4 @@
-"""Proofs of tables, over HTTP and on pages; certificates may come while they are served."""
+"""Proofs of tables, over HTTP and on pages; certificates may appear while serving."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.kits.languages import misfits
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """KRKN and what it needs, none of them proven."""
+    """KRKN and its supporting tables, none of them proven."""
     for path in built("KRKN", rules="wxf").iterdir():
         if path.suffix == ".xqt":
             shutil.copy2(path, tmp_path)
@@ -50,7 +50,7 @@ def test_the_status_is_that_of_the_certificates(client: TestClient, folder: Path
         return found
 
     def listed(language: str = "en") -> tuple[str, str]:
-        """The list of endgames on KRKN, and the one of all tables for programs."""
+        """Return the entries of KRKN in the list of endgames and in the list for programs."""
         page = client.get("/endgames", params={"lang": language}).text
         assert language == "en" or not misfits(page, language)
         (row,) = [row for row in page.split("<tr>") if ">KRKN</code>" in row]

@@ -1,6 +1,6 @@
-"""The board behind a proxy: addresses are the public ones, nothing is built, no directory named.
+"""The board behind a proxy: public addresses, no building, no directory names.
 
-The recipe of docs/board-public.md is run by nginx itself.
+nginx runs with the configuration of docs/board-public.md.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def test_an_error_is_a_page_under_the_prefix(near: TestClient) -> None:
 
 
 def test_an_answer_is_kept_for_its_own_address(near: TestClient) -> None:
-    """A page of one address is no page of another, though path and query are the same."""
+    """A cached page depends on the address, not only on path and query."""
     tags = {near.get("/", headers=headers).headers["etag"] for headers in ({}, PUBLIC, UNDER)}
     assert len(tags) == 3
 
@@ -160,7 +160,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def public(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The board through nginx, as docs/board-public.md sets it up: its address, and its log."""
+    """The board through nginx as in docs/board-public.md: its address, and its log."""
     if NGINX is None:
         pytest.skip("there is no nginx")
     log, inner, outer = tmp_path / "log", free_port(), free_port()
@@ -188,7 +188,7 @@ def public(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 @contextmanager
 def running(command: list[str], **options: Any) -> Iterator[None]:
-    """A process for as long as it is needed."""
+    """Run a process for the duration of the context."""
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, **options) as process:
         try:
             yield
@@ -208,7 +208,7 @@ def wait_for(address: str) -> None:
 
 
 class Stay(HTTPRedirectHandler):
-    """Follows nothing."""
+    """Handler that follows no redirect."""
 
     def redirect_request(self, *_: object) -> None:
         return None

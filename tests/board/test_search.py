@@ -1,4 +1,4 @@
-"""The composer's search: what is found has what was asked for, and "all" means all."""
+"""The composer's search: results have the requested properties, and complete ones are complete."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def legal(position: Position) -> bool:
 
 
 def everywhere(material: Material) -> Iterator[Position]:
-    """All legal positions of a table, each once, one by one."""
+    """Yield all legal positions of a table, each once."""
     layout = Layout.of(material)
     for slot, side in itertools.product(range(layout.slots), Side):
         position = layout.position(slot, side)
@@ -76,7 +76,7 @@ def everywhere(material: Material) -> Iterator[Position]:
 
 
 def has(library: Library, wanted: Query, position: Position, value: ProbeResult) -> bool:
-    """Ask the same question move by move through the front door."""
+    """Return whether a position has the properties, by probing its moves."""
     tables = library.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
         return False
@@ -122,7 +122,7 @@ def test_all_is_what_a_walk_through_the_table_finds(library: Library) -> None:
 
 
 def test_zugzwangs() -> None:
-    """Those of knight against pawn, where there are some: all of them, and nothing else."""
+    """All zugzwangs of knight against pawn, and no other positions."""
     chance, material = random.Random(1), Material.parse("KNKP")
     with open_tablebase(built("KNKP", rules="wxf")) as tables:
         library = Library(tables)
@@ -141,7 +141,7 @@ def test_zugzwangs() -> None:
 
 
 def with_the_knight_elsewhere(position: Position) -> Iterator[Position]:
-    """The legal positions that differ in the place of Red's knight alone, and the position."""
+    """Yield the legal positions that differ at most in the square of Red's knight."""
     knight = next(code for code, _ in position.pieces() if code & 7 == 5 and code < 8)
     board = bytearray(position.board)
     board[board.index(knight)] = 0
@@ -422,7 +422,7 @@ def test_figures_are_read_before_anybody_asks(tmp_path: Path) -> None:
 def test_files_of_the_current_directory_are_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that searches begins with modules of Python's own."""
+    """A search process imports modules of Python's own first."""
     for name in ("multiprocessing", "pickle", "signal"):
         (tmp_path / f"{name}.py").write_text("open('planted', 'w')")
     monkeypatch.chdir(tmp_path)

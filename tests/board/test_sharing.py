@@ -1,4 +1,4 @@
-"""Things to take away: pixels, pictures that move, frames for other pages, cards of links."""
+"""Sharing: PNG, animations, frames for other pages, cards of links."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_without_resvg_there_are_none(client: TestClient, monkeypatch: pytest.Mo
 
 
 def shown_at(picture: str, second: float) -> dict[tuple[int, int], str]:
-    """The pieces of a picture at a moment at which nothing moves, by place."""
+    """Return the pieces of a picture by place, at a moment without motion."""
     root = ElementTree.fromstring(picture)
     space = "{http://www.w3.org/2000/svg}"
     style = "".join(node.text or "" for node in root.iter(f"{space}style"))
@@ -136,7 +136,7 @@ def test_best_play_goes_round_its_loop(client: TestClient) -> None:
 
 
 def test_checks_have_arrows_while_they_are_shown(client: TestClient) -> None:
-    """Red's king goes up; Black checks: one arrow, from the knight to the king."""
+    """Red's king moves up, and Black checks: one arrow, from the knight to the king."""
     text = client.get("/v1/animation.svg", params={"fen": LOOP, "moves": "d0d1,b1c3"}).text
     groups = re.findall(r'<g class="(a\d)" style="opacity:0">(.*?)</g>', text)
     assert [name for name, _ in groups] == ["a1"]
@@ -145,7 +145,7 @@ def test_checks_have_arrows_while_they_are_shown(client: TestClient) -> None:
 
 
 def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
-    """Red's rook follows the cannon; what Black does is idle."""
+    """Red's rook chases the cannon; Black's moves are idle."""
     asked = {"fen": "3k5/9/9/1c7/9/2R5r/9/9/9/5K3_w", "moves": "c4b4,b6c6,b4c4,c6b6"}
     text = client.get("/v1/animation.svg", params=asked).text
     groups = re.findall(r'<g class="(a\d)" style="opacity:0"><polygon class="arrow (\w+)"', text)
@@ -154,7 +154,7 @@ def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("fen", "moves"), [(KNIGHT, "a0b2,e7e8"), (CAPTURE, "a0a1,d9d8,a1a8")])
 def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -> None:
-    """Each picture at rest is most like what `render.png` has of its position."""
+    """Each still picture is most similar to `render.png` of its position."""
     picture = pytest.importorskip("PIL.Image")
     answer = client.get("/v1/animation.gif", params={"fen": fen, "moves": moves, "width": "240"})
     assert answer.headers["content-type"] == "image/gif"
@@ -181,7 +181,7 @@ def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -
 
 
 def difference(one: Any, other: Any) -> float:
-    """The difference of two pictures; edges, which may lie a pixel beside, count little."""
+    """Return the difference of two pictures; edges, which may be off by a pixel, count little."""
     import numpy as np
 
     apart = np.asarray(one.reduce(6), np.float64) - np.asarray(other.reduce(6), np.float64)
@@ -235,7 +235,7 @@ def test_the_panel_has_what_can_be_taken_away(client: TestClient) -> None:
 
 
 def test_nothing_that_is_shared_tells_the_answer_of_a_puzzle(client: TestClient) -> None:
-    """Neither the page's own text, nor its preview, nor the frame."""
+    """Neither the text of the page, nor its preview, nor the frame."""
     asked = {"fen": LOOP, "mode": "play", "task": "win"}
     for path in ("/", "/embed"):
         text = page(client, path, **asked)

@@ -1,1 +1,1 @@
-"""Commands, exit statuses and errors."""
+"""Tests of commands, exit statuses and errors."""

@@ -1,4 +1,4 @@
-"""Every reading command: its JSON, its text, its exit status, and what it may not import."""
+"""Every reading command: its JSON, its text, its exit status, and its imports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STATS_KEYS = {
 
 @pytest.fixture
 def run(tables_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run `tbgen` on the shared tables; they have two rule sets."""
+    """Run `tbgen` on the shared tables, which have two rule sets."""
     monkeypatch.setenv("TBGEN_TABLES", str(tables_dir))
 
     def run(*arguments: str, stdin: str | None = None) -> Result:
@@ -51,7 +51,7 @@ def run(tables_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def answer(result: Result, status: int = 0) -> dict[str, Any]:
-    """The one JSON object on stdout."""
+    """Return the one JSON object on stdout."""
     assert result.exit_code == status, result.stderr
     assert len(result.stdout.splitlines()) == 1
     return json.loads(result.stdout)
@@ -88,7 +88,7 @@ def test_help_and_version(run: Any) -> None:
 
 
 def imported_by(arguments: tuple[str, ...], tables: Path) -> set[str]:
-    """The modules that a command has loaded by the time it ends."""
+    """Return the modules that a command has loaded when it ends."""
     code = (
         "import sys; from tbgen.cli import main\n"
         "try: main(sys.argv[1:])\n"
@@ -308,7 +308,7 @@ def test_the_chinese_rules_have_no_tables(run: Any, command: list[str]) -> None:
 
 @pytest.mark.parametrize("name", SYNONYMS)
 def test_other_names_of_rule_sets(run: Any, name: str) -> None:
-    """They mean the set, and messages have the set's own name."""
+    """They select the set, and messages use the set's own name."""
     result = run("stats", "KRKN", "--rules", name)
     assert result.exit_code == 1
     assert "build KRKN --rules wxf" in result.stderr

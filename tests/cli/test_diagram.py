@@ -1,4 +1,4 @@
-"""`tbgen diagram`: pictures of positions, and what may go wrong with them."""
+"""`tbgen diagram`: pictures of positions, and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def drawn(picture: str) -> dict[str, str]:
-    """Letter and square of every piece in a picture, as `{"d0": "K"}`."""
+    """Return square and letter of every piece in a picture, as `{"d0": "K"}`."""
     root = ElementTree.fromstring(picture)
     pieces = next(group for group in root if group.get("class") == "pieces")
     return {use.get("data-square", ""): use.get("data-code", "") for use in pieces}

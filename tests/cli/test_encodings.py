@@ -1,4 +1,4 @@
-"""Text that is no UTF-8, and locales that cannot write Chinese: every line is answered."""
+"""Invalid UTF-8, and locales without Chinese: every line is answered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCALES = {
     "gbk": {"PYTHONIOENCODING": "gbk"},
 }
 WRITTEN = {"strict": "utf-8", "C": "ascii", "gbk": "gbk"}
-"""The encoding of the JSON that is answered."""
+"""Encoding of the JSON output by locale."""
 
 pytestmark = pytest.mark.parametrize("locale", LOCALES)
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.parametrize("locale", LOCALES)
 def tbgen(
     locale: str, *arguments: str | bytes, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """A real process: only that has an encoding. What it says is never a traceback."""
+    """Run a real process, since only that has an encoding; it must not print a traceback."""
     result = subprocess.run(
         [sys.executable, "-m", "tbgen", *arguments],
         input=stdin,

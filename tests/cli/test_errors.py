@@ -1,4 +1,4 @@
-"""Everything a user can get wrong, or a disk: one line, a hint, the right exit status."""
+"""Errors of users and disks: one line, a hint, the right exit status."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(*arguments: str | Path, stdin: str | None = None) -> Result:
 
 
 def assert_says(result: Result, status: int, *words: str) -> None:
-    """One error line with these words, at most one hint, no traceback."""
+    """Check for one error line with these words, at most one hint, no traceback."""
     assert result.exit_code == status, result.output
     lines = result.stderr.splitlines()
     assert [line.split(":")[0] for line in lines] in (["error"], ["error", "hint"])
@@ -109,7 +109,7 @@ def test_bad_positions(tables_dir: Path, command: str, text: str, word: str) -> 
     ],
 )
 def test_what_is_quoted_stays_on_its_line(arguments: tuple[str, ...], nasty: str) -> None:
-    """It neither starts a line of its own nor reaches a terminal as a command."""
+    """It neither starts a line of its own nor sends control codes to a terminal."""
     result = run(*(argument.replace("{}", nasty) for argument in arguments))
     assert_says(result, 2)
     assert all(line.isprintable() for line in result.stderr.split("\n"))
@@ -207,7 +207,7 @@ def test_tables_directory_is_a_file(tmp_path: Path) -> None:
 
 
 def copy_of(tables_dir: Path, tmp_path: Path, change: object) -> Path:
-    """A directory with a changed KRKN, and the tables below it as they are."""
+    """Return a directory with a changed KRKN, and its supporting tables unchanged."""
     for file in tables_dir.glob("*.check.*"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     path = tmp_path / "KRKN.check.dtm.xqt"
@@ -300,7 +300,7 @@ def test_describe(error: BaseException, status: int) -> None:
     ],
 )
 def test_memory_that_cannot_be_had_has_many_names(error: Exception) -> None:
-    """Under `ulimit -v` it is mostly that of a library that does not load, or of who wraps it."""
+    """Under `ulimit -v` it is mostly an error of a library that does not load, or a wrapped one."""
     wrapped = OSError("could not load the compiler")
     wrapped.__context__ = error
     for found in (describe(error), describe(wrapped)):
@@ -348,7 +348,7 @@ def test_commands_report_what_they_do_not_catch(monkeypatch: pytest.MonkeyPatch)
 
 
 def listen_to_ctrl_c() -> None:
-    """Listen to Ctrl-C again, which a program in a shell's background and all it starts ignore."""
+    """Restore the handler of Ctrl-C, which children of background programs ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -390,7 +390,7 @@ def test_interrupted(tables_dir: Path) -> None:
     "command", [("ls",), ("probe", KRK), ("stats", "KRK"), ("verify", "KRK"), ("build", "KRKN")]
 )
 def test_a_pipe_named_like_a_table(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Nobody waits for a writer that never comes."""
+    """No command waits for a writer."""
     path = tmp_path / "KRK.none.dtm.xqt"
     os.mkfifo(path)
     os.mkfifo(path.with_name("KRK.none.dtm.build.json"))
@@ -410,7 +410,7 @@ def test_unwritable_directory(tmp_path: Path) -> None:
 
 
 def test_full_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A build that runs out of space says so and leaves nothing half written."""
+    """A build without space reports it and leaves no incomplete file."""
 
     def fail(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "KRK")

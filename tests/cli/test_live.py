@@ -1,4 +1,4 @@
-"""The live line of commands that take long, on a terminal and off."""
+"""The live status line of long commands, on a terminal and not."""
 
 from __future__ import annotations
 

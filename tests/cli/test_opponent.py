@@ -1,4 +1,4 @@
-"""The engine as the board's opponent: legal moves, and a process that may vanish."""
+"""The engine as the board's opponent: legal moves, and a process that may end."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_no_answer_is_an_error_in_one_line(tmp_path: Path, monkeypatch: pytest.M
 def test_files_of_the_current_directory_are_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python puts the current directory first on its path unless it is told not to."""
+    """By default Python puts the current directory first on its path."""
     for name in ("click", "numpy", "tbgen"):
         (tmp_path / f"{name}.py").write_text("import pathlib\npathlib.Path('planted').touch()\n")
     monkeypatch.chdir(tmp_path)

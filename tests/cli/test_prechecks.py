@@ -1,4 +1,4 @@
-"""Builds, plans and dumps that cannot be: refused in one line before any work."""
+"""Impossible builds, plans and dumps are refused in one line before any work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_material_without_a_table(command: str, tmp_path: Path) -> None:
 
 
 def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
-    """Not that of the first table of many, and before any is built."""
+    """Not the need of the first table, and before any is built."""
     result = run("build", "KRNKRB", "--tables", tmp_path, "--memory", "150MiB")
     assert_says(result, 2, "KRNKRB needs at least")
     assert not list(tmp_path.iterdir())
@@ -28,7 +28,7 @@ def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
 def test_kernels_that_are_missing_are_part_of_the_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, materials: tuple[str, ...]
 ) -> None:
-    """Else the next attempt, with what the table takes, would be refused for theirs."""
+    """Otherwise an attempt with memory for the table only would be refused again."""
     monkeypatch.setattr("tbgen.retrograde.warm_up.is_compiled", lambda *rules, **which: False)
     result = run("build", *materials, "--tables", tmp_path, "--memory", "10MiB")
     assert_says(result, 2, "needs at least 272 MiB", "still to be compiled")
@@ -86,6 +86,6 @@ def test_arguments_that_mean_nothing(arguments: tuple[str, ...]) -> None:
 
 
 def test_dump_looks_at_its_output_first(tmp_path: Path) -> None:
-    """Before the table, which need not even be there."""
+    """Before the table, which need not exist."""
     for out in (tmp_path, tmp_path / "missing" / "file.csv"):
         assert_says(run("dump", "KRKN", "--out", out, "--tables", tmp_path), 2, "name a file")

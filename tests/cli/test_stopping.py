@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP are one: a line, exit status 130, nothing left; at any moment."""
+"""Ctrl-C, SIGTERM and SIGHUP at any moment: one line, exit status 130, no files left."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ time.sleep(30)
 
 
 def listen_to_all() -> None:
-    """Whoever runs the tests may have had some signals ignored, which children inherit."""
+    """Restore the default handlers of signals, which children inherit from the tests' parent."""
     for stop in STOPS:
         signal.signal(stop, signal.SIG_DFL)
 
@@ -51,7 +51,7 @@ def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[
 def test_before_there_is_a_command(
     tmp_path: Path, stop: signal.Signals, imported: str, command: str, moment: str
 ) -> None:
-    """While the command line or a command is loaded; where Python drops what a callback raises."""
+    """While the command line or a command is loaded, where Python drops exceptions of callbacks."""
     source = "import os, time\n" + moment.format(stop=int(stop))
     (tmp_path / imported).with_suffix(".py").write_text(source)
     process = start(command, path=tmp_path)
@@ -103,7 +103,7 @@ def test_a_server_ends_in_order(tables_dir: Path, stop: signal.Signals) -> None:
 
 
 def test_what_is_ignored_stays_ignored(tables_dir: Path) -> None:
-    """As `nohup` asks for."""
+    """As with `nohup`."""
     command = [sys.executable, "-m", "tbgen", "probe", "-", "--tables", str(tables_dir),
                "--rules", "check"]  # fmt: skip
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Standard streams that are closed or full, and a working directory that has been removed."""
+"""Standard streams that are closed or full, and a removed working directory."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_closed_streams_do_not_matter_to_who_does_not_use_them(tmp_path: Path) -
 
 
 def test_too_few_descriptors(tmp_path: Path) -> None:
-    """An event loop that cannot be made must not complain by itself."""
+    """An event loop that cannot be created must not print its own message."""
     result = shell("ulimit -n 6; tbgen serve --port 0 --no-open --tables .", tmp_path)
     assert (result.stdout, result.returncode) == ("", 2)
     assert result.stderr == (
@@ -134,7 +134,7 @@ def test_doctor_says_where_kernels_are_kept_without_a_home(tmp_path: Path) -> No
 def test_a_line_without_an_end_is_refused_and_the_next_is_answered(
     tmp_path: Path, command: str
 ) -> None:
-    """In no more memory than a line may take: `ulimit` ends who keeps all of it."""
+    """`ulimit` ends a process that stores the whole line."""
     options = "-" if command == "judge" else f"- --tables {tmp_path}"
     lines = f"head -c 450000000 /dev/zero; echo; echo nonsense; printf '%0{MAX_TEXT}d' 7"
     result = shell(f"ulimit -v 400000; ({lines}) | tbgen {command} {options} --json", tmp_path)
@@ -155,7 +155,7 @@ def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", ["1\u212a", "9" * 400, "\u0663G"])
 def test_what_looks_like_a_size_is_none(size: str) -> None:
-    """The sign of the unit Kelvin is a K to those who ask in no alphabet; 10 ** 400 is endless."""
+    """The sign of the unit Kelvin has k as lower case; 10 ** 400 is infinite as a float."""
     result = CliRunner().invoke(main, ["build", "KRK", "--memory", size])
     assert result.exit_code == 2
     assert "is no size" in result.stderr

@@ -1,4 +1,4 @@
-"""The builds that a board asks for: in other processes, watched, cancelled, one at a time."""
+"""Builds requested by a board: in other processes, observed, cancelled, one at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def workshop(directory: Path, limits: Limits | None = None) -> Workshop:
 
 
 def ended(site: Workshop) -> Progress:
-    """The end of the build that goes on."""
+    """Return the end of the running build."""
     deadline = time.monotonic() + 300
     while True:
         progress = site.progress()
@@ -78,7 +78,7 @@ def test_a_build_that_is_cancelled_keeps_what_is_finished(tmp_path: Path) -> Non
 def test_the_demonstration_has_two_rule_sets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In directories of their own: no command is to be told which of them it shall take."""
+    """In separate directories, so that no command needs to choose one."""
     for name, value in {"SMALL": ("KRK",), "RULES": "KNK", "COMPARED": ("KRK",)}.items():
         monkeypatch.setattr(f"tbgen.cli.workshop.{name}", value)
     site = workshop(tmp_path)
@@ -108,7 +108,7 @@ def test_the_cost_is_that_of_the_plan(tmp_path: Path) -> None:
 
 
 def test_what_takes_long_to_plan_is_not_planned_for_whoever_asks(tmp_path: Path) -> None:
-    """Twelve men took seven seconds of the processor, for a request of a hundred bytes."""
+    """Twelve men took seven seconds of CPU time, for a request of a hundred bytes."""
     asked = [Material.parse("KRNCAABBKRNC")]
     begun = time.process_time()
     assert workshop(tmp_path).cost(asked) is None

@@ -1,1 +1,1 @@
-"""The cache of compiled kernels: damaged, out of reach, or left behind."""
+"""Tests of kernel compilation and its cache."""

@@ -1,4 +1,4 @@
-"""Compiled kernels are kept where they can be, and what is damaged there is compiled again."""
+"""The kernel cache: its folder, and recompilation of damaged entries."""
 
 from __future__ import annotations
 
@@ -80,8 +80,9 @@ hits = [total(made(4))]
 hits += [sum(k.stats.cache_hits.values()) for k in (total, made)]
 print(*hits, total(np.arange(4.0)) if "SECOND_TYPE" in os.environ else "")
 """
-"""One kernel that borrows its arrays, for a second type that is compiled after the first is
-loaded; and one that makes an array."""
+"""A kernel with arrays that it borrows, compiled for a second type after the first is loaded; and
+one that makes an array.
+"""
 
 SECOND = """
 from tbgen.compiling.jit import kernel
@@ -116,11 +117,11 @@ Entries.rebuild = lambda self, context, reduced: usual[1](self, context, reduced
 """A later numba, in which entries have another form."""
 
 NOWHERE = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
-"""Of a user without a home; nobody, not even root, makes a folder there."""
+"""Environment of a user without a home, where not even root can make a folder."""
 
 
 def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
-    """The output of a script; it is a file, since kernels are cached under the name of theirs."""
+    """Return the output of a script; it is a file, since kernels are cached under its name."""
     arguments = [str(script)] if isinstance(script, Path) else ["-c", script]
     result = subprocess.run(
         [sys.executable, *arguments],
@@ -131,7 +132,7 @@ def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
 
 
 def kernel_in(directory: Path) -> Path:
-    """A script with one kernel."""
+    """Write a script with one kernel."""
     script = (directory / "twice").with_suffix(".py")
     script.write_text(TWICE, "utf-8")
     return script
@@ -150,7 +151,7 @@ def zeroed(data: bytes) -> bytes:
 
 
 def zeroed_inside(data: bytes) -> bytes:
-    """Zero the inside as a power cut does: `pickle` sees nothing, and the machine code is wrong."""
+    """Zero the inside as a power cut does: unpickling succeeds, and the machine code is wrong."""
     middle = len(data) // 2
     return data[:middle] + bytes(200) + data[middle + 200 :]
 
@@ -160,7 +161,7 @@ DAMAGES = {
     "k_d": ("nbc", empty), "k_e": ("nbc", cut), "k_f": ("nbc", zeroed),
     "k_g": ("nbc", zeroed_inside),
 }  # fmt: skip
-"""The file of each kernel of `SEVERAL` that is damaged, its index or its entry, and how."""
+"""For each kernel of `SEVERAL`, the damaged file, its index or its entry, and the damage."""
 
 
 def test_damaged_entries_are_compiled_again(tmp_path: Path) -> None:
@@ -186,7 +187,7 @@ def test_entries_of_another_form_are_not_compiled_at_every_start(tmp_path: Path)
 
 
 def test_loading_is_not_compiling(tmp_path: Path) -> None:
-    """A process that finds its kernels imports nothing of what only compiling takes."""
+    """A process that finds its kernels does not import the compiler's modules."""
     script = (tmp_path / "started").with_suffix(".py")
     script.write_text(STARTED, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "True 0\n"
@@ -194,7 +195,7 @@ def test_loading_is_not_compiling(tmp_path: Path) -> None:
 
 
 def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
-    """Let two processes write an index, and the entry that it names, in turn."""
+    """Two processes write an index, and the entry that it names, in turn."""
     script, kept = (tmp_path / "second").with_suffix(".py"), tmp_path / "cache"
     script.write_text(SECOND, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(kept)) == "3 3.5\n"
@@ -228,7 +229,7 @@ def test_without_a_home_there_is_a_folder_of_the_users_own(
 def test_the_usual_folder_is_closed_to_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever the umask; one that others may have written to is not used."""
+    """For any umask; a folder that others could write to is not used."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
@@ -271,7 +272,7 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", ["total(made(4))", "total(np.arange(4))"])
 def test_kernels_that_borrow_load_beside_others(tmp_path: Path, first: str) -> None:
-    """Whichever comes first: what borrows is loaded before numba is ready to compile."""
+    """In either order: a borrowing kernel is loaded before numba is ready to compile."""
     script = (tmp_path / "borrowed").with_suffix(".py")
     script.write_text(BORROWED.replace("total(made(4))", first))
     cache = {"NUMBA_CACHE_DIR": str(tmp_path)}

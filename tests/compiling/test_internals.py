@@ -1,4 +1,4 @@
-"""A numba without what is not documented: kernels compile all the same, to the same results.
+"""With a numba without its undocumented internals, kernels compile to the same results.
 
 The digests of a whole build are a certification:
 
@@ -30,7 +30,7 @@ del numba.core.caching.CompileResultCacheImpl
 del numba.core.options.DefaultOptions
 del numba.extending.infer_getattr
 """
-"""A later numba, in which they have other names."""
+"""A later numba, in which the internals have other names."""
 
 KERNELS = """
 import json, sys
@@ -99,7 +99,7 @@ print(json.dumps([*has, hits]))
 
 
 def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
-    """The output of a script where numba lacks the internals; kernels are cached by file."""
+    """Return the output of a script where numba lacks the internals; kernels are cached by file."""
     path = (tmp_path / "hidden").with_suffix(".py")
     path.write_text(HIDE + script, "utf-8")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
@@ -111,7 +111,7 @@ def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
 
 
 def test_this_numba_has_them() -> None:
-    """Else every build would be slower, and nobody would know."""
+    """Otherwise every build would silently be slower."""
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
     assert internals.HAS_LENDING
@@ -127,7 +127,7 @@ def test_kernels_without_them(tmp_path: Path) -> None:
 
 @pytest.mark.certification
 def test_tables_without_them(tmp_path: Path) -> None:
-    """And a second process loads what the first one compiled: it takes a sixth, mostly to start."""
+    """A second process loads the kernels of the first, in a sixth of the time."""
     script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom tbgen.cli import main\nmain()\n"
     seconds = []
     for _ in range(2):
@@ -155,7 +155,7 @@ def test_tables_without_them(tmp_path: Path) -> None:
 
 
 def read(values, at):  # type: ignore[no-untyped-def]
-    """An element."""
+    """Return an element."""
     return values[at]
 
 

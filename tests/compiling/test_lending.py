@@ -1,4 +1,4 @@
-"""Lent tuples: kernels and their parts read fields, and write to arrays, in place."""
+"""Tuples passed by pointer: kernels read their fields, and write their arrays, in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tbgen.compiling.lending import lent
 
 @lent
 class Inner(NamedTuple):
-    """A lent tuple inside of another."""
+    """Lent tuple inside another."""
 
     cube: NDArray[np.int16]
     scale: float
@@ -23,7 +23,7 @@ class Inner(NamedTuple):
 
 @lent
 class Outer(NamedTuple):
-    """A field of every kind."""
+    """Lent tuple with a field of every kind."""
 
     wide: NDArray[Any]
     flag: bool
@@ -37,20 +37,23 @@ class Outer(NamedTuple):
 
 @part
 def _add(outer, left):  # type: ignore[no-untyped-def]
-    """Add up from behind, `left` elements; returns how many are left."""
+    """Add up from the end, `left` elements; returns how many are left."""
     outer.wide[left, 0] += outer.small[left] + outer.number
     return left - 1
 
 
 @part
 def _weigh(inner, a, b, c):  # type: ignore[no-untyped-def]
-    """An element of the inner cube, scaled."""
+    """Return a scaled element of the inner cube."""
     return inner.cube[a, b, c] * inner.scale
 
 
 @borrowing_kernel
 def read(outer, out):  # type: ignore[no-untyped-def]
-    """`wide[:, 0] += small + number`, and one of everything else, float64 (out,)."""
+    """Compute `wide[:, 0] += small + number`, and write one value of every other field.
+
+    out : float64 (out,)
+    """
     left = len(outer.small) - 1
     while left >= 0:
         left = _add(outer, left)
@@ -102,13 +105,13 @@ def test_each_type_of_a_field_is_compiled_by_itself() -> None:
 
 @borrowing_kernel
 def misread(outer):  # type: ignore[no-untyped-def]
-    """There is no such field."""
+    """Read a field that does not exist."""
     return outer.nothing
 
 
 @kernel
 def count(inner):  # type: ignore[no-untyped-def]
-    """Not a kernel that borrows."""
+    """Kernel with reference counting."""
     return inner.cube.size
 
 

@@ -1,4 +1,4 @@
-"""The second compiling process: that it ends with the first one, and whom it is started for."""
+"""The second compiling process: when it is started, its lock, and its end."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ time.sleep(60)
 
 
 def idle() -> None:
-    """A job that compiles nothing, for long."""
+    """Job that runs for long and compiles nothing."""
     time.sleep(60)
 
 
 def greet() -> None:
-    """A job that compiles nothing; it needs the lock that its starter holds."""
+    """Job that compiles nothing and needs the lock that its starter holds."""
     with jit.compile_lock():
         pass
 
 
 def fail() -> None:
-    """A job that fails."""
+    """Job that fails."""
     raise RuntimeError
 
 
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On any machine."""
+    """Simulate a machine with several cores."""
     monkeypatch.setattr(second, "usable_cores", lambda: 2)
 
 
@@ -115,7 +115,7 @@ def test_who_holds_the_lock_may_ask_for_it_again() -> None:
 
 
 def is_running(process: int) -> bool:
-    """Return whether a process is there, and not only waiting to be asked how it ended."""
+    """Return whether a process is alive, and not just waiting to be reaped."""
     try:
         status = Path(f"/proc/{process}/stat").read_text("ascii")
     except OSError:

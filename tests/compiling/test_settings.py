@@ -1,4 +1,4 @@
-"""Settings of numba that lie in the current directory or the environment: none of them counts."""
+"""numba settings in the current directory or the environment are ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Idle memory of a process with kernels goes back to the system, and comes back by itself."""
+"""Memory of the idle compiler is returned to the system, and is loaded again when needed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MAPS = Path("/proc/self/smaps")
 
 @kernel
 def k_translate(numbers, becomes):
-    """Replace numbers by what they become."""
+    """Replace numbers by their images."""
     for n in range(numbers.size):
         numbers[n] = becomes[numbers[n]]
 
 
 def compiler_code() -> int:
-    """KiB of the compiler's code that are in memory."""
+    """Return the resident KiB of the compiler's code."""
     resident, inside = 0, False
     for line in MAPS.read_text().splitlines():
         if "-" in line.split(maxsplit=1)[0]:
@@ -34,7 +34,7 @@ def compiler_code() -> int:
 
 
 def compile_something() -> None:
-    """Let the compiler read its code."""
+    """Compile a function, which loads the compiler's code."""
     assert "define" in str(binding.parse_assembly("define void @f() { ret void }"))
 
 

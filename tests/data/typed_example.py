@@ -1,4 +1,4 @@
-"""What other projects write: checked by scripts/typecheck.py, as strictly as the package."""
+"""Example of typed code of other projects, checked strictly by scripts/typecheck.py."""
 
 from typing import assert_type
 
@@ -15,17 +15,17 @@ from tbgen import (
 
 
 def outcome_of(fen: str) -> Outcome:
-    """The outcome of a position."""
+    """Return the outcome of a position."""
     with open_tablebase("egtb", rules="wxf") as tables:
         assert_type(tables, GameTablebase)
         return tables.probe(fen).outcome
 
 
 def moves_of(position: Position) -> list[Move]:
-    """The moves of a position."""
+    """Return the moves of a position."""
     return legal_moves(position)
 
 
 def verdict_of(fen: str) -> Verdict:
-    """The verdict on a move."""
+    """Return the verdict on a move."""
     return judge(fen, ["a0a9"], rules="wxf").verdict

@@ -1,1 +1,1 @@
-"""The site of docs/, and what its pages show."""
+"""Tests of the site of docs/, and of the content of its pages."""

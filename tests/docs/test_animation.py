@@ -1,4 +1,4 @@
-"""The animated picture: the one that is drawn now, of the tutorial's line, and in motion."""
+"""The animated picture: current, of the tutorial's line, and animated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_its_moves_are_the_line_of_the_tutorial() -> None:
 
 
 def test_every_piece_ends_where_the_moves_lead() -> None:
-    """The last place of each animated piece is one of the last position, as the board draws it."""
+    """The last place of each animated piece is its place in the last position."""
     from tbgen.board.drawing.diagram import Look, draw
     from tbgen.indexing import Move, Position
 
@@ -55,7 +55,7 @@ def test_one_scene_at_a_time() -> None:
 
 
 def test_it_stands_alone() -> None:
-    """A document that loads nothing and runs nothing, and keeps still for those who ask for it."""
+    """It loads and runs nothing, and does not move with reduced motion."""
     text = animation.drawing()
     ElementTree.fromstring(text)
     assert not re.search(r"(?:href|src)=\"(?!#)|<script|url\(", text)

@@ -1,6 +1,6 @@
 """The Chinese pages have the examples, pictures and sections of the English ones.
 
-What examples print is compared on the English pages.
+The output of examples is compared on the English pages.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tests.kits.paths import DOCS, ROOT
 
 PAGES = {page: DOCS / page.name for page in sorted((DOCS / "zh").glob("*.md"))}
 PAGES[ROOT / "README.zh-CN.md"] = ROOT / "README.md"
-"""The Chinese pages, each with its English one."""
+"""The Chinese pages, each with its English page."""
 
 
 def parts(path: Path) -> tuple[list[str], list[str], int]:
-    """The blocks of code of a page, the names of its pictures, and how many sections it has."""
+    """Return the code blocks of a page, the names of its pictures, and its number of sections."""
     text = path.read_text("utf-8")
     code = re.findall(r"^```\w+\n.*?^```$", text, re.MULTILINE | re.DOTALL)
     pictures = re.findall(r"[\w-]+\.(?:svg|png)", text)
@@ -27,7 +27,7 @@ def parts(path: Path) -> tuple[list[str], list[str], int]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_a_page_shows_what_the_english_one_shows(page: Path) -> None:
-    """Whoever changes one of them changes both."""
+    """A change of one page requires a change of the other."""
     assert parts(page) == parts(PAGES[page])
 
 

@@ -1,4 +1,4 @@
-"""docs/classical.md, in both languages, says what its CSV files say, and those what tables say."""
+"""docs/classical.md, in both languages, agrees with its CSV files, and these with tables."""
 
 from __future__ import annotations
 

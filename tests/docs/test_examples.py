@@ -1,7 +1,7 @@
-"""Every other example of the pages: blocks are run or understood, commands in the text exist.
+"""All other examples in pages: blocks are run or parsed, commands in the text exist.
 
-`test_sessions` runs what is shown with its output; here is what has none. A block in a language
-that nothing below names is an error, so that no example is forgotten.
+`test_sessions` runs examples shown with their output; this module checks those without. A block in
+an unknown language is an error, so that no example is forgotten.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ TRIED = {
     "nginx": {"docs/board-public.md"},  # tests/board/test_proxy.py
     "ini": {"docs/board-public.md"},
 }
-"""Which pages may have examples in a language, since a test runs them there."""
+"""Pages that may have examples in a language, since a test runs them there."""
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 COMMAND = re.compile(r"(?<![\w./'-])tbgen ([a-z]+)\b([^|;&]*)")
-"""A command in a line of a shell, with its arguments."""
+"""A command in a shell line, with its arguments."""
 
 
 def text_of(page: Path) -> str:
@@ -58,7 +58,7 @@ def test_every_block_is_tried() -> None:
 
 @cache
 def options_of(name: str) -> set[str]:
-    """Every spelling of every option of a command."""
+    """Return every spelling of every option of a command."""
     command = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
     return {
         "--help",
@@ -67,7 +67,7 @@ def options_of(name: str) -> set[str]:
 
 
 def commands_in(page: Path) -> list[str]:
-    """The lines of a page with commands: in blocks of a shell, and between backquotes."""
+    """List the lines of a page with commands: in shell blocks, and between backquotes."""
     text = text_of(page)
     without_blocks = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
     lines = re.findall(r"`(tbgen [^`]+)`", re.sub(r"\n\s*", " ", without_blocks))

@@ -1,4 +1,4 @@
-"""docs/facts.md says what docs/facts.csv says, and that what tables and other programs say."""
+"""docs/facts.md agrees with docs/facts.csv, and that with tables and other programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from figures import PAIRS, Difference, Fact, Loop, Zugzwangs
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRKN and what it needs, under all rule sets."""
+    """KRKN and its supporting tables, under all rule sets."""
     folder = tmp_path_factory.mktemp("facts")
     for rules in Rules:
         build(folder, rules, "KRKN")
@@ -62,7 +62,7 @@ def test_all_of_at_most_five_men_are_there() -> None:
     "material", ["KNKP", pytest.param("KPAKP", marks=pytest.mark.certification)]
 )
 def test_zugzwangs_are_those_of_every_position(material: str) -> None:
-    """Both sides to move of every placement, asked as boards."""
+    """Both sides to move of every placement, probed as boards."""
     counted: Counter[tuple[int, int]] = Counter()
     with open_tablebase(built(material, rules="wxf")) as tables:
         table = tables.table(material)
@@ -84,7 +84,7 @@ def test_zugzwangs_are_those_of_every_position(material: str) -> None:
 
 
 def test_loops_are_judged_and_valued() -> None:
-    """Those of KRKN and below; the verdicts are those of the collection."""
+    """Loops of KRKN and smaller materials; the verdicts are those of the collection."""
     cases = {case["id"]: case for case in json.loads(figures.CASES.read_text("utf-8"))}
     written = figures.read(Loop)
     assert {row.verdict for row in written} == {"red wins", "black wins", "draw"}

@@ -1,4 +1,4 @@
-"""Pages and pictures that scripts write are what the scripts would write now."""
+"""Generated pages and pictures are current."""
 
 from __future__ import annotations
 

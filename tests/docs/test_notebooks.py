@@ -1,4 +1,4 @@
-"""The notebooks of docs/: they run, and say and draw what is stored in them."""
+"""The notebooks of docs/ run, and their results equal the stored ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/openapi.json is what the board answers: every path, every example, every field."""
+"""/openapi.json describes the board's answers: every path, every example, every field."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_every_address_is_described(client: TestClient) -> None:
 
 
 def examples() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each path with what it must be given, and with each other parameter besides."""
+    """Yield each path with its required parameters, and with each other parameter in addition."""
     for path, methods in DOCUMENT["paths"].items():
         parameters = methods["get"]["parameters"]
         needed = tuple(p["name"] for p in parameters if p["required"])
@@ -88,7 +88,7 @@ def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None
 
 
 def limited() -> Iterator[tuple[str, str]]:
-    """Each path with each of its numbers that have a limit."""
+    """Yield each path with each of its parameters that have a limit."""
     for path, methods in DOCUMENT["paths"].items():
         for parameter in methods["get"]["parameters"]:
             if "maximum" in parameter["schema"]:
@@ -97,7 +97,7 @@ def limited() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("path", "name"), list(limited()))
 def test_more_than_a_limit_is_refused(client: TestClient, path: str, name: str) -> None:
-    """In words that name the limit which is described."""
+    """The error names the described limit."""
     parameters = DOCUMENT["paths"][path]["get"]["parameters"]
     given = {p["name"]: p["example"] for p in parameters if p["required"] and p["in"] == "query"}
     limit = next(p["schema"]["maximum"] for p in parameters if p["name"] == name)
@@ -107,7 +107,7 @@ def test_more_than_a_limit_is_refused(client: TestClient, path: str, name: str) 
 
 
 def contains(found: Any, shown: Any) -> bool:
-    """Whether an answer has all that a page shows of it; of lists the page shows the beginning."""
+    """Return whether an answer contains all that a page shows; lists are shown up to some entry."""
     if isinstance(shown, dict):
         return all(key in found and contains(found[key], shown[key]) for key in shown)
     if isinstance(shown, list):
@@ -116,7 +116,7 @@ def contains(found: Any, shown: Any) -> bool:
 
 
 def test_the_page_shows_answers(client: TestClient) -> None:
-    """The `http` blocks of docs/http.md: a request, an empty line, some of the answer."""
+    """The `http` blocks of docs/http.md: a request, an empty line, a part of the answer."""
     examples = blocks((DOCS / "http.md").read_text("utf-8"), "http")
     assert len(examples) > 1
     for example in examples:

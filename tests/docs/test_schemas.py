@@ -1,4 +1,4 @@
-"""Output of commands with `--json` is as docs/answers.schema.json describes it, and no more."""
+"""Output of commands with `--json` agrees with docs/answers.schema.json, without other fields."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "diagram": (CHECKS, "-o", "checks.svg"),
     "doctor": (),
 }
-"""What each command is asked; `serve` answers when it is ready, as tests/board sees."""
+"""Arguments of each command; tests/board covers `serve`, which answers when it is ready."""
 
 MORE = {
     "a mate": ("line", "5k3/9/9/9/9/R8/9/4n4/9/3K5 w"),
@@ -60,7 +60,7 @@ MISTAKES = (("probe", "nonsense"), ("stats", "KRKRA"), ("build", "nonsense"), ("
 
 
 def closed(schema: Any) -> Any:
-    """The schema, with every object closed: a field without a description is a fault."""
+    """Return the schema with every object closed: a field without a description is a fault."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -70,7 +70,7 @@ def closed(schema: Any) -> Any:
 
 
 def answer(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    """The object that a command prints."""
+    """Return the object that a command prints."""
     monkeypatch.setenv("TBGEN_TABLES", str(built("KRKN", rules="wxf")))
     monkeypatch.chdir(folder)
     if arguments[0] == "fetch":
@@ -80,7 +80,7 @@ def answer(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> An
 
 
 def check(name: str, found: Any) -> None:
-    """Hold an answer against the schema; one line says what differs and what to do."""
+    """Validate an answer against the schema; the error names the difference and the remedy."""
     validator = jsonschema.Draft202012Validator(closed(SCHEMA[name]))
     error = jsonschema.exceptions.best_match(validator.iter_errors(found))
     if error is not None:

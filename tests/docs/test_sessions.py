@@ -1,7 +1,7 @@
 """The console sessions of docs/, from top to bottom of each page, and the tutorial's program.
 
-Pages whose examples other tests run are left to them: probing, searches and research, notations
-and referee, the README.
+Other tests run the examples of some pages: probing, searches and research, notations and referee,
+the README.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ WITH_PYTHON = sorted(
     if "```pycon" in path.read_text("utf-8") and path.name not in ELSEWHERE
 )
 WIN = "python win.py"
-"""The tutorial's game, for which the engine's kernels are compiled."""
+"""The tutorial's game, which needs the engine's kernels."""
 
 
 def text_of(page: str) -> str:
-    """A page."""
+    """Read a page."""
     return (DOCS / page).read_text("utf-8")
 
 
 def run(command: str) -> list[str]:
-    """The output of `tbgen` on both channels, run in this process."""
+    """Return the output of `tbgen` on both streams, run in this process."""
     program, *arguments = shlex.split(command)
     assert program == "tbgen"
     result = CliRunner().invoke(main, arguments)
@@ -95,7 +95,7 @@ def test_which_pages_have_sessions() -> None:
 
 @pytest.mark.certification
 def test_the_won_game(elsewhere: Path) -> None:
-    """The tutorial's program, as it is printed, against the engine as a process."""
+    """The tutorial's program as printed, against the engine as a process."""
     page = text_of("tutorial.md")
     (program,) = (block for block in blocks(page, "python") if block.startswith("# win.py\n"))
     (shown,) = (

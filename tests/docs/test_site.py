@@ -1,4 +1,4 @@
-"""The site: every page has its place, nothing is loaded from elsewhere, the build is strict."""
+"""The site: navigation has every page, nothing external is loaded, the strict build passes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.kits.paths import DOCS, ROOT
 
 SETTINGS = (ROOT / "mkdocs.yml").read_text("utf-8")
 LOADED = re.compile(r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(https?:[^"]*)')
-"""Addresses that a page would fetch by itself."""
+"""Addresses that a page would load."""
 
 NAVIGATION = SETTINGS[SETTINGS.index("\nnav:") :]
 
@@ -48,7 +48,7 @@ def test_the_strict_build(tmp_path: Path) -> None:
 
 
 def _notebooks_are_pages(site: Path) -> None:
-    """With all that cells print and draw, and with links to them from elsewhere."""
+    """Check that notebooks are pages with all output and figures, and are linked."""
     for path in DOCS.rglob("*.ipynb"):
         page = (site / path.relative_to(DOCS).with_suffix(".html")).read_text("utf-8")
         shown = unescape(re.sub(r"<[^>]+>", "", page))

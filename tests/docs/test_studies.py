@@ -1,4 +1,4 @@
-"""docs/longest-studies.md is what docs/facts-moves.csv says, and that what tables say."""
+"""docs/longest-studies.md agrees with docs/facts-moves.csv, and that with tables."""
 
 from __future__ import annotations
 

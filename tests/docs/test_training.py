@@ -1,4 +1,4 @@
-"""The page about training, from top to bottom, as far as the packages that it names are there."""
+"""The page about training, from top to bottom, if its packages are installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = DOCS / "train.md"
 
 
 def sections() -> list[tuple[str, str]]:
-    """Titles of the sections, and their examples."""
+    """Return titles of the sections, and their examples."""
     found = re.split(r"^## (.*)$", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]
     return [
         (title, "\n".join(re.findall(r"^```pycon\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)))

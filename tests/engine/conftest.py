@@ -1,4 +1,4 @@
-"""A search that the tests of the engine share, with the kernels loaded once."""
+"""A search shared by the tests of the engine, with kernels loaded once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def loaded() -> Searcher:
-    """The search; use `searcher`, which forgets what was searched before."""
+    """The shared search; use `searcher`, which clears its hash table."""
     from tbgen.engine.search.searcher import Searcher
 
     searcher = Searcher(hash_mebibytes=4)

@@ -1,7 +1,7 @@
 """Diagrams of the WXF manual with a best way: the search finds it, and wins the game by it.
 
-In each the rules of repetition decide: the loser offends if he goes on, and loses by force or by
-another offence if he does not. By `Rules.NONE` nothing is decided within the same nodes.
+The rules of repetition decide each: the loser offends if it continues, and loses by force or by
+another offence otherwise. Under `Rules.NONE` nothing is decided within the same nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BEST_WAYS = {
     "D35": Side.BLACK,
     "D93": Side.BLACK,
 }
-"""Who wins each by the rules of repetition; D34 is figure 4 of Tan & Watkinson Medina."""
+"""Winner of each diagram by the rules; D34 is figure 4 of Tan & Watkinson Medina."""
 NODES = 100_000
 MOST_PLIES = 60
 
@@ -37,7 +37,7 @@ def start_of(diagram: str) -> Position:
 
 
 def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rules) -> Line:
-    """The best line, once it is decided or the nodes are used up."""
+    """Return the best line, once it is decided or the nodes are used up."""
     game = [start]
     for move in moves:
         game.append(game[-1].after(*move))
@@ -61,7 +61,7 @@ def test_the_result_is_announced_by_the_rules_alone(searcher: Searcher, diagram:
 
 @pytest.mark.parametrize("diagram", BEST_WAYS)
 def test_the_game_is_won(searcher: Searcher, diagram: str) -> None:
-    """Against the search itself, which defends as long as it can."""
+    """The search also plays the defence."""
     start, moves = start_of(diagram), []
     position = start
     searcher.clear()

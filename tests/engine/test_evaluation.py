@@ -1,4 +1,4 @@
-"""The evaluation sees both sides and both wings alike, and is what its numbers say."""
+"""The evaluation: symmetry of sides and wings, and agreement with plain arithmetic."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.kits.tracing import evaluate_board
 
 
 def value(position: Position) -> int:
-    """The evaluation, for the side to move."""
+    """Return the evaluation for the side to move."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     return int(evaluate_board(states, np.zeros(0, np.int32), int(position.side)))
 
 
 def random_positions(seed: int, games: int) -> list[Position]:
-    """Positions of random games, every seventh."""
+    """Return every seventh position of random games."""
     rng, found = random.Random(seed), []
     for _ in range(games):
         position = Position.from_fen(START_FEN)
@@ -47,7 +47,7 @@ def random_positions(seed: int, games: int) -> list[Position]:
 
 
 def colours_changed(position: Position) -> Position:
-    """The position with Red as Black."""
+    """Return the position with the colours exchanged."""
     board = bytearray(SQUARES)
     for square, code in enumerate(position.board):
         if code != EMPTY:
@@ -56,7 +56,7 @@ def colours_changed(position: Position) -> Position:
 
 
 def mirrored(position: Position) -> Position:
-    """The position in a mirror."""
+    """Return the mirror image of a position."""
     board = bytes(position.board[mirror_square(square)] for square in range(SQUARES))
     return Position(board, position.side)
 
@@ -67,20 +67,20 @@ def test_both_wings_are_alike() -> None:
 
 
 def test_both_colours_are_alike() -> None:
-    """Nothing is rounded otherwise for one of them: the views change places."""
+    """Rounding does not depend on the colour: the views change places."""
     for position in random_positions(2, 8):
         assert value(colours_changed(position)) == value(position)
 
 
 def unpacked_shapes() -> NDArray[np.int64]:
-    """The first layer, by inputs."""
+    """Return the first layer, by inputs."""
     text = weights.SHAPES
     count = len(weights.BIASES)
     return np.frombuffer(base64.b85decode(text), np.int8).astype(np.int64).reshape(-1, count)
 
 
 def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
-    """The network's value from nothing but the board and the numbers, in plain arithmetic."""
+    """Return the network's value in plain arithmetic, from the board and the weights."""
     outputs = np.zeros(2)
     for view in range(2):
         side = position.side if view == 0 else position.side.other
@@ -106,7 +106,7 @@ def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
 
 
 def test_it_is_what_the_network_says() -> None:
-    """Positions with neither known outcomes nor an empty arsenal."""
+    """Positions without known material outcomes and with attackers."""
     shapes, looked_at = unpacked_shapes(), 0
     for position in random_positions(5, 8):
         men = [code for code in position.board if code != EMPTY]
@@ -120,7 +120,7 @@ def test_it_is_what_the_network_says() -> None:
 
 
 def test_sums_are_kept_from_move_to_move() -> None:
-    """After a game they are those of its last position set up anew, captures and all."""
+    """After a game the sums equal those of its last position set up anew, captures included."""
     rng = random.Random(7)
     for _ in range(6):
         position = Position.from_fen(START_FEN)
@@ -142,7 +142,7 @@ def test_sums_are_kept_from_move_to_move() -> None:
 
 
 def test_no_output_leaves_its_bits() -> None:
-    """Sums stay within 16 bits whatever stands on the board, outputs within 32."""
+    """Sums stay within 16 bits for any board, outputs within 32."""
     totals = 2 * np.abs(np.array(weights.OUTPUTS)).sum(axis=(1, 2))
     assert totals.max() * 181**2 < 1 << 31
     assert 32 * np.abs(unpacked_shapes()).max() + np.abs(weights.BIASES).max() < 1 << 15

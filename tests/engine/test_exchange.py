@@ -16,7 +16,7 @@ from tests.kits.tracing import is_sound_on_board
 
 
 def net(board: bytearray, source: int, target: int) -> int:
-    """The taker's balance if both sides go on, cheapest first, as long as it pays."""
+    """Return the taker's balance if both sides continue, cheapest first, while it pays."""
     gained = int(EXCHANGE_VALUES[board[target]])
     taken = bytearray(board)
     taken[target], taken[source] = taken[source], EMPTY
@@ -44,7 +44,7 @@ def net(board: bytearray, source: int, target: int) -> int:
 
 
 def captures(rng: random.Random, games: int) -> list[tuple[Position, Move]]:
-    """The captures of random games, where much hangs."""
+    """Return the captures of random games, in which many pieces are attacked."""
     found = []
     for _ in range(games):
         position = Position.from_fen(START_FEN)

@@ -1,4 +1,4 @@
-"""The search's own moves are those of the rules."""
+"""The search's move generator agrees with the rules."""
 
 import random
 
@@ -16,7 +16,7 @@ from tests.kits.strategies import ENDGAMES, random_position
 MIDDLE = "r1ba1a3/4kn3/2n1b4/pNp1p1p1p/4c4/6P2/P1P2R2P/1CcC5/9/2BAKAB2 w"
 
 CROWDED = ("KRNNCCPPPKRNNCCPPP",)
-"""Lines open and close, and legs are taken and become free."""
+"""Lines open and close, and knights' legs become blocked and free."""
 
 
 @pytest.mark.parametrize(("depth", "count"), [(1, 44), (2, 1920), (3, 79666)])
@@ -57,7 +57,7 @@ def test_every_check_is_seen(searcher):
 
 
 def _is_knights_leg_free(after: Position, move: Move) -> bool:
-    """Return whether a knight attacks the king of the side to move, and is not what has moved."""
+    """Return whether a knight that has not moved attacks the king of the side to move."""
     board = after.board
     king = board.index(piece_code(after.side, PieceType.KING))
     knight = piece_code(1 - after.side, PieceType.KNIGHT)

@@ -1,4 +1,4 @@
-"""The engine's tables: the options that name them, and those that it goes on without."""
+"""The engine's tables: the options that name them, and missing or unusable ones."""
 
 from __future__ import annotations
 

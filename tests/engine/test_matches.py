@@ -1,4 +1,4 @@
-"""The match runner: openings, what ends a game, how games are kept and counted."""
+"""The match runner: openings, ends of games, storage and counts of games."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tbgen.rules import is_legal, legal_moves
 
 START = Position.from_fen(START_FEN)
 CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")
-"""Red's rook may chase the cannon for ever, and loses by it."""
+"""Red's rook can chase the cannon perpetually, and loses by that."""
 CHASING, FLEEING = ("c4b4", "b4c4"), ("b6c6", "c6b6")
 NOTHING = Limit()
 SHALLOW = Limit(depth=1)
@@ -40,7 +40,7 @@ WXF = Judges(Rules.WXF, 3)
 
 
 class Scripted(Player):
-    """Plays some moves over and over, or those that a function chooses; None gives up."""
+    """Player that repeats some moves, or those that a function chooses; None gives up."""
 
     def __init__(self, *moves: str | None) -> None:
         self.name = "scripted"
@@ -56,7 +56,7 @@ class Scripted(Player):
 
 
 class ByChance(Scripted):
-    """Plays anything legal."""
+    """Player of random legal moves."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,7 +183,7 @@ def test_the_second_engine_may_have_limits_of_its_own() -> None:
 
 
 def test_who_has_used_up_a_clock_has_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Red thinks for two seconds a move and gets one back, Black for none: 3, 2, 1 are left."""
+    """Red takes two seconds a move and gains one, Black none: 3, 2, 1 are left."""
     ticks = iter([0, 2, 2, 2, 2, 4, 4, 4, 4, 6])
     monkeypatch.setattr(games, "monotonic", lambda: next(ticks))
     limit = play.limits_of(argparse.Namespace(clock=play.parse_clock("3+1"), seconds=None))[0]
@@ -249,7 +249,7 @@ def test_a_result_that_nobody_asked_for_is_no_answer() -> None:
 
 
 def test_an_engine_that_has_ended_is_started_again(tmp_path: Path) -> None:
-    """It loses the game; the next one is played with another process."""
+    """It loses the game, and another process plays the next one."""
     ending = TALKATIVE.replace('print("move', 'sys.exit() or print("move')
     commands = [["cecp:" + sys.executable, "-c", text] for text in (TALKATIVE, ending)]
     options = argparse.Namespace(
@@ -272,7 +272,7 @@ GAMES = "/usr/games"
 
 @pytest.mark.parametrize("name", ["hoixiangqi", "maxqi", "fairy-stockfish"])
 def test_engines_of_every_protocol_play_on(name: str) -> None:
-    """Some plies of a game against itself, in one process, as a match tells it of them."""
+    """Some plies of a game against itself, in one process."""
     program = shutil.which(name) or shutil.which(name, path=GAMES)
     if program is None:
         pytest.skip(f"{name} is not installed")

@@ -1,4 +1,4 @@
-"""Probing, judging and playing without the parts of the system that only POSIX has."""
+"""Probing, judging and playing without the POSIX-only parts of the system."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ print(out.getvalue())
 
 
 def run(program: str, tables: Path) -> str:
-    """The output of a Python program without POSIX."""
+    """Return the output of a Python program without POSIX."""
     done = subprocess.run(
         [sys.executable, "-c", program, str(tables)],
         cwd=ROOT, capture_output=True, text=True, check=False,

@@ -1,4 +1,4 @@
-"""Conversations with the engine as a process, as a GUI has them."""
+"""Conversations with the engine as a process, like those of a GUI."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tbgen.rules import legal_moves
 from tests.kits.paths import ROOT
 
 PATIENCE = 180.0
-"""Seconds for an answer: the kernels may have to be compiled first, by a busy machine."""
+"""Timeout of an answer in seconds, with time to compile the kernels on a busy machine."""
 
 START = "from tbgen.engine.conversation import main; main()"
 
@@ -28,7 +28,7 @@ ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def best_of(tables: Path) -> str:
-    """The tables' move in `ROOK_ALONE`."""
+    """Return the tables' move in `ROOK_ALONE`."""
     with open_tablebase(tables, rules="check") as opened:
         best = opened.best_move(Position.from_fen(ROOK_ALONE))
     assert best is not None
@@ -36,7 +36,7 @@ def best_of(tables: Path) -> str:
 
 
 class Gui:
-    """The other side of the conversation."""
+    """The GUI's side of the conversation."""
 
     def __init__(self, tables: Path | None = None, ending: str = "\n") -> None:
         self._ending = ending
@@ -64,7 +64,7 @@ class Gui:
         self._process.stdin.flush()
 
     def hear(self, word: str) -> list[str]:
-        """Lines up to the one that begins with a word."""
+        """Return the lines up to the first one that begins with a word."""
         heard, until = [], time.monotonic() + PATIENCE
         while not heard or not heard[-1].startswith(word):
             heard.append(self._lines.get(timeout=max(0.01, until - time.monotonic())))
@@ -81,7 +81,7 @@ def _environment() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def uci(loaded) -> Iterator[Gui]:
-    """A UCI conversation that several tests go on with; kernels are in the cache by now."""
+    """A UCI conversation that several tests share, with compiled kernels."""
     gui = Gui(ending="\r\n")
     gui.say("uci")
     heard = gui.hear("uciok")
@@ -194,7 +194,7 @@ def test_uci_survives_nonsense(uci):
     ids=lambda text: text[:30] or "bare",
 )
 def test_every_go_is_answered_once(uci, arguments):
-    """Arguments that cannot be used are left out, and the move is searched all the same."""
+    """Invalid arguments are ignored, and the engine still searches."""
     uci.say("position startpos", f"go {arguments}")
     heard = uci.hear("bestmove")
     assert Move.from_iccs(best_move(heard)) in legal_moves(Position.from_fen(START_FEN))
@@ -215,7 +215,7 @@ def test_uci_variant_means_ranks_from_one(uci):
 
 
 def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
-    """Speak as xboard's adapter does, which sets every option that it knows."""
+    """Like xboard's adapter, which sets every option that it knows."""
     gui = Gui()
     gui.say("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
     gui.hear("readyok")
@@ -255,7 +255,7 @@ def test_ucci_with_tables(tables_dir):
 
 
 def test_tables_are_found_without_options(tables_dir):
-    """$TBGEN_TABLES is enough, and the answer needs no kernels."""
+    """By $TBGEN_TABLES; the answer needs no kernels."""
     gui = Gui(tables=tables_dir)
     gui.say("uci", "setoption name Rules value check", f"position fen {ROOK_ALONE}")
     gui.say("setoption name MultiPV value 2", "go movetime 100000")
@@ -269,7 +269,7 @@ def test_tables_are_found_without_options(tables_dir):
 
 @pytest.mark.parametrize("protocol", ["UcciEngine", "UciEngine"])
 def test_a_library_for_guis_plays_with_it(tmp_path, loaded, protocol):
-    """cchess speaks with it in its own words, and plays a game to mate, both sides."""
+    """cchess plays a game to mate, both sides."""
     library = pytest.importorskip("cchess.engine")
     program = tmp_path / "engine"
     program.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
@@ -295,7 +295,7 @@ def test_a_library_for_guis_plays_with_it(tmp_path, loaded, protocol):
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict", "gbk", "latin-1"])
 def test_lines_may_be_any_bytes(encoding: str) -> None:
-    """They are answered, and so is what comes after them."""
+    """They are answered, and so is the next line."""
     lines = [b"uci", b"\xff\xfe \xe8", b"setoption name EGTBPaths value caf\xe9",
              b"position fen \xe8\xbd\xa6 \xff", b"isready", b"quit"]  # fmt: skip
     result = subprocess.run(

@@ -1,4 +1,4 @@
-"""Proofs: all that a graph calls won, the tables call won, too; and a win once proven is played."""
+"""Proof search: positions proven won are won in the tables, and proven wins are played."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def krkn(tables_dir: Path) -> GameTablebase:
 def graph_of(
     position: Position, nodes: int, tables: NumbaTables | None = None, moves: tuple[Move, ...] = ()
 ) -> tuple[proof_graph.Graph, int]:
-    """The graph of a position, or of a game's last one, and what `prove` says."""
+    """Return the proof graph of a position, or of the end of a game, and the result of `prove`."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     played = np.array([move.source << 7 | move.target for move in moves], np.int32)
@@ -50,7 +50,7 @@ def graph_of(
 
 
 def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
-    """The positions of a graph, by its moves from the root."""
+    """Return the positions of a graph, by its moves from the root."""
     found, todo = {0: root}, [0]
     while todo:
         number = todo.pop()
@@ -65,7 +65,7 @@ def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
 def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> None:
-    """Every position of the graph that is called won, for whoever is to move in it."""
+    """Every position of the graph that is proven won, for either side to move."""
     tables, proven = NumbaTables(krkn, names), Counter[int]()
     for position in short_wins(krkn, True, 2 if names else 8) + short_wins(krkn, False, 1):
         for _ in range(2 if names else 1):
@@ -84,7 +84,7 @@ def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> N
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
 def test_no_win_is_given_up(krkn: GameTablebase, names: tuple[str, ...]) -> None:
-    """Of these wins by the rules five were, as long as numbers held beyond what they rest on."""
+    """Five of these wins by the rules were missed while outdated proof numbers were kept."""
     tables = NumbaTables(krkn, names)
     for position in short_wins(krkn, True, 14):
         for _ in range(2 if names else 1):
@@ -105,11 +105,11 @@ def test_no_win_is_given_up(krkn: GameTablebase, names: tuple[str, ...]) -> None
     ids=["two knights", "cannon and pawn", "two cannons"],
 )
 def test_no_mate_is_given_up(fen: str) -> None:
-    """A bare king has one or two moves, so that every way down is as good as the one before.
+    """A bare king has one or two moves, so all continuations look equal.
 
-    The first two were given up after a thousand positions, as long as a way that had become too
-    long was taken again and again; the third, where ways only close loops, as long as what they
-    had found out was kept.
+    Regressions: the first two were given up after a thousand positions, since a line that had
+    become too long was repeated; the third, where lines only close loops, since its results were
+    kept.
     """
     _, move = graph_of(Position.from_fen(fen), 60_000)
     assert move > 0
@@ -122,7 +122,7 @@ LOOP = {0: [1], 1: [2, 4], 2: [3], 3: [0], 4: [3]}
 
 
 def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_graph.Graph:
-    """A graph of so many nodes, the opponent to move in odd ones; the others may be in check."""
+    """Return a graph with the opponent to move in odd nodes; even nodes may be in check."""
     graph = proof_graph.new_graph(len(children))
     for number in children:
         node = graph.nodes[proof_graph.add(graph, number + 1, number in checked, number % 2)]
@@ -137,7 +137,7 @@ def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_gr
 
 
 def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> list[list[int]]:
-    """Numbers left to show, for and against, of the nodes of a way from its end to its begin."""
+    """Return proof and disproof numbers of the nodes of a line, from its end to its start."""
     for place, number in enumerate(way, 1):
         graph.nodes[number, proof_graph.PLACE] = place
     for place in range(len(way), 0, -1):
@@ -148,7 +148,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
 
 
 def test_a_closed_loop_is_won_where_it_is_closed_and_new_elsewhere() -> None:
-    """Of checks alone, that is; with an idle move in it, it is no progress."""
+    """A loop of checks only; with an idle move in it, it is no progress."""
     nothing, never = 0, proof_graph.NEVER
     graph = graph_by_hand(LOOP, {0, 2, 4})
     assert estimate_way(graph, [0, 1, 2, 3])[2:] == [[nothing, never]] * 2
@@ -165,7 +165,7 @@ def test_a_closed_loop_is_won_where_it_is_closed_and_new_elsewhere() -> None:
 
 
 def test_large_sums_settle_nothing() -> None:
-    """Nodes that two moves share are counted twice, so sums double from node to node."""
+    """Nodes shared by two moves are counted twice, so sums double from node to node."""
     graph = graph_by_hand(LOOP, set())
     columns = [proof_graph.PROOF, proof_graph.DISPROOF]
     graph.nodes[[2, 4], proof_graph.PROOF] = proof_graph.NEVER - 1
@@ -174,7 +174,7 @@ def test_large_sums_settle_nothing() -> None:
 
 
 def test_what_is_stopped_declares_nothing_that_is_unfinished() -> None:
-    """A pattern is the greatest one only once everything else has fallen out of it."""
+    """A pattern is the greatest one only after all other nodes have been removed."""
     states = np.zeros(1, STATE).view(np.recarray)
     inside = np.zeros(ROOM, np.int8)
     for stopped in (1, 0):
@@ -186,7 +186,7 @@ def test_what_is_stopped_declares_nothing_that_is_unfinished() -> None:
 
 
 def test_history_is_no_part_of_a_proof() -> None:
-    """Positions of the game can not be led to again: a referee may call it a draw."""
+    """Positions of the game cannot recur in a proof, since a referee may call that a draw."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
     texts = ("a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8")
     wander = tuple(Move.from_iccs(text) for text in texts)
@@ -231,7 +231,7 @@ def test_a_win_that_is_proven_is_played(searcher: Searcher, krkn: GameTablebase)
 
 
 def test_a_proof_is_followed_without_a_search(searcher: Searcher, krkn: GameTablebase) -> None:
-    """The position after the opponent's reply is looked up in the graph that has won before."""
+    """The position after the opponent's reply is found in the graph of the last proof."""
     followed = 0
     for start in short_wins(krkn, True, 6):
         searcher.clear_stop()

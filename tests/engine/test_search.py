@@ -1,4 +1,4 @@
-"""Findings and claims of the search, compared with the tables and the referee."""
+"""Results of the search, compared with the tables and the referee."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ CHECK = RuleSet(Rules.CHECK)
 MATE_IN_ONE = "3k5/9/9/9/9/9/4R4/9/9/4K4 w"
 MATE_IN_TWO = "4k4/9/9/9/9/9/9/9/R8/R3K4 w"
 PERPETUAL_CHECK = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
-"""Black has nothing but checks for ever, as README shows; he loses by them."""
+"""Black can only give perpetual check, and loses by that (README)."""
 
 
 def think(searcher: Searcher, position: Position, **limits) -> Iteration:
-    """The last iteration of a search of a position without a history."""
+    """Return the last iteration of a search without a history."""
     *_, last = searcher.think([position], [], **limits)
     return last
 
@@ -41,7 +41,7 @@ def krkn(tables_dir: Path) -> GameTablebase:
 
 
 def short_wins(tables: GameTablebase, by_rules: bool, count: int) -> list[Position]:
-    """Positions of KRKN won in at most 8 plies, by the rules or by mate."""
+    """Return positions of KRKN won in at most 8 plies, by the rules or by mate."""
     file = next(
         tables.table(name.material) for name in tables.available() if str(name.material) == "KRKN"
     )
@@ -93,7 +93,7 @@ def test_only_the_moves_that_are_allowed(searcher):
 
 
 def test_claims_are_true(searcher, krkn):
-    """A mate or a verdict that the search claims, the table says too."""
+    """Every mate or verdict that the search claims agrees with the table."""
     rng = random.Random(4)
     claimed = 0
     for _ in range(150):
@@ -121,7 +121,7 @@ def test_short_wins_are_kept(searcher, krkn, by_rules):
 
 
 def test_perpetual_check_is_known_to_lose(searcher):
-    """Under the rules, Black's saving perpetual check is a loss, and the search says so."""
+    """Under the rules, Black's perpetual check is a loss."""
     position = Position.from_fen(PERPETUAL_CHECK)
     under = {}
     for rules in (Rules.WXF, Rules.NONE):
@@ -134,7 +134,7 @@ def test_perpetual_check_is_known_to_lose(searcher):
 
 
 def test_tables_inside_the_search(searcher, krkn):
-    """With the tables of one man fewer, captures are worth what the tables say."""
+    """With the tables of one man fewer, captures have their table values."""
     searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
     position = Position.from_fen("9/9/3k5/9/9/4n4/9/4R4/9/4K4 w")
     found = [*searcher.think([position], [], depth=4, rule_set=CHECK)][-1]
@@ -168,16 +168,16 @@ def test_threads_change_no_decision(krkn):
 
 
 def cases() -> list[dict[str, str]]:
-    """A sample of the referee's cases in which one side offends."""
+    """Return a sample of the referee's cases in which one side offends."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
     return [case for case in everything if case["verdict"] != "draw"][::4]
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
 def test_no_repetition_is_lost_while_there_is_a_choice(searcher, case):
-    """Before each of the last two moves of a loop: what is chosen does not lose at once.
+    """Before each of the last two moves of a loop, the chosen move does not lose at once.
 
-    Unless the search sees nothing better anywhere: then the score says that all is lost.
+    Unless the search finds no better move: then the score is a loss.
     """
     try:
         start = Position.from_fen(case["fen"])

@@ -1,4 +1,4 @@
-"""The hash table: what is remembered of a value that depends on the way to the position."""
+"""The hash table: values that depend on the path to the position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
 
 @borrowing_kernel
 def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
-    """Store a bound of -55 where `depth` is not negative, then a move; look both up again."""
+    """Store a bound of -55 if `depth` is not negative, then a move; look both up again."""
     state, row = states[0], np.int64(0)
     if depth >= 0:
         entry.store(state, shared, row, 0, depth, entry.UPPER, -55, OTHER_MOVE)

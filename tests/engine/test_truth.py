@@ -1,5 +1,7 @@
-"""Tables that the search does not see prove what it says: the script that measures it, small here
-and at the size of the claim in docs/engine.md as a certification."""
+"""The script that compares the search with tables, on small samples.
+
+A certification runs it at the size of the claim in docs/engine.md.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ def test_no_claim_is_wrong(tables_dir: Path, capsys: pytest.CaptureFixture[str])
 
 
 def places_of(columns: TableColumns) -> set[tuple[int, int]]:
-    """Side and slot of every row."""
+    """Return side and slot of every row."""
     return set(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
 
 

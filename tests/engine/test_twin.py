@@ -1,5 +1,7 @@
-"""The compiled search in full width has the values of a plain alpha-beta, with and without a hash
-table: at these depths no line is long enough to repeat a position of its own way alone."""
+"""The compiled full-width search against a plain alpha-beta, with and without a hash table.
+
+At these depths no line can repeat a position of its own path alone.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from tests.oracles.naive_search import naive_value
 
 
 def random_games(rng: random.Random, count: int) -> list[list[Move]]:
-    """Random moves from the opening array, until much hangs."""
+    """Return random moves from the opening array, until many pieces are attacked."""
     games: list[list[Move]] = []
     while len(games) < count:
         position, moves = Position.from_fen(START_FEN), []
@@ -42,7 +44,7 @@ def each_searcher(request: pytest.FixtureRequest) -> Searcher:
 def check(
     searcher: Searcher, start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF
 ) -> None:
-    """Both searches agree on every depth up to this one."""
+    """Check that both searches agree at every depth up to this one."""
     positions = [start]
     for move in moves:
         positions.append(positions[-1].after(*move))
@@ -68,7 +70,7 @@ def test_games_in_which_much_hangs(each_searcher: Searcher) -> None:
 
 
 def cases() -> list[dict[str, str]]:
-    """A sample of the referee's cases."""
+    """Return a sample of the referee's cases."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
     return everything[::17]
 

@@ -1,4 +1,4 @@
-"""A game in a real GUI: xboard, by way of its adapter, on a screen that nobody sees."""
+"""A game in a real GUI: xboard with its adapter, on a virtual display."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEAR_MATE = "4k4/9/9/9/9/9/9/R8/9/R2K5 w - - 0 1"
 
 @pytest.fixture
 def screen() -> Iterator[str]:
-    """The name of a display of its own."""
+    """Name of a virtual display."""
     reading, writing = os.pipe()
     server = subprocess.Popen(
         [shutil.which("Xvfb", path=GAMES) or "", "-displayfd", str(writing)],
@@ -40,7 +40,7 @@ def screen() -> Iterator[str]:
 
 
 def test_xboard_plays_a_game(screen: str, tmp_path: Path, loaded: object) -> None:
-    """Two of it, from a position in which Red mates."""
+    """Two engines, from a position in which Red mates."""
     engine = tmp_path / "engine"
     engine.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
     engine.chmod(0o755)

@@ -1,1 +1,1 @@
-"""Campaigns at a small size; the large ones are the scripts themselves (docs/reliability.md)."""
+"""Fault campaigns at a small size; run the modules for large ones (docs/reliability.md)."""

@@ -1,12 +1,12 @@
-"""Parts that campaigns share: commands in processes of their own, and a tally of findings.
+"""Shared parts of fault campaigns: commands in processes of their own, and a tally of findings.
 
     run(...)         ->  Ended: exit status, both streams, seconds, peak of memory
-    complaint(...)   ->  what is wrong with how a command ended; None if nothing is
+    complaint(...)   ->  the fault in the end of a command, or None
     contents(...)    ->  the digests of the files of a directory
     Tally            counts, largest figures, findings; the line of figures at the end
-    main(...)        arguments, the parts of a campaign, their lines, and exit status 1 for findings
+    main(...)        parse arguments, run the parts of a campaign, print their lines
 
-What is tried, and what must hold after it, is in the modules beside this one.
+Exit status 1 for findings. The modules beside this one define what is tried and what must hold.
 """
 
 from __future__ import annotations
@@ -34,39 +34,39 @@ OK, FINDINGS, REFUSED, CORRUPT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 """Exit statuses that the README knows, and that of a pipe which nobody reads."""
 
 _SHOWN = 20
-"""Findings that are printed; the rest is counted."""
+"""Number of findings that are printed; the rest is only counted."""
 
 PATIENCE = 1800.0
-"""Seconds after which a command counts as one that never ends: on a busy machine, few are long."""
+"""Timeout of a command in seconds, large enough for a busy machine."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended(NamedTuple):
-    """The end of a command. `status` is negative where a signal ended it, None if nothing did."""
+    """End of a command; `status` is negative for a signal, None for a timeout."""
 
     status: int | None
     stdout: bytes
     stderr: str
     seconds: float
     peak: int
-    """Bytes of memory that it held at once, at most."""
+    """Peak of memory in bytes."""
 
 
 def tbgen(*arguments: str | Path | bytes) -> list[str | bytes]:
-    """The words of a `tbgen` command, run by this interpreter."""
+    """Return the words of a `tbgen` command, run by this interpreter."""
     words = [word if isinstance(word, bytes) else str(word) for word in arguments]
     return [sys.executable, "-P", "-m", "tbgen", *words]
 
 
 def listen_to_stops() -> None:
-    """In a child: undo that whoever runs a campaign may have had signals ignored."""
+    """Restore the default handlers of stop signals in a child; the parent may ignore them."""
     for stop in STOPS:
         signal.signal(stop, signal.SIG_DFL)
 
 
 class Started:
-    """A command that runs, its streams in files so that no pipe can fill up."""
+    """A running command, with its streams in files so that no pipe can fill up."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Started:
         cwd: Path | None = None,
         prepare: Callable[[], None] = listen_to_stops,
     ) -> None:
-        """Start it; `environment` is added to this process's, `prepare` runs in the child."""
+        """Start the command; `environment` is added to this one, `prepare` runs in the child."""
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is read
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._begun = time.monotonic()
@@ -90,7 +90,7 @@ class Started:
             )  # fmt: skip
 
     def wait(self, patience: float = PATIENCE) -> Ended:
-        """Its end; a command that does not end is killed, and has no status."""
+        """Return its end; a command that exceeds the timeout is killed, and has no status."""
         code, usage = reap(self.process.pid, patience)
         self.process.returncode = -9 if code is None else code
         seconds = time.monotonic() - self._begun
@@ -99,7 +99,7 @@ class Started:
 
 
 def reap(pid: int, patience: float) -> tuple[int | None, resource.struct_rusage]:
-    """Wait for a child: its exit status, None if it had to be killed, and what it has used."""
+    """Wait for a child; return its exit status, None if it was killed, and its resource usage."""
     late = time.monotonic() + patience
     while True:
         ended, status, usage = os.wait4(pid, os.WNOHANG)
@@ -124,7 +124,7 @@ def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -
 
 
 def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
-    """The complaint about an end; None for a known status and, if it failed, one clear line."""
+    """Return the fault in an end; None for an allowed status and, for an error, one clear line."""
     said = ended.stderr.splitlines()
     last = said[-1][:200] if said else "nothing said"
     if ended.status is None:
@@ -141,7 +141,7 @@ def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
 
 
 def contents(directory: Path) -> dict[str, str]:
-    """SHA-256 of every file in a directory, by name; links are followed, folders left out."""
+    """Return SHA-256 of every file in a directory by name, following links, without folders."""
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in directory.iterdir()
@@ -150,13 +150,13 @@ def contents(directory: Path) -> dict[str, str]:
 
 
 def tables_of(directory: Path) -> dict[str, str]:
-    """The digests of the finished tables alone; empty where there is no directory."""
+    """Return the digests of the finished tables only; empty if the directory does not exist."""
     found = contents(directory) if directory.is_dir() else {}
     return {name: digest for name, digest in found.items() if name.endswith(".xqt")}
 
 
 def strangers(directory: Path) -> list[str]:
-    """The entries of a directory that are neither tables, nor their papers, nor their index."""
+    """List the entries of a directory except tables, their records and their index."""
     ours = (".xqt", ".build.json", ".proof.json")
     return sorted(
         path.name
@@ -166,7 +166,7 @@ def strangers(directory: Path) -> list[str]:
 
 
 class Tally:
-    """Counts of tries of a campaign, and its findings."""
+    """Counts of the tries of a campaign, and its findings."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -176,7 +176,7 @@ class Tally:
         self._begun = time.monotonic()
 
     def count(self, what: str, number: int = 1) -> None:
-        """So many more of something."""
+        """Add to a counter."""
         self.counts[what] += number
 
     def largest(self, what: str, value: float) -> None:
@@ -184,18 +184,18 @@ class Tally:
         self.figures[what] = max(value, self.figures.get(what, value))
 
     def finding(self, what: str) -> None:
-        """Something that must not be."""
+        """Record a fault."""
         self.findings.append(what)
         if len(self.findings) <= _SHOWN:
             print(f"{self.name}: {what}", file=sys.stderr, flush=True)
 
     def expect(self, right: bool, what: str) -> None:
-        """A finding unless it is right."""
+        """Record a fault unless the condition is true."""
         if not right:
             self.finding(what)
 
     def line(self) -> str:
-        """All figures, as one JSON object."""
+        """Return all figures as one JSON object."""
         rounded = {name: round(value, 4) for name, value in self.figures.items()}
         seconds = round(time.monotonic() - self._begun, 1)
         return json.dumps({"campaign": self.name, **self.counts, **rounded,
@@ -203,7 +203,7 @@ class Tally:
 
 
 class Budget:
-    """A limit of tries, or of seconds from the first try on."""
+    """Limit of tries, or of seconds from the first try on."""
 
     def __init__(self, count: int, seconds: float | None) -> None:
         self._count = count
@@ -218,14 +218,14 @@ class Budget:
         return self._count <= 0 or time.monotonic() - self._begun > self._seconds
 
     def take(self) -> bool:
-        """Return whether there is one more try; it is taken."""
+        """Use one try; return False if there is none left."""
         if self.spent:
             return False
         self._count -= 1
         return True
 
     def take_up_to(self, number: int) -> Iterator[int]:
-        """So many tries, or as many as there are left; numbered from 0."""
+        """Yield the numbers from 0 of so many tries, or of those left."""
         for taken in range(number):
             if not self.take():
                 return
@@ -233,13 +233,13 @@ class Budget:
 
 
 Part = Callable[[Tally, Budget, int], None]
-"""`part(tally, budget, seed)` tries something, and tells the tally."""
+"""`part(tally, budget, seed)` runs tries, and records them in the tally."""
 
 
 def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> NoReturn:
     """Run the parts of a campaign by its arguments, and print a line for each.
 
-    count : the usual number of tries of each part
+    count : default number of tries of each part
     """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter

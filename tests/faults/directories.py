@@ -1,12 +1,12 @@
-"""Directories that cannot be written, that vanish, and that several builders share.
+"""Directories that cannot be written, that vanish, or that several builders share.
 
-    together     builders at once on one directory, of the same and of different tables
-    vanishing    the directory, or what is in it, removed or put elsewhere while a command runs
-    forbidden    directories that may not be written, listed or entered
-    foreign      another user's directory, and another user's cache of kernels; only root can try
+    together     concurrent builders in one directory, of the same and of different tables
+    vanishing    the directory, or its content, is removed or moved while a command runs
+    forbidden    directories without permission to write, list or enter
+    foreign      another user's directory, and another user's kernel cache; root only
 
-Whatever happens, each command does its work or ends in one clear line; no table is wrong, and the
-next build on a directory that is there again comes to the right digests, with nothing beside them.
+Each command must do its work or end with one clear line. No table may be wrong, and the next build
+in a restored directory must give the right digests and no other files.
 
     python -m tests.faults.directories --count 100
 """
@@ -42,14 +42,14 @@ from tests.faults.campaign import (
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 MATERIALS = ("KRKN", "KRK", "KNKP", "KPK")
 WITHOUT_PRIVILEGES: list[str | bytes] = []
-"""What makes root ask for permissions, too; nothing for others."""
+"""Command prefix that makes permissions hold for root; empty for other users."""
 
 if os.getuid() == 0:
     WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
 def build(directory: Path, *names: str) -> list[str | bytes]:
-    """Build tables under the rules that need every kernel."""
+    """Return a command that builds tables under the rules that need every kernel."""
     return tbgen("build", *names, "--rules", "wxf", "--tables", directory)
 
 
@@ -58,11 +58,11 @@ AS_NOBODY: list[str | bytes] = [
     "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
     "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search",
 ]  # fmt: skip
-"""Another user, who may write to nothing of this one's; but read, wherever the interpreter lies."""
+"""Command prefix of another user without write permission, but able to read the interpreter."""
 
 
 class Site:
-    """A finished directory, and how long it took."""
+    """A finished directory, and the seconds that its build took."""
 
     def __init__(self, folder: Path) -> None:
         self.finished = folder / "finished"
@@ -75,7 +75,7 @@ class Site:
         self.expected = tables_of(self.finished)
 
     def look(self, tally: Tally, directory: Path, what: str, *, whole: bool) -> None:
-        """All tables are right, all are there if they should be, and nothing else is."""
+        """Check that all tables are right, that `whole` misses none, and no other file is there."""
         now = tables_of(directory)
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
         tally.expect(not whole or now == self.expected, f"{what}: a table is missing")
@@ -84,7 +84,7 @@ class Site:
 
 
 def together(tally: Tally, budget: Budget, seed: int) -> None:
-    """Three or four builders at once."""
+    """Run three or four builders at once."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -131,7 +131,7 @@ EVENTS: dict[str, Callable[[Path], None]] = {
 
 
 def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
-    """Something happens to the directory while a command runs."""
+    """Change the directory while a command runs."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -165,7 +165,7 @@ def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
-    """A directory that may be read, or searched, or not even that; root is as others are."""
+    """Run commands in a directory without some permissions, also for root."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -199,7 +199,7 @@ def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def foreign(tally: Tally, budget: Budget, seed: int) -> None:
-    """Another user reads the tables as their owner does, changes nothing, and is told so."""
+    """Check that another user reads the tables as the owner does, and changes nothing."""
     if os.getuid() != 0:
         sys.exit("only root can be another user")
     rng = random.Random(seed)

@@ -1,17 +1,16 @@
-"""A disk that is full or broken, at every single call: a clear line, and nothing half-written.
+"""A disk that is full or broken, at every single call: one clear line, no incomplete file.
 
     every call of a kind   x   an error   ->   the command   ->   the same command, undisturbed
 
-A first run counts the calls that a command makes on files of the tables (or of the kernels' cache);
-then each of them fails, one in each try. The command may go on without what failed, or end in one
-clear line; either way all tables that are there are right and nothing else is, and the next run
-comes to the digests of an undisturbed one; it is spared where one has begun with the same files
-before. A full disk fails from one call on.
+A first run counts the calls of a command on files of the tables (or of the kernel cache). Then each
+call fails, one per try. The command may continue, or end with one clear line. In both cases all
+tables are right and no other files remain, and the next run gives the digests of an undisturbed
+one. That second run is skipped if one has started from the same files before. A full disk fails
+from one call on.
 
-Tries are forks of an interpreter that has loaded what the command needs (warm.py), for a quarter of
-the time. In the part `kernels`, whose tries are about what is loaded, they have numba alone, and a
-build that needs few kernels, since many tries compile all of them.
-The part `ways` compares forks with processes that are started from nothing.
+Tries are forks of an interpreter with everything loaded (warm.py), which saves three quarters of
+the time. In the part `kernels`, which tests loading, forks have only numba, and the build needs few
+kernels, since many tries compile all of them. The part `ways` compares forks with new processes.
 
     python -m tests.faults.disks --count 2000
 """
@@ -55,20 +54,20 @@ from tests.faults.warm import Warm
 
 
 class Fault(NamedTuple):
-    """A fault: the kinds of calls that fail, the error, and whether all that follow fail, too."""
+    """Kinds of calls that fail, the error, and whether all following calls fail too."""
 
     calls: tuple[str, ...]
     error: int
     lasts: bool = False
 
     def __str__(self) -> str:
-        """`ENOSPC from write`, `EIO at sync`."""
+        """Format as `ENOSPC from write` or `EIO at sync`."""
         name = "half" if self.error == HALF else errno.errorcode[self.error]
         return f"{name} {'from' if self.lasts else 'at'} {'/'.join(self.calls)}"
 
 
 ALLOCATION = Fault(("allocate",), errno.EOPNOTSUPP)
-"""What an array on disk begins with."""
+"""First call of an array on disk."""
 
 FAULTS = (
     Fault(("write", "allocate", "truncate"), errno.ENOSPC, lasts=True),
@@ -88,29 +87,29 @@ FAULTS = (
 
 
 class Job(NamedTuple):
-    """A command, where its calls are counted, and what must hold after it has failed."""
+    """A command, the place where its calls are counted, and the check after a failure."""
 
     command: list[str | bytes]
     under: Path
     reset: Callable[[], None]
     check: Callable[[Ended], str | None]
-    """What is wrong in the directory, after this end."""
+    """Return the fault in the directory after this end, or None."""
     touched: tuple[Path, ...]
-    """The directories that it writes to."""
+    """Directories that the command writes to."""
     environment: Mapping[str, str] = {}
     loads: bool = False
-    """Whether the tries are about what the command loads, so that nothing of it may be loaded."""
+    """True if the tries test what the command loads, so that nothing may be preloaded."""
 
 
 class Bench(NamedTuple):
-    """A disk, a job on it, and who runs its command: in a process of its own, or a fork."""
+    """A disk, a job on it, and the way to run it: a process of its own, or a fork."""
 
     disk: Disk
     job: Job
     run: Callable[..., Ended]
 
     def calls(self, fault: Fault) -> int:
-        """Count the calls that can fail so; they are made undisturbed."""
+        """Count the calls that can fail in this way, in an undisturbed run."""
         job = self.job
         job.reset()
         ended, calls = self.disk.calls(
@@ -121,20 +120,20 @@ class Bench(NamedTuple):
         return calls
 
     def disturbed(self, fault: Fault, at: int) -> Ended:
-        """Run the command anew, with one call failing, counted from 1."""
+        """Run the command from its initial state with one call failing, counted from 1."""
         job = self.job
         job.reset()
         faults = self.disk.environment(job.under, fault.calls, at, fault.error, lasts=fault.lasts)
         return self.run(job.command, environment={**job.environment, **faults})
 
     def undisturbed(self) -> Ended:
-        """Run the command on what is there."""
+        """Run the command on the present files."""
         return self.run(self.job.command, environment=self.job.environment)
 
 
 @contextlib.contextmanager
 def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
-    """A job in a new folder, and two who run it: processes of their own, and forks."""
+    """Yield a job in a new folder with both ways to run it: new processes, and forks."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"no disk can be made to fail here: {lacking}")
@@ -164,15 +163,15 @@ def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int)
 
 
 def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
-    """Inject faults into `paging`, which has arrays on disk, or tries nothing of its own."""
+    """Inject faults into `paging`, with arrays on disk; no tries if these cannot be made."""
     inject(paging, tally, budget, seed)
     tally.expect(tally.counts["arrays on disk"] > 0, "no array was on disk")
 
 
 def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object]) -> None:
-    """Let a call fail, look at what is left, and run the command again.
+    """Let a call fail, check the files, and run the command again.
 
-    mended : what was there when such a second run came to the right end; more is added
+    mended : contents after which such a second run succeeded; updated
     """
     what = f"{fault}, call {at}"
     ended = bench.disturbed(fault, at)
@@ -197,7 +196,7 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 
 
 def _what_is_in(directories: tuple[Path, ...]) -> object:
-    """The contents of directories; of papers, which tell times, only their form."""
+    """Return the contents of directories, of records with times only the form."""
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
     )
@@ -214,7 +213,7 @@ def _form(path: Path) -> str | None:
 
 
 def ways(tally: Tally, budget: Budget, seed: int) -> None:
-    """Forks make the same calls as processes of their own, and come to the same ends."""
+    """Check that forks make the same calls as new processes, and end in the same way."""
     rng = random.Random(seed)
     for name, make in JOBS.items():
         with benches(make) as both:
@@ -236,7 +235,7 @@ def ways(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
-    """The end of a run with a failing call: exit status, messages, files."""
+    """Return exit status, messages and files of a run with a failing call."""
     ended = bench.disturbed(fault, at)
     said = [line for line in ended.stderr.splitlines() if line.startswith(("error", "note"))]
     names = sorted(os.listdir(bench.job.under)) if bench.job.under.is_dir() else []
@@ -249,9 +248,9 @@ def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
 def _directory_check(
     directory: Path, expected: dict[str, str], may_stay: str | None = None
 ) -> Callable[[Ended], str | None]:
-    """All tables are right, and nothing else is there but, until it is finished, some files.
+    """Return a check that all tables are right, with no other files but those allowed on failure.
 
-    may_stay : how their names end
+    may_stay : suffix of names of allowed files
     """
 
     def check(ended: Ended) -> str | None:
@@ -273,7 +272,7 @@ def _directory_check(
 def _builder(
     folder: Path, *options: str, of: tuple[str, str] = ("KRKN", "wxf"), may_stay: str | None = None
 ) -> Job:
-    """A build of three tables; what it comes to is what it came to without the options.
+    """Return the build of three tables; its result must equal that without the options.
 
     of : a material and rules
     """
@@ -289,29 +288,29 @@ def _builder(
 
 
 def _succeed(command: list[str | bytes], environment: Mapping[str, str] | None = None) -> None:
-    """Run what the tries begin with."""
+    """Run a command that prepares the tries."""
     wrong = complaint(run(command, environment=environment), [OK])
     if wrong is not None:
         sys.exit(f"it fails undisturbed: {wrong}")
 
 
 def build(folder: Path) -> Job:
-    """Building three tables."""
+    """Build three tables."""
     return _builder(folder)
 
 
 def paging(folder: Path) -> Job:
-    """Run with so little memory that arrays are on disk."""
+    """Build with so little memory that arrays are on disk."""
     return _builder(folder, "--memory", "150MiB", "--threads", "1")
 
 
 def states(folder: Path) -> Job:
-    """Building with the state of each table saved as often as may be: it stays for the next."""
+    """Build with checkpoints as often as possible; they stay for the next build."""
     return _builder(folder, "--save-state", "0.000001", may_stay=".state")
 
 
 def dump(folder: Path) -> Job:
-    """A table as an archive of columns: whole, or none."""
+    """Dump a table as an archive of columns: complete, or no file."""
     _builder(folder)
     out = folder / "out"
     words = ("--rules", "wxf", "--tables", folder / "tables", "--format", "npz")
@@ -329,22 +328,22 @@ def dump(folder: Path) -> Job:
 
 
 def pack(folder: Path) -> Job:
-    """Win-draw-loss files beside tables."""
+    """Write win-draw-loss files beside tables."""
     return _deriver(folder, "pack", "KRK", "--rules", "wxf")
 
 
 def verify(folder: Path) -> Job:
-    """A proof, and its certificate; where that cannot be written, a note says so."""
+    """Prove a table; if the certificate cannot be written, a note says so."""
     return _deriver(folder, "verify", "KRK", "--rules", "wxf")
 
 
 def index(folder: Path) -> Job:
-    """A list of the directory for others."""
+    """Write the index of a directory."""
     return _deriver(folder, "index")
 
 
 def _deriver(folder: Path, *words: str) -> Job:
-    """A command on a copy of the tables, which stay; what it adds is what it added undisturbed."""
+    """Return a command on a copy of the tables; it must add the files of an undisturbed run."""
     _builder(folder)
     tables, directory = folder / "tables", folder / "derived"
     command = tbgen(*words, "--tables", directory)
@@ -369,7 +368,7 @@ def _deriver(folder: Path, *words: str) -> Job:
 
 
 def fetch(folder: Path) -> Job:
-    """Fetching tables: what has come stays, as a part, and the next fetch goes on."""
+    """Fetch tables; received bytes stay as a part, and the next fetch resumes."""
     _builder(folder)
     tables, directory = folder / "tables", folder / "fetched"
     _succeed(tbgen("index", "--tables", tables, "--no-values"))
@@ -383,7 +382,7 @@ def fetch(folder: Path) -> Job:
 
 
 def kernels(folder: Path) -> Job:
-    """Building with a cache of kernels on the broken disk: it is never needed."""
+    """Build with a kernel cache on the broken disk, which is never required."""
     job = _builder(folder, of=("KRK", "none"))
     found = find_kernel_folder().path
     if found is None:

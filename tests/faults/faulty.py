@@ -1,7 +1,7 @@
-"""A disk that fails on request: faults.c, compiled, and the environment that puts it before libc.
+"""A disk that fails on request: faults.c, compiled, and the environment that preloads it.
 
     Disk(folder).environment(under, calls, at, error)   ->   for `campaign.run`
-    Disk(folder).calls(...)                             ->   how many calls an undisturbed run makes
+    Disk(folder).calls(...)                             ->   number of calls of an undisturbed run
 
 Needs gcc and a dynamic linker that preloads libraries: Linux.
 """
@@ -18,18 +18,18 @@ from tests.faults.campaign import Ended, run
 
 SOURCE = Path(__file__).with_name("faults.c")
 HALF = 0
-"""In place of an error: a call that writes half of what it was asked to."""
+"""In place of an error number: the call writes half of its bytes."""
 
 
 def missing_tool() -> str | None:
-    """The tool that this machine lacks."""
+    """Return the name of a missing tool, or None."""
     if not sys.platform.startswith("linux"):
         return "libraries are preloaded on Linux only"
     return None if shutil.which("gcc") else "gcc is not installed"
 
 
 class Disk:
-    """The compiled library, in a folder that outlives its use."""
+    """The compiled library, in a folder that the caller owns."""
 
     def __init__(self, folder: Path) -> None:
         self._library = folder / "faults.so"
@@ -41,8 +41,9 @@ class Disk:
         self, under: Path | str, calls: Sequence[str], at: int = 0, error: int = HALF,
         *, lasts: bool = False,
     ) -> dict[str, str]:  # fmt: skip
-        """Variables that let a call fail, counted from 1 (0: none), and with `lasts` all after it.
+        """Return variables that let a call fail, and with `lasts` all later ones.
 
+        at : number of the call, counted from 1; 0 for none
         under : files with this in their path; calls : their kinds, as faults.c lists them
         error : a number of `errno`, or `HALF`
         """
@@ -57,7 +58,7 @@ class Disk:
 
     @property
     def harmless(self) -> dict[str, str]:
-        """Variables for a process that makes no call fail, but whose forks may be armed."""
+        """Return variables that make no call fail, but allow forks to be armed."""
         return {"LD_PRELOAD": str(self._library)}
 
     def calls(

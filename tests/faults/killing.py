@@ -1,10 +1,10 @@
-"""Stopping processes, and judging how they end.
+"""Signals to processes, and checks of their ends.
 
-    send, look          a signal; what must be said of how a process ends that was sent one
+    send, look          send a signal; check the end of a process after a signal
     descendants         the processes that a process has started
-    alive_after         those of some processes that do not end
+    alive_after         processes that do not end
 
-Which processes, at which moments, and what must hold of their files, is in `kills`.
+`kills` chooses processes and moments, and checks the files.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tests.faults.campaign import INTERRUPTED, OK, Ended, Tally, complaint
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 LAST_WORD = re.compile(r"^(\d+)/\1 .* in [0-9.]+ s$| positions of |^\d+ (fetched|present)")
-"""What a build, a dump or a fetch says when all is done: a stop after that meets no program."""
+"""Last line of a finished build, dump or fetch; a signal after it does not reach the program."""
 
 
 def send(number: signal.Signals, pid: int) -> None:
-    """Send a signal; not by `Popen.send_signal`, which would reap what has ended already."""
+    """Send a signal; `Popen.send_signal` would reap an ended process."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
 def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
-    """The end of a process that was sent a signal, and its last word."""
+    """Check the end and the last line of a process after a signal."""
     tally.count("kills")
     tally.count(f"kills of {name} by {number.name}")
     if ended.status == OK:
@@ -47,9 +47,9 @@ def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: 
 
 
 def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
-    """Return whether a stop came while the program ran, and not the interpreter before or after it.
+    """Return whether a signal came while the program ran, not the interpreter before or after.
 
-    Without a handler a signal ends a process without a word, and Python has its own for Ctrl-C.
+    Without a handler a signal ends a process silently, and Python has its own handler of Ctrl-C.
     """
     frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
     if ended.stderr.rstrip().endswith("KeyboardInterrupt"):
@@ -59,7 +59,7 @@ def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that a process has started, and those that they have, that build tables."""
+    """List the descendants of a process that build tables."""
     parents = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -76,7 +76,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def alive_after(pids: list[int], patience: float = 60.0) -> list[int]:
-    """Those of some processes that are still there after some patience."""
+    """Return the processes that are still alive after a timeout."""
     until = time.monotonic() + patience
     while alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
         if time.monotonic() > until:

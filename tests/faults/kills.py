@@ -1,23 +1,23 @@
-"""Kill builders, packers, verifiers, dumps and servers at random moments; nothing is lost or stays.
+"""Kill builders, packers, verifiers, dumps and servers at random moments; no data is lost or left.
 
-A try is one process and one of KILL, TERM and INT, at a moment drawn evenly from the time that it
-takes undisturbed. After each, every table that was finished is as it was, and a process that was
-stopped (not killed) has said so and has left nothing. In the end of each round one undisturbed
-build must come to the digests of a directory that nobody disturbed, with no stranger beside them.
+A try is one process and one of KILL, TERM and INT, at a moment drawn uniformly from its undisturbed
+run time. After each, every finished table is unchanged, and a process that was stopped (not killed)
+has reported it and left no files. At the end of each round an undisturbed build must give the
+digests of an undisturbed directory, and no other files.
 
-    builder     one, or two on one directory of which one is hit
-    compiling   a builder with an empty cache of kernels (one round of eight: it takes long)
-    packer      of win-draw-loss files, beside the tables that they come from
-    index, fetch    a directory listed for others, and fetched from there
+    builder     one, or two in one directory of which one is hit
+    compiling   a builder with an empty kernel cache (one round of eight: it takes long)
+    packer      of win-draw-loss files, beside their tables
+    index, fetch    write an index, and fetch from that directory
     verifier, dump, server    none of them may change the tables
 
-The part `boards` stops servers that build (`serve --demo`), in one directory for each round: what
-was finished stays and is right, and nothing that built outlives its server.
+The part `boards` stops servers that build (`serve --demo`), in one directory per round: finished
+tables stay and are right, and no builder outlives its server.
 
-The part `sets` builds a set, in one process, in two, or on two dask workers (the extra `cluster`),
-with the state of tables saved as often as may be. Killed, with -9, is the builder or one of its
-processes: after the former the next try goes on, the latter costs its table no more than time.
-Without the extra there are no dask workers, and no figures of theirs in the line.
+The part `sets` builds a set in one process, in two, or on two dask workers (the extra `cluster`),
+with checkpoints as often as possible. Killed with -9 is the builder or one of its processes. After
+the former the next try resumes; the latter only delays its table. Without the extra there are no
+dask workers and no figures for them.
 
     python -m tests.faults.kills --count 500 --seed 1
     python -m tests.faults.kills --count 50 --only sets
@@ -57,7 +57,7 @@ from tests.faults.killing import SIGNALS, alive_after, descendants, look, send
 
 MATERIAL = "KRKN"
 ROUND = 4
-"""Kills of builders in one directory before it is built to the end."""
+"""Number of kills of builders in one directory before it is built to the end."""
 
 SET = ("KRKNA", "KNKC")
 """Seven tables, under the rules that need every kernel; one of them takes a second."""
@@ -65,17 +65,17 @@ SET = ("KRKNA", "KNKC")
 SAVED = ("--save-state", "0.000001")
 
 WAYS = [("--jobs", "1"), ("--jobs", "2"), ("--jobs", "2")]
-"""How a set is built; as often as they are listed."""
+"""Ways to build a set, with their frequencies."""
 
 if importlib.util.find_spec("distributed"):
     WAYS.append(("--dask", "local:2"))
 
 COMPILING_EVERY = 8
-"""Rounds of which one has no compiled kernels to begin with."""
+"""Number of rounds of which one starts without compiled kernels."""
 
 
 class Site:
-    """The commands of a campaign, how long each takes, and what a build comes to."""
+    """Commands of a campaign, their run times, and the result of a build."""
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.folder, self.rng = folder, rng
@@ -100,46 +100,46 @@ class Site:
         self.seconds[name] = ended.seconds
 
     def build(self, directory: Path, *options: str) -> list[str | bytes]:
-        """Three tables, under the rules that need every kernel."""
+        """Return a build of three tables, under the rules that need every kernel."""
         return tbgen("build", MATERIAL, "--rules", "wxf", "--tables", directory, *options)
 
     def verify(self) -> list[str | bytes]:
-        """A proof of the largest of them."""
+        """Return a proof of the largest of them."""
         return tbgen("verify", MATERIAL, "--tables", self.finished, "--rules", "wxf")
 
     def dump(self, out: Path) -> list[str | bytes]:
-        """All its rows into an archive of columns."""
+        """Return a dump of all its rows into an archive of columns."""
         words = ("--tables", self.finished, "--rules", "wxf", "--format", "npz", "--out", out)
         return tbgen("dump", MATERIAL, *words)
 
     def pack(self, directory: Path) -> list[str | bytes]:
-        """Win-draw-loss files of all tables of a directory."""
+        """Return a command that packs all tables of a directory."""
         return tbgen("pack", "--men", "4", "--rules", "wxf", "--tables", directory)
 
     def index(self, directory: Path) -> list[str | bytes]:
-        """A list of what a directory has."""
+        """Return a command that writes the index of a directory."""
         return tbgen("index", "--tables", directory)
 
     def fetch(self, source: Path, directory: Path) -> list[str | bytes]:
-        """All tables of a directory that has a list."""
+        """Return a command that fetches all tables of a directory with an index."""
         words = ("--rules", "wxf", "--from", source, "--tables", directory)
         return tbgen("fetch", MATERIAL, *words)
 
     def with_tables(self, directory: Path) -> Path:
-        """A new directory that has the tables, and nothing else."""
+        """Return a new directory with the tables only."""
         directory.mkdir()
         for name in self.expected:
             shutil.copyfile(self.finished / name, directory / name)
         return directory
 
     def serve(self) -> list[str | bytes]:
-        """A server of the tables."""
+        """Return a server of the tables."""
         return tbgen("serve", "--tables", self.finished, "--rules", "wxf", "--port", "0",
                      "--no-open")  # fmt: skip
 
 
 def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -> None:
-    """Stop a process at a random moment, and look at how it ends."""
+    """Stop a process at a random moment, and check its end."""
     number = site.rng.choice(SIGNALS)
     moment = site.rng.uniform(0, seconds)
     time.sleep(moment)
@@ -148,7 +148,7 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
-    """Tables that were there are there, and all that are there are right."""
+    """Check that earlier tables are still there, and that all tables are right."""
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), f"{what}: a finished table is lost or changed")
     tally.expect(now.items() <= site.expected.items(), f"{what}: a table is wrong")
@@ -156,7 +156,7 @@ def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what
 
 
 def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit builders in one directory a few times, then let one come to its end."""
+    """Hit builders in one directory a few times, then let one finish."""
     for _ in budget.take_up_to(ROUND):
         before = tables_of(directory)
         beside = Started(site.build(directory)) if site.rng.random() < 0.25 else None
@@ -170,7 +170,7 @@ def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
 
 
 def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = None) -> None:
-    """An undisturbed build: it ends well, with the right tables and nothing beside them."""
+    """Check that an undisturbed build succeeds, with the right tables and no other files."""
     environment = {} if cache is None else {"NUMBA_CACHE_DIR": str(cache)}
     wrong = complaint(run(site.build(directory), environment=environment), [OK])
     tally.expect(wrong is None, f"the build after: {wrong}")
@@ -182,7 +182,7 @@ def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = N
 
 
 def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit a builder whose kernels are not compiled; the next one compiles what is missing."""
+    """Hit a builder without compiled kernels; the next one compiles the missing ones."""
     cache = directory.with_name("kernels")
     for _ in budget.take_up_to(2):
         command = site.build(directory)
@@ -194,7 +194,7 @@ def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None
 
 
 def outlived(cache: Path, patience: float = 5.0) -> list[int]:
-    """Processes that still compile into a folder of a cache, after some patience."""
+    """List processes that still compile into a cache folder after a timeout."""
     sought = f"NUMBA_CACHE_DIR={cache}".encode()
     until = time.monotonic() + patience
     while True:
@@ -209,7 +209,7 @@ def outlived(cache: Path, patience: float = 5.0) -> list[int]:
 
 
 def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit packers in one directory a few times, then let one come to its end."""
+    """Hit packers in one directory a few times, then let one finish."""
     site.with_tables(directory)
     for _ in budget.take_up_to(ROUND // 2):
         hit(tally, site, "packer", Started(site.pack(directory)), site.seconds["pack"])
@@ -224,7 +224,7 @@ def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
 
 
 def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Hit who lists a directory, and who fetches it, then let both come to their ends."""
+    """Hit processes that write an index, and that fetch, then let both finish."""
     mirror, fetched = site.with_tables(folder / "mirror"), folder / "fetched"
     commands = {"index": site.index(mirror), "fetch": site.fetch(site.listed, fetched)}
     for _ in budget.take_up_to(ROUND // 2):
@@ -244,7 +244,7 @@ def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Hit processes that only read tables, which stay as they are, to the byte."""
+    """Hit processes that only read tables, which must stay unchanged."""
     out = folder / "rows.npz"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
@@ -267,7 +267,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def processes(tally: Tally, budget: Budget, seed: int) -> None:
-    """Rounds of builders, with packers and readers in between."""
+    """Run rounds of builders, with packers and readers in between."""
     with tempfile.TemporaryDirectory(prefix="tbgen-kills-") as name:
         site = Site(Path(name), random.Random(seed))
         for number in itertools.count(1):
@@ -285,13 +285,13 @@ def processes(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
-    """A set, built in one of the ways."""
+    """Return a command that builds the set in one of the ways."""
     words = ("--rules", "wxf", "--tables", directory, *SAVED, *how)
     return tbgen("build", *SET, *words)
 
 
 def sets(tally: Tally, budget: Budget, seed: int) -> None:
-    """Rounds of builds of a set, each until one of them comes to its end."""
+    """Run rounds of builds of a set, each until one of them finishes."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-sets-") as name:
         finished = Path(name) / "finished"
@@ -315,7 +315,7 @@ def sets(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> bool:
-    """Build a set, and kill the builder or a process of its; whether it is built all the same."""
+    """Build a set, kill the builder or one of its processes; return whether it finished."""
     way = rng.choice(WAYS)
     before = tables_of(directory)
     builder = Started(build_of_set(directory, *way))
@@ -351,7 +351,7 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
 
 
 def until_saved(directory: Path, pid: int) -> None:
-    """Wait until the state of some table has been saved anew, or the builder has ended."""
+    """Wait until a new checkpoint of some table is saved, or the builder has ended."""
 
     def saved() -> set[tuple[str, int]]:
         found = set()
@@ -369,7 +369,7 @@ def until_saved(directory: Path, pid: int) -> None:
 
 
 def boards(tally: Tally, budget: Budget, seed: int) -> None:
-    """Rounds of servers that build, each stopped at a random moment."""
+    """Run rounds of servers that build, each stopped at a random moment."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-boards-") as name:
         finished = Path(name) / "finished"
@@ -397,7 +397,7 @@ def boards(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _stop_a_board(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> None:
-    """Start a server that builds, and stop it and look what becomes of its processes."""
+    """Start a server that builds, stop it, and check its processes."""
     command = tbgen("serve", "--demo", "--tables", directory, "--port", "0", "--no-open")
     number, before = rng.choice(SIGNALS), tables_of(directory)
     server = Started(command)

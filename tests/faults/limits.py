@@ -1,12 +1,12 @@
-"""Commands with too little memory: they do their work, or say in one line that it is not enough.
+"""Commands with too little memory do their work, or report the lack in one line.
 
-    addresses   `ulimit -v`, from what an interpreter alone takes up to plenty
+    addresses   `ulimit -v`, from the size of an interpreter up to plenty
     data        `ulimit -d`, the same
-    group       a control group's limit: who passes it is killed, so a build must page or refuse
+    group       a control group's limit: exceeding it kills, so a build must page or refuse
     files       `ulimit -f`: the size of a file
 
-Every try is a command and a limit, drawn evenly in the logarithm. A build that has succeeded has
-the right tables, and one that has not has left nothing half-written.
+A try is a command and a limit, drawn uniformly in the logarithm. A build that succeeded has the
+right tables, and one that failed has left no incomplete file.
 
     python -m tests.faults.limits --count 200 --only addresses
 """
@@ -42,7 +42,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Commands:
-    """The commands that are run, and the files that a build makes."""
+    """Commands that are run, and the files that a build makes."""
 
     def __init__(self, folder: Path) -> None:
         self.finished, self.directory = folder / "finished", folder / "tables"
@@ -84,7 +84,7 @@ class Commands:
         return tbgen("build", "KRKN", "--rules", "wxf", "--tables", directory)
 
     def try_one(self, tally: Tally, name: str, limit: str, prepare: Callable[[], None]) -> None:
-        """Run a command under a limit that is set in the child, and look at what it left."""
+        """Run a command under a limit that is set in the child, and check its files."""
         shutil.rmtree(self.directory, ignore_errors=True)
         ended = run(self.all[name], prepare=prepare)
         tally.count("commands")
@@ -113,7 +113,7 @@ def _commands() -> Iterator[Commands]:
 def _limited(
     tally: Tally, budget: Budget, seed: int, which: int, least: float, most: float, unit: int
 ) -> None:
-    """Commands under limits of one kind; `least` to `most` of a unit."""
+    """Run commands under limits of one kind, `least` to `most` units."""
     rng = random.Random(seed)
     with _commands() as commands:
         while budget.take():
@@ -129,22 +129,22 @@ def _limited(
 
 
 def addresses(tally: Tally, budget: Budget, seed: int) -> None:
-    """From 20 MiB, in which an interpreter starts, to 3 GiB."""
+    """Limit address space, from 20 MiB, in which an interpreter starts, to 3 GiB."""
     _limited(tally, budget, seed, resource.RLIMIT_AS, 20, 3000, MIB)
 
 
 def data(tally: Tally, budget: Budget, seed: int) -> None:
-    """From 10 MiB to 1 GiB."""
+    """Limit data segments, from 10 MiB to 1 GiB."""
     _limited(tally, budget, seed, resource.RLIMIT_DATA, 10, 1000, MIB)
 
 
 def files(tally: Tally, budget: Budget, seed: int) -> None:
-    """Files of 1 KiB to 1 MiB. (Too few descriptors keep the interpreter itself from starting.)"""
+    """Limit the size of files, from 1 KiB to 1 MiB."""
     _limited(tally, budget, seed, resource.RLIMIT_FSIZE, 1, 1000, 1024)
 
 
 def group(tally: Tally, budget: Budget, seed: int) -> None:
-    """A control group of the first or the second version, if this user may make one."""
+    """Limit a control group of the first or the second version, if this user may make one."""
     rng = random.Random(seed)
     folder, name = _new_group()
     try:
@@ -164,7 +164,7 @@ def group(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _new_group() -> tuple[Path, str]:
-    """A control group, to be removed, and the name of the file with its limit."""
+    """Make a control group; return it and the name of its file with the limit."""
     mounts = Path("/sys/fs/cgroup")
     for top, name in ((mounts / "memory", "memory.limit_in_bytes"), (mounts, "memory.max")):
         folder = top / f"tbgen-{os.getpid()}"

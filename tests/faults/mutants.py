@@ -1,11 +1,11 @@
-"""Mutated table files in three readers: an error that is documented, or the right values.
+"""Mutated table files in three readers give a documented error, or the right values.
 
     sound tables  ->  tests/kits/mutations.py  ->  python | numba | c  ->  errors, seconds, bytes
 
-One mutant in two has its checksums made right again, as by a forger: then values may be others,
-but nothing may crash, hang or take memory by what the file claims. The rest are accidents, and
-every value that is read of them must be the one that was written. The C reader runs under the
-address and undefined behaviour sanitizers, from files and from memory.
+Every second mutant has corrected checksums, as from a forger. Then values may differ, but no reader
+may crash, hang or take memory by a size that the file claims. The others are accidents, and every
+value read must be the original one. The C reader runs under the address and undefined behaviour
+sanitizers, from files and from memory.
 
     python -m tests.faults.mutants --count 100000 --only numba
 """
@@ -33,18 +33,18 @@ from tests.kits.mutations import mutants
 from tests.kits.tablekit import Planes, agrees, random_planes, some_arrangements, spec_of, write
 
 TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
-"""Materials, widths and numbers of different codes: what makes blocks of every kind."""
+"""Materials, code widths and numbers of different codes, which give every kind of block."""
 
 MOST_SECONDS = 0.2
 MOST_BYTES = 64 * MIB
 _BOARDS = 100
 _BATCH = 1000
 _PATIENCE = 600.0
-"""Seconds for a process that reads a batch: on a busy machine, a thousand times what it takes."""
+"""Timeout of a process that reads a batch in seconds, a thousand times the usual time."""
 
 
 class Sound:
-    """A table that is sound, and what it says of some boards."""
+    """A valid table, and its values for some boards."""
 
     def __init__(self, folder: Path, material: str, width: int, distinct: int) -> None:
         spec = spec_of(material, width)
@@ -62,11 +62,11 @@ class Sound:
 
 
 Read = Callable[[Sound], bool]
-"""Reads the file of a table; whether all that could be read is what was written."""
+"""Function that reads the file of a table, and returns whether all values read were correct."""
 
 
 def by_python(sound: Sound) -> bool:
-    """Single codes, many at once, whole planes, the statistics, and all checksums."""
+    """Read single codes, batches, whole planes, the statistics, and all checksums."""
     right = True
     with TableFile(sound.path) as file:
         for side, plane in enumerate(sound.planes):
@@ -80,13 +80,13 @@ def by_python(sound: Sound) -> bool:
 
 
 class ByNumba:
-    """Boards probed from compiled code."""
+    """Probe boards in compiled code."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[NDArray[np.int8], NDArray[np.int64]]] = {}
 
     def __call__(self, sound: Sound) -> bool:
-        """Return whether statuses and scores are those of the sound table."""
+        """Return whether statuses and scores equal those of the valid table."""
         from tbgen.probing import NumbaTables
 
         with Tablebase.open(sound.path.parent) as tablebase:
@@ -96,7 +96,7 @@ class ByNumba:
 
 
 def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tuple[bytes, bool]]:
-    """Mutants, and whether each is a forgery, as long as there are tries left."""
+    """Yield mutants, each with whether it is a forgery, while tries are left."""
     for data, forgery in mutants(sound.data, 1 << 62, seed):
         if not budget.take():
             return
@@ -107,7 +107,7 @@ def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tu
 
 @contextmanager
 def _measured(tally: Tally, what: str) -> Iterator[None]:
-    """Seconds of the processor, and memory beyond what the process held before."""
+    """Measure processor seconds, and memory beyond that held before."""
     Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
     before, begun = _peak(), time.process_time()
     yield
@@ -127,7 +127,7 @@ def _peak() -> int:
 
 
 def in_this_process(tally: Tally, budget: Budget, seed: int, read: Read) -> None:
-    """Mutants of every table in turn, read by one of Python's readers."""
+    """Read mutants of every table in turn by one of Python's readers."""
     with tempfile.TemporaryDirectory(prefix="tbgen-mutants-") as folder:
         tables = [Sound(Path(folder), *table) for table in TABLES]
         for sound in tables:
@@ -157,17 +157,17 @@ def _read_one(tally: Tally, sound: Sound, read: Read, what: str, forgery: bool) 
 
 
 def python(tally: Tally, budget: Budget, seed: int) -> None:
-    """The reader that needs no compiler."""
+    """Test the reader without a compiler."""
     in_this_process(tally, budget, seed, by_python)
 
 
 def numba(tally: Tally, budget: Budget, seed: int) -> None:
-    """The probes for other people's kernels."""
+    """Test the probes for users' kernels."""
     in_this_process(tally, budget, seed, ByNumba())
 
 
 def c(tally: Tally, budget: Budget, seed: int) -> None:
-    """The reader in contrib, in batches, from files and from memory."""
+    """Test the reader in contrib, in batches, from files and from memory."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"the C reader cannot be compiled: {lacking}")
@@ -186,7 +186,7 @@ def c(tally: Tally, budget: Budget, seed: int) -> None:
 def in_c(
     tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int
 ) -> None:
-    """Give a batch to one process; where that crashes, what comes after the file to another."""
+    """Give a batch to one process; after a crash, give the rest to another."""
     done = 0
     while done < len(batch):
         done += _until_a_crash(tally, program, sound, batch, seed, done)
@@ -195,7 +195,7 @@ def in_c(
 def _until_a_crash(
     tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int, done: int
 ) -> int:
-    """Probe what is left of a batch; how many files of it were answered, or crashed."""
+    """Probe the rest of a batch; return the number of files answered, a crashing one included."""
     half = len(sound.boards) // 2
     records = records_of(sound.boards[:half], 0) + records_of(exchanged(sound.boards[half:]), 0)
     files = [(sound.data, False), *batch[done:]]

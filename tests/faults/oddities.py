@@ -1,10 +1,10 @@
-"""Odd environments: every command, in each of them, does its work or says in one line why not.
+"""Odd environments: in each of them every command works, or gives the reason in one line.
 
-    places      locales, homes, caches of kernels, paths, links, interpreters' flags, other limits
+    places      locales, homes, kernel caches, paths, links, interpreter flags, other limits
     streams     closed, full or odd standard streams
-    damage      a cache of kernels of which some entries are cut, emptied, zeroed or replaced
+    damage      a kernel cache with entries that are cut, emptied, zeroed or replaced
 
-What a command prints must not depend on where it runs: `places` compares it with a plain run.
+Output must not depend on the environment: `places` compares it with a plain run.
 
     python -m tests.faults.oddities --count 300
 """
@@ -46,11 +46,11 @@ class Place(NamedTuple):
     name: str
     environment: Mapping[str, str] = MappingProxyType({})
     flags: tuple[str, ...] = ()
-    """Of the interpreter."""
+    """Flags of the interpreter."""
     folder: str = "tables"
-    """The name of the directory of tables."""
+    """Name of the directory of tables."""
     link: bool = False
-    """Whether that is a link to the directory."""
+    """True if the directory is reached by a link."""
 
 
 PLACES = (
@@ -95,11 +95,11 @@ COMMANDS = {
 }
 _WITHOUT_TABLES = ("diagram", "judge")
 _SAY_WHERE = ("build", "verify", "index")
-"""Commands that say how long they took, or where they have written."""
+"""Commands whose output has times or paths."""
 
 
 def places(tally: Tally, budget: Budget, seed: int) -> None:
-    """Commands in odd places; what they say is what they say in a plain one."""
+    """Compare the output of commands in odd places with a plain run."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-oddities-") as name:
         plain = Path(name) / "plain"
@@ -156,7 +156,7 @@ _STREAMED = (
 
 
 def streams(tally: Tally, budget: Budget, seed: int) -> None:
-    """Commands with standard streams that are no ordinary ones."""
+    """Run commands with odd standard streams."""
     rng = random.Random(seed)
     # What reads its input to the end would never be done with one that has no end, and no line.
     pairs = [
@@ -183,7 +183,7 @@ def streams(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def damage(tally: Tally, budget: Budget, seed: int) -> None:
-    """Builds with a cache of kernels of which some entries are damaged."""
+    """Build with a kernel cache that has damaged entries."""
     rng = random.Random(seed)
     filled = find_kernel_folder().path
     if filled is None:
@@ -208,7 +208,7 @@ def damage(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _damage(entry: Path, rng: random.Random) -> None:
-    """Cut, empty, zero, change or remove an entry, or put a folder in its place."""
+    """Cut, empty, zero, change or remove an entry, or replace it by a folder."""
     data = bytearray(entry.read_bytes())
     at = rng.randrange(len(data))
     chosen = rng.choice(

@@ -1,13 +1,12 @@
-"""The server under clients that mean no good, and what others notice of it.
+"""The server under malicious clients, and their effect on other clients.
 
-    abuse     slow heads, half requests, garbage, more connections than are served: it stays well,
-              and its memory and descriptors come back
-    heavy     light requests beside eight clients who ask for the heaviest without a pause: the
-              longest game as a page, to play on, a verdict and a moving picture
+    abuse     slow heads, half requests, garbage, too many connections: the server stays healthy,
+              and memory and descriptors are released
+    heavy     light requests beside eight clients with endless heavy ones: the longest game as a
+              page, to play on, a verdict and an animation
     flat      many light requests: memory at the end against memory after the first tenth
 
-Seconds are those of the machine as it is: say beside them what else ran. The goal of `heavy` is a
-p95 below 100 ms.
+Seconds depend on the machine and its load. The goal of `heavy` is a p95 below 100 ms.
 
     python -m tests.faults.servers --only flat --count 100000
 """
@@ -38,7 +37,7 @@ HEAVY_CLIENTS = 8
 LIGHT_P95_MS = 100.0
 MOST_GROWN = 16 * MIB
 LIGHT_RATE = 50.0
-"""Light requests a second, beside heavy ones."""
+"""Light requests a second beside heavy ones."""
 
 _WAIT = 30.0
 
@@ -59,16 +58,16 @@ class Server:
 
     @property
     def memory(self) -> int:
-        """Bytes that it holds."""
+        """Return its resident bytes."""
         return resident_bytes(self._process.pid)
 
     @property
     def descriptors(self) -> int:
-        """Files and connections that it has open."""
+        """Return its number of open files and connections."""
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))
 
     def stop(self) -> tuple[int, str]:
-        """End it; its exit status, and what it has said meanwhile."""
+        """End it; return its exit status and its output."""
         self._process.terminate()
         status = self._process.wait(_WAIT)
         with self._log as log:
@@ -78,7 +77,7 @@ class Server:
 
 @contextlib.contextmanager
 def serving(tally: Tally) -> Iterator[Server]:
-    """A server, ended afterwards, and in order."""
+    """Yield a server, and check afterwards that it ends properly."""
     with tempfile.TemporaryDirectory(prefix="tbgen-servers-") as folder:
         server = Server(Path(folder))
         try:
@@ -91,7 +90,7 @@ def serving(tally: Tally) -> Iterator[Server]:
 
 
 async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
-    """Status and seconds of each request, one after the other on one connection."""
+    """Return status and seconds of each request, sent in sequence on one connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     answers = []
     for path in paths:
@@ -106,7 +105,7 @@ async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
 
 
 def light_paths(rng: random.Random, count: int) -> list[str]:
-    """Probes of random placements (some of which are no positions), static files, health."""
+    """Return probes of random placements (some are no positions), static files, health."""
     found = []
     for _ in range(count):
         rank = rng.randrange(1, 9)
@@ -116,7 +115,7 @@ def light_paths(rng: random.Random, count: int) -> list[str]:
 
 
 def heaviest_path(number: int) -> str:
-    """The longest game that is read, its moves made and taken back; no two numbers alike."""
+    """Return the longest accepted game, moves made and undone; different for each number."""
     position = Position.from_fen(ARRAY)
     moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
     game = f"fen={quote(ARRAY)}&moves={moves}&n={number}"
@@ -127,7 +126,7 @@ def heaviest_path(number: int) -> str:
 
 
 def heavy(tally: Tally, budget: Budget, seed: int) -> None:
-    """Light requests at a steady rate beside heavy ones."""
+    """Send light requests at a steady rate beside heavy ones."""
     with serving(tally) as server:
         asyncio.run(_beside(tally, budget, server, random.Random(seed)))
 
@@ -173,7 +172,7 @@ def _p95_ms(seconds: list[float]) -> float:
 
 
 def flat(tally: Tally, budget: Budget, seed: int) -> None:
-    """Many requests on a few connections."""
+    """Send many requests on a few connections."""
     rng = random.Random(seed)
     with serving(tally) as server:
         first = 0
@@ -195,7 +194,7 @@ async def _spread(server: Server, paths: list[str]) -> list[tuple[int, float]]:
 
 
 def abuse(tally: Tally, budget: Budget, seed: int) -> None:
-    """Connections that never come to a whole request, in waves."""
+    """Open waves of connections that never complete a request."""
     rng = random.Random(seed)
     with serving(tally) as server:
         asyncio.run(ask(server, light_paths(rng, 200)))
@@ -215,7 +214,7 @@ def abuse(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _bad_start(rng: random.Random) -> bytes:
-    """The bytes that a client sends before it falls silent."""
+    """Return the bytes that a client sends before it stops."""
     whole = f"GET {rng.choice(light_paths(rng, 3))} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     return rng.choice(
         (
@@ -228,7 +227,7 @@ def _bad_start(rng: random.Random) -> bytes:
 
 
 async def _wave(server: Server, wave: list[bytes]) -> list[int]:
-    """Open all connections and send; health when they have been dropped, or have hung up."""
+    """Open all connections and send; return the health status after they were dropped."""
 
     async def one(data: bytes) -> None:
         with contextlib.suppress(OSError, asyncio.TimeoutError):

@@ -1,4 +1,4 @@
-"""Shared parts of campaigns: a complaint for every unknown end, budgets, tallies, statuses."""
+"""Shared parts of campaigns: complaints about ends, budgets, tallies, statuses."""
 
 from __future__ import annotations
 

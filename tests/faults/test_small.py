@@ -1,4 +1,4 @@
-"""The campaigns at a small size, and that they find what is wrong on purpose.
+"""The campaigns at a small size, and their detection of deliberate faults.
 
 Those that start many processes are certifications:
 
@@ -32,7 +32,7 @@ from tests.faults.warm import Warm
 
 
 def findings(part: object, count: int, seed: int = 3) -> list[str]:
-    """The findings of a part of a campaign in so many tries."""
+    """Return the findings of a part of a campaign."""
     tally = Tally("small")
     part(tally, Budget(count, None), seed)  # type: ignore[operator]
     assert sum(tally.counts.values()) >= count
@@ -89,7 +89,7 @@ while length := stream.read(4):
     sys.stdout.buffer.write(found)
     sys.stdout.buffer.flush()
 """
-"""What stands for the C reader: it misbehaves as a file says."""
+"""Substitute for the C reader, whose behaviour each file determines."""
 
 
 def test_what_a_reader_in_c_does_is_told_of_the_file_that_made_it(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
 @no_gcc
 @pytest.mark.certification
 def test_a_fork_is_like_a_process_of_its_own(tmp_path: Path) -> None:
-    """Its streams, its exit status, its variables and its faults are not those of the others."""
+    """Its streams, exit status, variables and faults are separate."""
     disk, out = Disk(tmp_path), tmp_path / "disk" / "board.svg"
     out.parent.mkdir()
     commands = (tbgen("convert", KRK, "--to", "six"), tbgen("diagram", "nonsense"))
@@ -179,7 +179,7 @@ def test_a_fork_is_like_a_process_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mib", [24, 70, 90, 110])
 def test_too_few_addresses_for_numpy_is_one_line(tmp_path: Path, mib: int) -> None:
-    """Its BLAS would end the process with words of its own, or with what looks like Ctrl-C."""
+    """Without a check, its BLAS ends the process with its own message, or as if by Ctrl-C."""
 
     def prepare() -> None:
         listen_to_stops()

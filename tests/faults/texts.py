@@ -1,12 +1,12 @@
-"""Mutated text at every entry point: the documented exceptions, valid JSON, an answer to each line.
+"""Mutated text at every entry point: documented exceptions, valid JSON, an answer to each line.
 
-    functions   everything that reads text, called in this process
+    functions   every function that reads text, called in this process
     commands    `tbgen` commands with such arguments, with and without --json, in this process
-    lines       probe -, judge - and convert - in processes of their own, fed with bytes
+    lines       probe -, judge - and convert - in processes of their own, with bytes as input
 
-A text is a sound one of some notation with a few changes: characters lost, doubled, exchanged,
-replaced by strange ones, parts of another text, numbers made enormous. What a function may raise
-is in its docstring; a command answers every failure by one clear line, and with --json by JSON.
+A text is a valid one of some notation with a few changes: characters lost, doubled, exchanged,
+replaced by strange ones, parts of another text, enormous numbers. The docstring of a function lists
+what it may raise. A command reports every failure by one clear line, and with --json by JSON.
 
     python -m tests.faults.texts --count 1000000 --only functions
 """
@@ -100,7 +100,7 @@ _LETTERS = string.ascii_letters + string.digits + "/ ,"
 
 
 def mutated(rng: random.Random, texts: Sequence[str] = TEXTS) -> str:
-    """One of the texts, with one to four changes."""
+    """Return one of the texts with one to four changes."""
     text = rng.choice(texts)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(text) + 1)
@@ -129,7 +129,7 @@ def mutated(rng: random.Random, texts: Sequence[str] = TEXTS) -> str:
 
 
 def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]]:
-    """Everything that reads text, and what it may raise."""
+    """Return every function that reads text, and the exceptions that it may raise."""
     start = Position.from_fen(FENS[2])
     endgame = Position.from_fen(FENS[0])
     found: dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]] = {
@@ -172,12 +172,12 @@ def _wanted(text: str) -> object:
 
 
 def _materials(text: str) -> object:
-    """Words, of which none names a file, and men as few as patterns can be asked for quickly."""
+    """Parse words, without names of files, and with few men so that patterns are quick."""
     return materials_of(text.replace("@", "").split(), 4)
 
 
 def _command(dialogue: Uci | Ucci, said: list[str], text: str) -> None:
-    """One line to an engine that does not think: whatever it says is one line, too."""
+    """Send one line to an engine that does not search, and check that every answer is one line."""
     said.clear()
     if not text.split()[:1] or text.split()[0] not in ("go", "quit", "probe"):
         dialogue.handle(text)
@@ -186,7 +186,7 @@ def _command(dialogue: Uci | Ucci, said: list[str], text: str) -> None:
 
 
 def functions(tally: Tally, budget: Budget, seed: int) -> None:
-    """Every reader in turn."""
+    """Test every reader in turn."""
     rng = random.Random(seed)
     every = list(readers().items())
     while budget.take():
@@ -208,7 +208,7 @@ def functions(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def commands(tally: Tally, budget: Budget, seed: int) -> None:
-    """The command line, called here; no table is there, so that none is built or searched."""
+    """Test the command line in this process, without tables to build or search."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-texts-") as tables:
         while budget.take():
@@ -229,7 +229,7 @@ def commands(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _words(rng: random.Random, tables: str) -> list[str]:
-    """A command and its arguments, which are texts."""
+    """Return a command with texts as arguments."""
     one, two = (mutated(rng) for _ in range(2))
     where = ["--tables", tables]
     return rng.choice(
@@ -245,7 +245,7 @@ def _words(rng: random.Random, tables: str) -> list[str]:
 
 
 def _check_json(tally: Tally, output: str, what: str) -> None:
-    """Every line is an object; bad usage of an option has no answer."""
+    """Check that every line is an object; a usage error of an option has no answer."""
     # Not `splitlines`, which breaks at characters that JSON may hold.
     lines = output.rstrip("\n").split("\n") if output else []
     for line in lines:
@@ -258,7 +258,7 @@ def _check_json(tally: Tally, output: str, what: str) -> None:
 
 
 def lines(tally: Tally, budget: Budget, seed: int) -> None:
-    """Thousands of lines to one process; each has its answer, and the last is as good as any."""
+    """Send thousands of lines to one process; each must be answered, and the last one correctly."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-texts-") as tables:
         while not budget.spent:
@@ -279,7 +279,7 @@ def lines(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _line(rng: random.Random) -> bytes:
-    """A text as bytes on one line; one in ten is no UTF-8, or of another encoding."""
+    """Return a text as bytes on one line; one in ten is invalid UTF-8 or in another encoding."""
     text = mutated(rng).replace("\n", " ")
     if rng.random() < 0.5:
         text += ";" + mutated(rng).replace("\n", ",")

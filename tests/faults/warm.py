@@ -1,14 +1,12 @@
-"""A warm interpreter: whatever it has loaded, a process forked from it need not load again.
+"""A warm interpreter, whose forks need not load modules and kernels again.
 
-    Warm(...)       a process that has imported modules, run commands, and waits for orders
-    Warm.run(...)   what `campaign.run` does, in a fork of it
+    Warm(...)       a process that has imported modules, run commands, and waits for requests
+    Warm.run(...)   as `campaign.run`, in a fork of it
 
-Loading numba and kernels takes seconds, of which a fork is spared all. It is a process of its own
-from there on: its streams, its exit, its exit status and its peak of memory are its own, and only
-it is armed with faults (faults.c). What a command does before it is loaded shows in processes that
-are started from nothing alone. `disks.py --only ways` compares the two.
-
-Run as a script, this is that interpreter: orders and answers are lines of JSON.
+A fork saves the seconds of loading numba and kernels. It is a process of its own: its streams, its
+exit, its exit status and its peak of memory are separate, and only the fork is armed with faults
+(faults.c). Faults during loading show only in new processes. `disks.py --only ways` compares the
+two. Run as a script, this module is that interpreter; requests and answers are lines of JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from tests.faults.campaign import PATIENCE, Ended, listen_to_stops, reap, tbgen
 
 
 class Warm:
-    """The interpreter; ends with `close`, as by `contextlib.closing`."""
+    """Client of the interpreter; `close` ends it, as in `contextlib.closing`."""
 
     def __init__(
         self,
@@ -41,10 +39,10 @@ class Warm:
         commands: Sequence[list[str | bytes]] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Start it.
+        """Start the interpreter.
 
-        modules : what it imports
-        commands : what it runs itself, so that the forks have what they load
+        modules : modules that it imports
+        commands : commands that it runs itself, so that forks have everything loaded
         environment : added to this process's
         """
         self._process = subprocess.Popen(
@@ -63,7 +61,7 @@ class Warm:
         environment: Mapping[str, str] | None = None,
         patience: float = PATIENCE,
     ) -> Ended:
-        """Run a command of `campaign.tbgen` to its end, in a fork; as `campaign.run` does."""
+        """Run a command of `campaign.tbgen` to its end, in a fork; like `campaign.run`."""
         with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
             order = {
                 "words": _words(command), "environment": {**(environment or {})},
@@ -86,14 +84,14 @@ class Warm:
         return json.loads(answer)
 
     def close(self) -> None:
-        """End it."""
+        """End the interpreter."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
 
 
 def _words(command: list[str | bytes]) -> list[str]:
-    """The words of a command after `python -m tbgen`."""
+    """Return the words of a command after `python -m tbgen`."""
     begins = tbgen()
     assert command[: len(begins)] == begins, "only tbgen's own commands can be forked"
     return [os.fsdecode(word) for word in command[len(begins) :]]
@@ -103,7 +101,7 @@ def _words(command: list[str | bytes]) -> list[str]:
 
 
 def serve() -> None:
-    """Obey orders until there are none; in a fork, return to be the command that was asked for."""
+    """Process requests until there are none; in a fork, return the requested command."""
     orders = os.fdopen(os.dup(0), "r")
     answers = os.fdopen(os.dup(1), "w")
     _redirect(os.devnull, os.devnull)
@@ -131,7 +129,7 @@ def serve() -> None:
 
 
 def _redirect(out: str, err: str) -> None:
-    """Let the standard streams be files."""
+    """Redirect the standard streams to files."""
     for number, path in enumerate((os.devnull, out, err)):
         descriptor = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY)
         os.dup2(descriptor, number)
@@ -139,7 +137,7 @@ def _redirect(out: str, err: str) -> None:
 
 
 def _load(words: list[str]) -> int:
-    """Run a command here, for what it loads; its exit status."""
+    """Run a command in this process, to load what it needs; return its exit status."""
     from tbgen.cli import main
 
     status: int | None = main(words, prog_name="tbgen", standalone_mode=False)
@@ -147,7 +145,7 @@ def _load(words: list[str]) -> int:
 
 
 def _arm() -> None:
-    """Let faults.c, if it is preloaded, look at the environment again."""
+    """Make faults.c, if it is preloaded, read the environment again."""
     arm = getattr(ctypes.CDLL(None), "arm_faults", None)
     if arm is not None:
         arm()

@@ -1,1 +1,1 @@
-"""Best moves, safe draws, whole games."""
+"""Tests of searches in whole tables."""

@@ -1,4 +1,4 @@
-"""Searches of whole tables find what asking position by position finds, and nothing else."""
+"""Searches of whole tables against position by position queries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(*arguments: str) -> Result:
 
 
 def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
-    """Side and slot of all that a search finds, each once."""
+    """Return side and slot of all that a search finds, each once."""
     columns = find("KRKN", tables, **asked).columns()  # type: ignore[arg-type]
     found = list(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
     assert found == sorted(set(found))
@@ -44,7 +44,7 @@ def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
 
 
 def unique_plies(tables: GameTablebase, position: Position) -> int:
-    """Plies for which the solution is unique, from the meaning alone; 0 where it is not."""
+    """Return the plies for which the solution is unique, by definition; 0 if it is not."""
     value, moves = tables.probe_with_moves(position)
     if value.outcome != Outcome.WIN or (value.order and value.plies == 0):
         return 0
@@ -67,7 +67,7 @@ def unique_plies(tables: GameTablebase, position: Position) -> int:
 
 
 def has_one_move(tables: GameTablebase, position: Position) -> bool:
-    """Return whether one move alone, of several, keeps the win or the draw."""
+    """Return whether exactly one of several moves keeps the win or the draw."""
     value, moves = tables.probe_with_moves(position)
     kept = [move for move in moves if move.outcome == value.outcome]
     return value.outcome != Outcome.LOSS and len(kept) == 1 and len(moves) > 1
@@ -77,7 +77,7 @@ def has_one_move(tables: GameTablebase, position: Position) -> bool:
     ("material", "metric", "least"), [("KRKN", None, 20), ("KRKN", "dtc", 20), ("KNKP", None, 20)]
 )
 def test_studies(material: str, metric: str | None, least: int) -> None:
-    """Lengths are those of plain recursion: of the longest, of a sample, and 0 elsewhere."""
+    """Lengths agree with plain recursion: of the longest, of a sample, and 0 elsewhere."""
     with open_tablebase(built(material, rules="wxf", metric=metric)) as tables:
         file = tables.table(material)
         search = find(material, tables, study=True)

@@ -1,1 +1,1 @@
-"""The laws of the code itself: layers, documentation, sizes, scripts."""
+"""House tests: rules on the code itself, such as layers, documentation, sizes and scripts."""

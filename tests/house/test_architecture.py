@@ -1,4 +1,4 @@
-"""docs/architecture.md speaks of the code as it is, and its picture is drawn from it."""
+"""docs/architecture.md agrees with the code, and its picture is current."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NAMES = [mark for mark in MARKED if mark not in PATHS and mark not in COMMANDS]
 
 @cache
 def defined() -> set[str]:
-    """The name of every module, class, function, parameter, variable and attribute."""
+    """Return the name of every module, class, function, parameter, variable and attribute."""
     found = {word for module in architecture.sources() for word in module.split(".")}
     for path in python_files("tbgen", "indexing", "tables"):
         for node in ast.walk(tree_of(path)):

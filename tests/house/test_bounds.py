@@ -1,10 +1,10 @@
-"""No kernel reaches out of its arrays: small tables with every index checked.
+"""Kernels stay within their arrays: small tables with every index checked.
 
     NUMBA_BOUNDSCHECK=1 tbgen build KRKN KNKPP && NUMBA_BOUNDSCHECK=1 tbgen verify KRKN
 
-With that variable all kernels, and the parts inside them, are compiled anew, into a cache folder of
-their own (`tbgen.compiling.jit`); an index out of bounds is then an `IndexError` and not a wrong
-value somewhere. KRKN has perpetual checks, KNKPP perpetual chases of both sides' pieces.
+With that variable all kernels and device functions are recompiled into a cache folder of their own
+(`tbgen.compiling.jit`), and an index out of bounds raises `IndexError`. KRKN has perpetual checks,
+KNKPP perpetual chases of both sides' pieces.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ENVIRONMENT = {
     **{name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"},
     "NUMBA_BOUNDSCHECK": "1",
 }
-"""Without the cache folder that this process has chosen for kernels that check nothing."""
+"""Environment without this process's cache folder, which has unchecked kernels."""
 
 REACHING = """
 import numpy as np
@@ -43,7 +43,7 @@ for at in (7, -1):
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """The output of a program of this environment, with checked indices."""
+    """Return the output of a program of this environment, with checked indices."""
     result = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
     )
@@ -76,7 +76,7 @@ for fen in (
 
 @pytest.mark.certification
 def test_the_search_stays_in_bounds(tmp_path: Path) -> None:
-    """It counts all indices from the front (`tbgen.compiling.internals`): none may be negative."""
+    """Its kernels do not support negative indices (`tbgen.compiling.internals`)."""
     path = (tmp_path / "searching").with_suffix(".py")
     path.write_text(SEARCHING, "utf-8")
     checked = run(tmp_path, "-m", "searching")

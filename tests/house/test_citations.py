@@ -1,4 +1,4 @@
-"""Whatever the project's text and code point at can be had, and is there."""
+"""Paths, links and names cited in text and code exist."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = [
 NO_DOCUMENT = re.compile(
     r"\bDESIGN\b|\bRULES(?:\.md)? \d|RULES\.md|\(paper, |Hsu & Hsu,? (?:sec|\d\.)"
 )
-"""Notes that are no part of the repository, and a paper without its year."""
+"""Notes outside the repository, and a paper without its year."""
 
 PATH = re.compile(r"(?<![\w/.-])((?:docs|tests|scripts|contrib)/[\w./*-]*[\w*])(?![\w/{<])")
 MODULE = re.compile(r"(?<![\w/.*-])([a-z_]\w*(?:/\w+)*\.py)\b")
@@ -30,8 +30,9 @@ SECTION = re.compile(r"(docs/[\w/-]+\.md), (?:section (\d+(?:\.\d+)?)|\"([^\"]+)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)")
 
 ELSEWHERE = {"bulk2.py", "win.py"}
-"""Modules in other people's folders: the yardstick of scripts/measure/bench_goals.py, and what a
-reader of docs/tutorial.md saves."""
+"""Modules outside the repository: the yardstick of scripts/measure/bench_goals.py, and a file that
+a reader of docs/tutorial.md saves.
+"""
 
 NAME = re.compile(r"(?<![\w./-])tbgen((?:\.(?!__)[A-Za-z_]\w*)+)")
 
@@ -43,7 +44,7 @@ FILES = [
 
 
 def text_of(path: Path) -> str:
-    """A file without the marks of comments and the breaks of lines, so that citations are whole."""
+    """Read a file without comment marks and line breaks, so that citations are contiguous."""
     return re.sub(r"\s*\n\s*(?:# )?", " ", path.read_text("utf-8"))
 
 
@@ -55,7 +56,7 @@ def is_there(cited: str) -> bool:
 
 
 def is_importable(dotted: str) -> bool:
-    """Whether `.rows.sets.Frontier` is a module of the package or a name in one, or public."""
+    """Return whether a name such as `.rows.sets.Frontier` is public or in the package."""
     if dotted[1:].split(".")[0] in tbgen.__all__:
         return attrgetter(dotted[1:])(tbgen) is not None
     folder = ROOT / "tbgen"
@@ -74,7 +75,7 @@ def is_importable(dotted: str) -> bool:
 
 
 def mistakes(path: Path) -> list[str]:
-    """Citations of a file that lead nowhere."""
+    """List the citations of a file that do not exist."""
     text = text_of(path)
     wrong = [f"no document of the project: {found[0]!r}" for found in NO_DOCUMENT.finditer(text)]
     wrong += [f"no such path: {found}" for found in PATH.findall(text) if not is_there(found)]
@@ -103,14 +104,14 @@ def test_what_is_cited_is_there() -> None:
 
 
 def test_c_includes_what_is_there() -> None:
-    """Also where there is no compiler to say so."""
+    """Checked also without a compiler."""
     for path in [*ROOT.glob("contrib/*.[ch]"), *ROOT.glob("tests/**/*.[ch]")]:
         for header in re.findall(r'^#include "([^"]+)"', path.read_text("utf-8"), re.MULTILINE):
             assert (path.parent / header).exists(), f"{name_of(path)}: {header}"
 
 
 def test_links_lead_somewhere() -> None:
-    """To a file, and where they name one to a heading."""
+    """To a file and, if given, to a heading."""
     wrong = []
     for page in pages():
         for path, part in LINK.findall(page.read_text("utf-8")):
@@ -125,7 +126,7 @@ def test_links_lead_somewhere() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The names by which links find the headings of a page."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
     plain = [re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings]
     return {re.sub(r"[-\s]+", "-", heading.strip()) for heading in plain}

@@ -1,9 +1,9 @@
-"""Documented parameters of compiled functions, and types of the others.
+"""Documentation of kernel parameters, and type annotations of other functions.
 
-numba's types have no names in Python, so a kernel says in words what each of its parameters is:
-`name : type, meaning`, or `name, name : type, meaning`, the type first, an array's shape beside it.
-A package may say so once for all its kernels, in the docstring of its `__init__`, below the line
-`GLOSSARY`; what a kernel's own docstring says comes before that.
+numba's types have no names in Python, so a kernel's docstring describes each of its parameters:
+`name : type, meaning`, or `name, name : type, meaning`, with the type first and an array's shape
+beside it. A package may describe parameters of all its kernels in the docstring of its `__init__`,
+below the line `GLOSSARY`; a kernel's own docstring takes precedence.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ GLOSSARY = "Parameters of kernels, unless a kernel says otherwise:"
 TYPES = re.compile(
     r"(bool|float|bytes|str|(u?int|float)(8|16|32|64)?|unsigned|codes|function|tuple)\b"
 )
-"""Types that are no class of the project; `codes` are unsigned integers as wide as the table's."""
+"""Types besides classes of the project; `codes` are unsigned integers as wide as the table's."""
 HEADERS = {
     True: "# mypy: allow-untyped-defs, allow-untyped-calls",
     False: "# mypy: allow-untyped-calls",
 }
-"""The first line of a file that defines kernels (True), or only calls them."""
+"""First line of a file that defines kernels (True), or only calls them."""
 
 _ENTRY = re.compile(r"(?:^\s*|[;.] )(\w+(?:, \w+)*) : (?=\S)", re.MULTILINE)
 
@@ -44,7 +44,7 @@ PACKAGE = python_files(*PACKAGE_FOLDERS)
 
 
 def entries(text: str) -> dict[str, str]:
-    """The words of a docstring on each parameter, from its type on."""
+    """Return the description of each parameter in a docstring, from its type on."""
     found: dict[str, str] = {}
     marks = list(_ENTRY.finditer(text))
     for mark, after in zip(marks, [*marks, None][1:], strict=True):
@@ -55,7 +55,7 @@ def entries(text: str) -> dict[str, str]:
 
 
 def glossary(folder: Path) -> dict[str, str]:
-    """The words of a folder's `__init__` on its kernels' parameters."""
+    """Return the parameter descriptions in a folder's `__init__`."""
     path = folder / "__init__.py"
     text = (ast.get_docstring(tree_of(path)) if path.exists() else None) or ""
     _, found, rest = text.partition(GLOSSARY + "\n")
@@ -67,7 +67,7 @@ def glossary(folder: Path) -> dict[str, str]:
 
 
 def glossaries(path: Path) -> dict[str, str]:
-    """The words of a file's package, and of those around it."""
+    """Return the parameter descriptions of a file's package and its parents."""
     found: dict[str, str] = {}
     for folder in reversed(path.parents):
         if folder.is_relative_to(ROOT):
@@ -77,7 +77,7 @@ def glossaries(path: Path) -> dict[str, str]:
 
 @cache
 def named_types() -> set[str]:
-    """Every class and every alias of a type in the package."""
+    """Return every class and every type alias in the package."""
     found = set()
     for path in PACKAGE:
         for node in ast.walk(tree_of(path)):
@@ -91,12 +91,12 @@ def named_types() -> set[str]:
 
 @cache
 def with_kernels() -> list[Path]:
-    """The files of the package that have kernels."""
+    """Return the files of the package that have kernels."""
     return [path for path in PACKAGE if any(map(is_kernel, functions(path)))]
 
 
 def indexed(function: Function) -> set[str]:
-    """The names that a function indexes: arrays and tuples, not numbers."""
+    """Return the names that a function indexes: arrays and tuples, not numbers."""
     return {
         node.value.id
         for node in ast.walk(function)
@@ -105,7 +105,7 @@ def indexed(function: Function) -> set[str]:
 
 
 def complaint(said: str | None, *, is_array: bool) -> str | None:
-    """The complaint about the words on a parameter; None if nothing is wrong."""
+    """Return the fault in a parameter's description, or None."""
     if said is None:
         return "not documented"
     first = re.match(r"`?([A-Za-z_]\w*)`?", said)
@@ -121,9 +121,9 @@ def complaint(said: str | None, *, is_array: bool) -> str | None:
 
 
 def complaints(function: Function, shared: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Parameters of a kernel, and the complaint about each.
+    """Yield parameters of a kernel with faults, and each fault.
 
-    shared : the words of its package
+    shared : descriptions of its package
     """
     arrays = indexed(function)
     own = entries(ast.get_docstring(function) or "")
@@ -177,7 +177,7 @@ def test_only_files_with_kernels_are_excused_from_types() -> None:
 
 
 def test_what_is_understood() -> None:
-    """The law itself, on a docstring with every form."""
+    """The checks of this module, on a docstring with every form."""
     said = entries("""Do it.
 
     lo, hi : uint64, a row

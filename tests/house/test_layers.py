@@ -1,4 +1,4 @@
-"""Imports go one way: one table of layers for all packages, and no circle of modules anywhere."""
+"""Imports go one way: one table of layers for all packages, and no import cycle of modules."""
 
 import re
 import subprocess
@@ -57,8 +57,9 @@ LAYERS: dict[str, set[str]] = {
         "rules", "scheduling", "tables", "verify",
     },
 }  # fmt: skip
-"""What each package may import. What is not listed here is forbidden; `tbgen` itself is free to
-all, and imports none of them before it is asked for something."""
+"""Allowed imports of each package; all others are forbidden. Every package may import `tbgen`
+itself, which loads its names lazily.
+"""
 
 OUTSIDE = {
     "indexing": {"numpy"},
@@ -71,7 +72,7 @@ OUTSIDE = {
     "board.drawing": {"resvg_py", "PIL"},
     "board.knowledge": {"numpy"},
 }
-"""Other people's packages that those may import which are kept to few: none of them is numba."""
+"""Allowed external packages of packages with few dependencies: none of them is numba."""
 
 
 def test_every_package_has_a_layer() -> None:
@@ -104,7 +105,7 @@ def test_only_drawings_and_pages_are_markup() -> None:
 
 
 def test_no_circle_of_modules() -> None:
-    """Not even one that is hidden behind `TYPE_CHECKING` or put off into a function."""
+    """Including imports under `TYPE_CHECKING` or inside functions."""
     graph = {
         module: {other for other in imported(module) if other in sources() and other != module}
         for module in sources()
@@ -119,7 +120,7 @@ def test_no_circle_of_modules() -> None:
 
 
 def test_proofs_share_nothing_with_what_they_prove() -> None:
-    """Not directly, and not through anything that they import."""
+    """Neither directly, nor through other imports."""
     reached, waiting = set(), [module for module in sources() if package_of(module) == "verify"]
     while waiting:
         module = waiting.pop()
@@ -130,7 +131,7 @@ def test_proofs_share_nothing_with_what_they_prove() -> None:
 
 
 def test_every_process_is_started_without_the_current_directory() -> None:
-    """By `own_python`; inside `safe_path` where a library starts it."""
+    """By `own_python`, or inside `safe_path` where a library starts it."""
     for path in python_files(*PACKAGE_FOLDERS):
         text = path.read_text("utf-8")
         assert "sys.executable" not in text or path == ROOT / "indexing" / "systems.py", path

@@ -1,4 +1,4 @@
-"""The pure parts of the scripts that measure: goals, power laws, the plot, the fit of the plan."""
+"""Computations of the measuring scripts: goals, power laws, the plot, accuracy of the plan."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def measurement(cpu: float = 1.0, wall: float = 1.0, peak: int = 0) -> Measureme
 
 
 def rows() -> list[Measured]:
-    """Made-up tables with one byte for ten placements, and a microsecond for each slot."""
+    """Return invented tables with one byte for ten placements, and a microsecond for each slot."""
     found = []
     for material in (m for men in (3, 4, 5) for m in growth.materials_of(men)):
         row = growth.row_of(material, Rules.WXF, measurement(), Outcomes((0.5, 0.25), 1.0), 3)
@@ -225,7 +225,7 @@ def test_a_material_left_out_is_predicted_from_the_others() -> None:
 
 
 def test_what_is_left_out_teaches_nothing() -> None:
-    """A table that compresses like no other is not predicted by its own measurement."""
+    """A table with unusual compression is not predicted by its own measurement."""
     listed = [
         replace(row, file_bytes=row.file_bytes * 9) if row.material == "KRKNA" else row
         for row in rows()
@@ -247,7 +247,7 @@ def test_factors_count_both_ways() -> None:
 
 @cache
 def predictions() -> tuple[list[float], list[float]]:
-    """The errors in seconds and bytes of every fifth large table, had it not been measured."""
+    """Return the errors in seconds and bytes of every fifth large table, left out."""
     _, measured = read_measured()
     large = [
         row
@@ -271,7 +271,7 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
 
 
 def test_a_plan_learns_from_the_records_of_a_run() -> None:
-    """Tables of a machine that takes twice as long as that of the measurements."""
+    """The run's machine takes twice as long as that of the measurements."""
     run = [replace(row, cpu_seconds=2 * row.cpu_seconds, peak_bytes=0) for row in rows()]
     known = [row for row in rows() if row.material != "KRNKR"]
     assert learn.machine(run, known) == pytest.approx(2)

@@ -1,4 +1,4 @@
-"""No text of the repository has the marks that an unresolved merge leaves."""
+"""No file of the repository contains conflict markers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GENERATED = {"build", "egtb", "node_modules", "site"}
 
 
 def texts() -> Iterator[Path]:
-    """Every text; folders that are hidden or generated are not entered."""
+    """Yield every text file outside hidden and generated folders."""
     for folder, below, names in os.walk(ROOT):
         below[:] = [name for name in below if not name.startswith(".") and name not in GENERATED]
         yield from (path for path in map(Path(folder).joinpath, names) if path.suffix in TEXTS)

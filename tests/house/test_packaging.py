@@ -1,4 +1,4 @@
-"""Packages as installed: every package, and the files that lie beside the code."""
+"""Installed packages: every package, and the data files beside the code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDERS = {
 
 
 def packages() -> dict[str, Path]:
-    """Every folder with an `__init__`, by the name it is imported by."""
+    """Return every folder with an `__init__`, by its import name."""
     found = {}
     for name, folder in FOLDERS.items():
         for init in folder.rglob("__init__.py"):
@@ -50,7 +50,7 @@ def test_every_file_beside_the_code_is_installed() -> None:
 
 
 def test_an_index_page_has_all_that_its_text_shows() -> None:
-    """No link or picture of the repository; authors, and classifiers."""
+    """No relative link or picture; authors, and classifiers."""
     project = PROJECT["project"]
     text = (ROOT / project["readme"]).read_text("utf-8")
     assert not re.findall(r"\]\((?!https://)", text)

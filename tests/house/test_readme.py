@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 def run(command: str, folder: Path) -> list[str]:
-    """The output of a command on both channels, compilation aside."""
+    """Return the output of a command on both streams, without compilation messages."""
     program, *arguments = shlex.split(command)
     assert program == "tbgen"
     result = subprocess.run(

@@ -1,4 +1,4 @@
-"""Scripts take their arguments in one way, and explain them."""
+"""Scripts parse their arguments by argparse, and have a help text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCRIPTS = [path for path in python_files("scripts") if "__main__" in path.read_t
 
 
 def test_arguments_are_read_by_argparse_and_explained() -> None:
-    """A script without arguments may leave it to the page that it writes how it is run."""
+    """A script without arguments may be described by the page that it writes."""
     for path in SCRIPTS:
         name, text = name_of(path), path.read_text("utf-8")
         assert "sys.argv" not in text, name
@@ -23,7 +23,7 @@ def test_arguments_are_read_by_argparse_and_explained() -> None:
 
 
 def test_the_lane_of_certifications_runs_what_is_there() -> None:
-    """And in it the oldest and the newest numpy and numba, and the advisories."""
+    """With the oldest and the newest numpy and numba, and the advisories."""
     lane = (ROOT / ".ci" / "certify").read_text("utf-8")
     named = re.findall(r"scripts/[a-z_/]+\.py", lane)
     assert {"scripts/certify/versions.py", "scripts/certify/dependencies.py"} <= {*named}

@@ -1,4 +1,4 @@
-"""Nothing grows past what can be read at once."""
+"""Limits on the length of files and functions."""
 
 from __future__ import annotations
 

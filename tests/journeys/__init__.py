@@ -1,1 +1,1 @@
-"""Whole ways of users, each through the installed commands."""
+"""Whole tasks of users, through the installed commands."""

@@ -1,4 +1,4 @@
-"""Games on the board: against the engine and the tables, and one that is pasted to be judged."""
+"""Games on the board: against the engine and the tables, and a pasted game that is judged."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ pytest.importorskip("selenium", reason="selenium is not installed")
 from tests.kits.browsing import no_complaints, one, until
 
 PAWN_TO_TAKE = "3k5/9/9/9/r8/4P4/9/9/9/4K4 w"
-"""Black wins the pawn by a search, and then by the table of KRK."""
+"""Black wins the pawn by search, and then by the table of KRK."""
 
 PASTED = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w - - 0 1 moves" + 2 * " d0d1 b1c3 d1d0 c3b1"
-"""Black checks for ever."""
+"""Black gives perpetual check."""
 
 
 class Game:
-    """A game of a reader, who has Red and plays at random, against the board."""
+    """A game of a random player with Red against the board."""
 
     def __init__(self, url: str, fen: str) -> None:
         self.url, self.fen = url, fen
         self.moves: list[str] = []
         self.position = Position.from_fen(fen)
         self.replies: list[str] = []
-        """The paths of addresses that replied: /reply for the engine, / for a table."""
+        """Paths of the addresses that replied: /reply for the engine, / for a table."""
         self._chance = random.Random(1)
 
     def play(self) -> bool:
-        """Make a move, and have the board reply; false once the game is over."""
+        """Make a move, and let the board reply; return False when the game is over."""
         self._push(self._chance.choice(legal_moves(self.position)).iccs)
         asked = {"fen": self.fen, "mode": "play", "side": "red", "moves": ",".join(self.moves)}
         with urlopen(f"{self.url}/?{urlencode(asked)}", timeout=60) as found:

@@ -1,7 +1,7 @@
-"""A game from the opening by the installed engine with tables, whatever state they are in.
+"""A game from the opening by the installed engine, with tables in any state.
 
-No position of an opening can have a table: the engine searches each of them, and says so by a
-depth and a score.
+No position of an opening can have a table, so the engine searches each, and reports a depth and a
+score.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def engine(request: pytest.FixtureRequest, tables_dir: Path) -> Iterator[Engine]
 
 
 def play(engine: Engine, plies: int) -> list[str]:
-    """Play both sides from the opening; every move has been searched to a depth of 2 at least."""
+    """Play both sides from the opening; checks that every move was searched to depth 2 at least."""
     position, played = Position.from_fen(START_FEN), []
     for _ in range(plies):
         move, before = engine.move("startpos", played)
@@ -66,7 +66,7 @@ def test_an_opening_with_tables_is_searched(engine: Engine) -> None:
 
 
 def test_a_hash_table_that_does_not_fit_is_smaller(tables_dir: Path) -> None:
-    """The process may take a GiB, and is asked for 64 GiB."""
+    """64 GiB requested in a process limited to 1 GiB."""
     resource = pytest.importorskip("resource")
     limit = 1 << 30
     before = resource.getrlimit(resource.RLIMIT_DATA)

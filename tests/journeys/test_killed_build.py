@@ -1,4 +1,4 @@
-"""A build that is killed again and again, goes on each time, and ends with proven tables."""
+"""A build that is killed repeatedly, resumes each time, and ends with proven tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATE = ".KRKNA.wxf.dtm.state"
 
 
 def kill_in_the_middle(directory: Path, chance: random.Random) -> bool:
-    """Build until the state of the last table was kept anew, then kill; false if it was through."""
+    """Build until a checkpoint of the last table, then kill; False if it had finished."""
     command = [TBGEN, *BUILD, "--tables", directory]
     state = directory / STATE
     before = state.stat().st_mtime_ns if state.exists() else 0

@@ -1,4 +1,4 @@
-"""Positions that the tables decide, played against somebody else's engine."""
+"""Positions decided by the tables, played against an external engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPPONENT = shutil.which("fairy-stockfish", path="/usr/bin:/usr/local/bin:/usr/ga
 
 @pytest.mark.skipif(OPPONENT is None, reason="fairy-stockfish is not installed")
 def test_what_the_tables_win_is_won_and_what_they_draw_is_held(tables_dir: Path) -> None:
-    """Among the wins are some by the rules of repetition; the referee judges whole games."""
+    """Some wins are by the rules of repetition; the referee judges whole games."""
     script = ROOT / "scripts" / "match" / "infallible.py"
     played = run(
         sys.executable, script, "--tables", tables_dir, "--rules", "check", "--count", "6",

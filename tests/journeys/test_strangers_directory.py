@@ -1,6 +1,6 @@
-"""A directory written by a stranger: good tables among damaged, misnamed and senseless files.
+"""A directory of another author: good tables among damaged, misnamed and invalid files.
 
-Every command says in a line what is wrong, waits for nothing, and does its work with what is good.
+Every command reports each fault in a line, does not block, and works with the good tables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KRRK = "3k5/9/9/9/R8/9/9/9/9/R3K4 w"
 KCPK = "3k5/9/9/9/P8/9/9/9/9/C3K4 w"
 
 ASKING: list[object] = []
-"""What has root ask for permissions, too."""
+"""Command prefix that makes permissions hold for root."""
 if os.getuid() == 0:
     ASKING = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
@@ -34,12 +34,12 @@ WRONG = {
     "KCPK": "not a regular file",
     "KRPK": "not a regular file",
 }
-"""Materials of files that are none of their tables, and what is said of each."""
+"""Materials of files that are not their tables, and the message about each."""
 
 
 @pytest.fixture(scope="module")
 def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRK and KRKN are good; the files are another user's, where there may be one."""
+    """KRK and KRKN are good; the files belong to another user, if possible."""
     found = tmp_path_factory.mktemp("stranger")
 
     def path(material: str, kind: str = "xqt") -> Path:
@@ -69,7 +69,7 @@ def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def refuse(directory: Path, *words: str, said: str, status: int = 3) -> None:
-    """Run a command, which ends with an error of one line; a hint may follow."""
+    """Run a command that must end with an error of one line; a hint may follow."""
     errors = run(*ASKING, TBGEN, *words, "--tables", directory, status=status).stderr.splitlines()
     assert said in errors[0]
     assert errors[0].startswith("error: ")
@@ -102,7 +102,7 @@ def test_what_is_no_table_is_refused_in_a_line(directory: Path) -> None:
 
 
 def test_a_damaged_table_is_built_again_when_that_is_asked_for(directory: Path) -> None:
-    """It is not passed over in silence as a table that is there."""
+    """It is not silently skipped as a present table."""
     refuse(directory, "build", "KPK", "--rules", "check", said=WRONG["KPK"])
     build = [TBGEN, "build", "KPK", "--rules", "check", "--tables", directory]
     assert run(*build, "--force").stderr.startswith("1/1 KPK.check.dtm: ")

@@ -1,4 +1,4 @@
-"""Two users of one machine: one reads what the other has built, and runs nothing of his."""
+"""Two users of one machine: one reads the tables of the other, and runs none of its code."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ GUEST = [
     "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
     "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search",
 ]  # fmt: skip
-"""Before a command of the other user's, who may read wherever the interpreter lies."""
+"""Command prefix of the other user, who can read the interpreter's files."""
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Every file, with its bytes and the time of its last change."""
+    """Return every file, with its bytes and the time of its last change."""
     return {p.name: (p.read_bytes(), p.stat().st_mtime_ns) for p in folder.iterdir()}
 
 
@@ -42,7 +42,7 @@ def test_a_guest_reads_the_tables_and_changes_nothing(tables_dir: Path) -> None:
 
 @pytest.mark.parametrize(("owner", "mode"), [(NOBODY, 0o755), (0, 0o777)], ids=["his", "open"])
 def test_compiled_code_of_another_user_is_not_loaded(tmp_path: Path, owner: int, mode: int) -> None:
-    """Nor what everybody may write: a folder that is closed to others stands in for it."""
+    """Nor code in a world-writable folder; a folder closed to others replaces it."""
     cache, own = tmp_path / "cache", tmp_path / "temporary"
     own.mkdir(mode=0o700)
     environment = {"XDG_CACHE_HOME": str(cache), "TMPDIR": str(own)}

@@ -1,4 +1,4 @@
-"""Packages as they are published: built, complete, and at work where there is no repository."""
+"""Packages as published: built, complete, and working without the repository."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def copy_to(folder: Path) -> Path:
-    """Copy the repository without the files made in it: building leaves folders behind."""
+    """Copy the repository without generated files, since building leaves folders behind."""
     ignored = shutil.ignore_patterns(
         ".*", "build", "*.egg-info", "__pycache__", "egtb", "site", "node_modules"
     )
@@ -36,7 +36,7 @@ def copy_to(folder: Path) -> Path:
 def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the source distribution, and the wheel that is built from it.
 
-    What builds them comes from the index of packages.
+    The build tools come from the index of packages.
     """
     folder = tmp_path_factory.mktemp("packed")
     copy = copy_to(tmp_path_factory.mktemp("sources") / "copy")
@@ -60,7 +60,7 @@ def wheel(packed: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of a new environment with the wheel, and with what this one has beside it."""
+    """The programs of a new environment with the wheel, and with this environment's packages."""
     environment = tmp_path_factory.mktemp("elsewhere") / "venv"
     run(sys.executable, "-m", "venv", "--without-pip", environment)
     python = environment / "bin" / "python"

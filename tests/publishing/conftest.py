@@ -1,4 +1,4 @@
-"""A web server of one table, that may misbehave."""
+"""Fixture with a web server of one table that can misbehave."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ KRK = Entry("KRK.wxf.dtm.xqt", len(CONTENT), hashlib.sha256(CONTENT).hexdigest()
 
 @dataclass
 class Server:
-    """A web server of one folder of bytes, that may misbehave."""
+    """A web server of files in memory that can misbehave."""
 
     files: dict[str, bytes]
     ranges: bool = True
     cut_at: int | None = None
-    """Bytes after which each answer ends, whatever it has promised."""
+    """Number of bytes after which each answer ends, whatever length it has announced."""
     off_by: int = 0
-    """By how much a range begins elsewhere than it says."""
+    """Difference of the real start of a range from the stated one."""
     redirect: str | None = None
     range: str | None = None
-    """What is said of a range in place of the truth."""
+    """Stated range in place of the real one."""
     drips: str = ""
-    """`head` or `body`: a byte of it now and then, without an end."""
+    """`head` or `body`: sent byte by byte, slowly, without an end."""
     asked: list[tuple[str, str | None]] = field(default_factory=list)
-    """Paths, and the ranges."""
+    """Requested paths and ranges."""
     address: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
 

@@ -1,4 +1,4 @@
-"""Fetching from sources that lie, stop and forget: refused in a line, or continued."""
+"""Fetching from sources that lie, stop or change: refused in a line, or resumed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_other_bytes_get_no_name(
 
 
 def test_a_part_of_other_bytes_is_not_the_end_of_it(server: Server, tmp_path: Path) -> None:
-    """The hash fails, the part is emptied, and the source is asked for all of it."""
+    """The hash differs, so the part is emptied, and the whole file is requested."""
     part(tmp_path).write_bytes(b"x" * 1000)
     source = WebSource(server.address)
     assert fetch(KRK, [source], tmp_path)
@@ -285,7 +285,7 @@ def test_the_command_keeps_what_is_there_and_believes_no_index(
 
 
 def test_an_index_without_an_end_is_refused(tmp_path: Path) -> None:
-    """Read whole, it would take all memory that there is."""
+    """Read completely, it would take all memory."""
     words = ["--from", str(tmp_path), "--index", "/dev/zero", "--tables", str(tmp_path / "mine")]
     result = CliRunner().invoke(main, ["fetch", "KRK", *words])
     assert result.exit_code == 2
@@ -297,7 +297,7 @@ def test_what_to_do_is_said(tables_dir: Path, tmp_path: Path) -> None:
     shutil.copytree(tables_dir, shared)
 
     def said(source: Path | str, status: int, *materials: str) -> list[str]:
-        """The hints of a fetch."""
+        """Return the hints of a fetch."""
         words = ["--from", str(source), "--tables", str(mine), "--rules", "check"]
         result = CliRunner().invoke(main, ["fetch", *materials, *words])
         assert result.exit_code == status, result.output

@@ -1,4 +1,4 @@
-"""Known digests: the project's list, and what is said of tables that are as listed or not."""
+"""Known digests: the project's list, and messages on tables that agree or differ."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compare(tables: Path, *arguments: str) -> tuple[int, dict[str, str]]:
 
 
 def listed(tables: Path) -> dict[str, Digests]:
-    """The digests of a directory, by way of its index."""
+    """Return the digests of a directory from its index."""
     answer = RUN(main, ["index", "--tables", str(tables), "--json"])
     files = json.loads(answer.stdout)["files"]
     return {entry["file"]: Digests(entry["digest"], entry["values"]) for entry in files}
@@ -102,7 +102,7 @@ def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
 
 
 def test_values_are_nobody_elses_word(tables_dir: Path, tmp_path: Path) -> None:
-    """Neither that of an index that lies there, nor a stated digest that is not the contents'."""
+    """Neither an index in the directory nor a false digest in the header is trusted."""
     tables = tmp_path / "tables"
     shutil.copytree(tables_dir, tables)
     known, index = listed(tables), tables / "index.json"
@@ -127,7 +127,7 @@ def test_values_are_nobody_elses_word(tables_dir: Path, tmp_path: Path) -> None:
 
 
 def test_a_forged_digest_is_found_where_it_is_checked(tables_dir: Path, tmp_path: Path) -> None:
-    """By somebody who has computed the checksum of the header anew."""
+    """The checksum of the header is correct."""
     path = tmp_path / KRK
     data = (tables_dir / KRK).read_bytes()
     with TableFile(tables_dir / KRK) as file:

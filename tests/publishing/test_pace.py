@@ -1,4 +1,4 @@
-"""Sources that are slow, or silent: left for the next one, with nothing left open."""
+"""Slow or silent sources: the next one is used, and no connection is left open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.publishing.conftest import CONTENT, KRK, Server
 def test_after_a_slow_server_the_next_one_is_asked(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drips: str
 ) -> None:
-    """A byte now and then keeps each read from timing out."""
+    """Single bytes keep each read from timing out."""
     monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
     server.drips = drips
     with pytest.raises(FetchError, match="fewer than 8 KiB a second"):

@@ -1,4 +1,4 @@
-"""Errors that have come through pickle are what they were."""
+"""Errors survive pickling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tbgen.tables.errors import MissingTableError
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a call in another process."""
+    """Return the result of a call in another process."""
     future: Future[Any] = Future()
     pickle.loads(pickle.dumps(attempt(function, *arguments))).complete(future)
     return future.result(0)

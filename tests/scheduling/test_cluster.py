@@ -1,4 +1,4 @@
-"""A dask cluster on this machine: nobody else's, and safe from the current directory."""
+"""A dask cluster on this machine: closed to other users, safe from the current directory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tbgen.scheduling.cluster import Cluster
 
 
 def connect_without_certificate(address: str) -> None:
-    """Connect as somebody who believes every server, and has nothing to show."""
+    """Connect without verifying the server and without a certificate."""
     parts = urlsplit(address)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

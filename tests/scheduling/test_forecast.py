@@ -1,4 +1,4 @@
-"""Forecasts of the time left, by a clock of the test's own."""
+"""Forecasts of the time left, with a simulated clock."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_took_twice_as_long_will_again() -> None:
 
 @pytest.mark.parametrize("looks", [1, 50])
 def test_what_should_have_ended_takes_longer_still(looks: int) -> None:
-    """However often one looks: the last table of a set that takes ten times what was planned."""
+    """Independent of the number of queries: the last table takes ten times its planned time."""
     now = [0.0]
     forecast = Forecast(JOBS[:2], 1, clock=lambda: now[0])
     forecast.started(start(0))

@@ -1,4 +1,4 @@
-"""Processes that run jobs: results, errors, deaths, and a parent that goes."""
+"""Processes that run jobs: results, errors, deaths, and the end of their parent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.kits.paths import ROOT
 
 
 def do(start: Start) -> object:
-    """Do as a job's payload says; runs in another process."""
+    """Do what a job's payload says; runs in another process."""
     what, *arguments = start.job.payload  # type: ignore[misc]
     if what == "pid":
         return os.getpid()
@@ -57,7 +57,7 @@ def wait_for(path: Path) -> None:
 
 
 def is_gone(pid: int) -> bool:
-    """Return whether a process has ended; one that nobody has waited for yet has, too."""
+    """Return whether a process has ended, reaped or not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -68,9 +68,9 @@ def is_gone(pid: int) -> bool:
 def test_a_process_serves_and_may_fail_and_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One process after another, since a start takes half a second.
+    """One process runs all cases, since a start takes half a second.
 
-    Nor is a file of the current directory run in place of a module.
+    A file of the current directory does not replace a module.
     """
     for name in ("click", "multiprocessing", "numpy", "pickle", "tbgen"):
         (tmp_path / f"{name}.py").write_text("open('planted', 'w')")
@@ -115,7 +115,7 @@ def test_processes_that_are_closed_clean_up(tmp_path: Path) -> None:
 def test_a_lock_that_an_interruption_left_taken_does_not_keep_them_from_closing(
     tmp_path: Path,
 ) -> None:
-    """Interrupt as a Ctrl-C within `concurrent.futures.wait`, which takes each future's lock."""
+    """As after Ctrl-C within `concurrent.futures.wait`, which takes each future's lock."""
     with Processes(do, 1, None) as processes:
         future = processes.submit(start("clean up", tmp_path))
         wait_for(tmp_path / "begun")

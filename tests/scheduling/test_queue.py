@@ -1,4 +1,4 @@
-"""The queue by simulation: whatever jobs there are, and however they end."""
+"""The job queue by simulation, for any jobs and any ends of jobs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tbgen.scheduling.simulation import Simulated, simulate
 MEMORY = 100
 
 played_out = settings(deadline=None, suppress_health_check=list(HealthCheck))
-"""No machine is too slow."""
+"""Settings without deadline, for slow machines."""
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> list[Job]:
-    """Jobs that need some of those before them."""
+    """Draw jobs that need some of the jobs before them."""
     number = draw(st.integers(0, 12))
     return [
         Job(
@@ -42,7 +42,7 @@ ENDINGS = st.sampled_from(["done"] * 6 + ["busy", "lost", "failed"])
 
 @dataclass
 class Watch(Observer):
-    """Holds the queue to its promises while it is run."""
+    """Observer that checks the guarantees of the queue while it runs."""
 
     slots: int
     needs: dict[str, set[str]]
@@ -83,7 +83,7 @@ ERRORS = {"done": None, "busy": BusyError(), "lost": LostError(), "failed": OSEr
 def played(
     jobs: list[Job], slots: int, endings: dict[str, list[str]], keep_going: bool
 ) -> tuple[Outcome, Watch]:
-    """Run jobs that end in turn as listed, and are done from then on."""
+    """Run jobs that end in turn as listed, and succeed after that."""
     watch = Watch(slots, {job.key: set(job.needs) for job in jobs})
 
     def ending(start: Start) -> tuple[float, BaseException | None]:
