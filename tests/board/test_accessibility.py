@@ -51,7 +51,7 @@ def page(request: pytest.FixtureRequest) -> Iterator[Any]:
     ],
     indirect=["page"],
 )
-def test_axe_finds_nothing(page: Any, theme: str) -> None:
+def test_axe_finds_no_violation(page: Any, theme: str) -> None:
     found = {}
     for path in PAGES:
         page.get(f"{demo().url}{path}{'&' if '?' in path else '?'}theme={theme}")

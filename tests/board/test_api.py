@@ -55,7 +55,7 @@ def get(client: TestClient, path: str, status: int = 200, **query: Any) -> Any:
 
 
 @pytest.mark.parametrize("fen", [KNIGHT, LOOP, CAPTURE])
-def test_probe_says_what_the_command_line_says(client: TestClient, fen: str) -> None:
+def test_probe_agrees_with_the_command_line(client: TestClient, fen: str) -> None:
     with open_tablebase(demo().tables) as tables:
         position = Position.from_fen(fen)
         expected = probe_answer(position, *tables.probe_with_moves(position))
@@ -81,7 +81,7 @@ def test_moves_in_every_notation(client: TestClient) -> None:
     assert texts == {"wxf": "K6+1", "zh": "帅六进一", "zh-hant": "帥六進一"}
 
 
-def test_what_decides_is_named_where_it_is_asked_for(client: TestClient) -> None:
+def test_the_mechanism_is_named_on_request(client: TestClient) -> None:
     assert get(client, "/v1/probe", fen=LOOP)["mechanism"] is None
     answer = get(client, "/v1/probe", fen=LOOP, explain=1)
     assert (answer["mechanism"]["kind"], answer["mechanism"]["offender"]) == ("check", "black")
@@ -114,7 +114,7 @@ def test_a_missing_child_is_unknown(partial: TestClient) -> None:
     assert outcomes == sorted(outcomes, key=order.__getitem__)
 
 
-def test_a_missing_table_still_tells_what_captures_do(partial: TestClient) -> None:
+def test_captures_are_valued_without_the_table(partial: TestClient) -> None:
     answer = get(partial, "/v1/probe", 404, fen="4ka3/9/9/9/9/R8/9/4n4/9/3K1R3 w")
     assert answer["hint"] == "run: tbgen build KRRKNA --rules wxf"
     assert answer["outcome"] == "unknown"
@@ -126,7 +126,7 @@ def test_a_missing_table_still_tells_what_captures_do(partial: TestClient) -> No
     assert answer["moves"][0]["move"] == "f0f9"
 
 
-def test_a_material_that_no_table_can_hold(client: TestClient) -> None:
+def test_a_material_too_large_for_a_table(client: TestClient) -> None:
     start = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w"
     answer = get(client, "/v1/probe", 404, fen=start)
     assert len(answer["moves"]) == 44
@@ -240,7 +240,7 @@ def test_old_links(client: TestClient) -> None:
         assert f'data-mode="{mode}"' in shown.text
 
 
-def test_pages_escape_what_they_are_given(client: TestClient) -> None:
+def test_pages_escape_their_input(client: TestClient) -> None:
     bad = "<script>alert(1)</script>"
     for path, asked in (
         *(("/", {"fen": bad, "mode": mode}) for mode in MODES),
@@ -297,7 +297,7 @@ def test_tables_built_meanwhile_are_found(tmp_path: Path) -> None:
         assert "KNKA" in again.text
 
 
-def test_a_damaged_table_is_told_without_its_place(tmp_path: Path) -> None:
+def test_a_damaged_table_is_reported_without_its_path(tmp_path: Path) -> None:
     path = tmp_path / "KRKN.wxf.dtm.xqt"
     path.write_bytes((demo().tables / path.name).read_bytes()[:-100])
     with open_tablebase(tmp_path) as tables:
@@ -312,7 +312,7 @@ EVERYWHERE = ("/", "/?mode=edit", "/endgames", "/static/board.js", "/healthz", "
               "/v1/tables")  # fmt: skip
 
 
-def test_a_table_that_is_removed_is_as_if_it_had_never_been_there(tmp_path: Path) -> None:
+def test_a_removed_table_is_missing(tmp_path: Path) -> None:
     for name in ("KRKN", "KNKA"):
         shutil.copy(demo().tables / f"{name}.wxf.dtm.xqt", tmp_path)
     gone = tmp_path / "KRKN.wxf.dtm.xqt"
@@ -338,7 +338,7 @@ def test_a_table_that_is_removed_is_as_if_it_had_never_been_there(tmp_path: Path
         assert get(client, "/healthz") == {"status": "ok", "tables": 0}
 
 
-def test_a_link_to_nowhere_is_no_table(tmp_path: Path) -> None:
+def test_a_broken_link_is_no_table(tmp_path: Path) -> None:
     there = tmp_path / "elsewhere"
     shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", there)
     tables_here = tmp_path / "tables"
@@ -358,7 +358,7 @@ def test_a_link_to_nowhere_is_no_table(tmp_path: Path) -> None:
         assert get(client, "/v1/tables")["tables"] == []
 
 
-def test_one_damaged_table_leaves_the_others_alone(tmp_path: Path) -> None:
+def test_one_damaged_table_does_not_affect_others(tmp_path: Path) -> None:
     for name in ("KRKN", "KNKA"):
         shutil.copy(demo().tables / f"{name}.wxf.dtm.xqt", tmp_path)
     (tmp_path / "KRKN.wxf.dtm.xqt").write_bytes(b"nothing")
@@ -413,7 +413,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
     assert told == {path for path in there if "endgame" not in path and "cgi" not in path}
 
 
-def test_openapi_describes_what_the_pages_tell(client: TestClient) -> None:
+def test_openapi_describes_every_address(client: TestClient) -> None:
     """tests/docs/test_openapi.py checks examples and fields of every address."""
     described = get(client, "/openapi.json")["paths"]
     told = set(re.findall(r"^- `(/[^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
@@ -422,7 +422,7 @@ def test_openapi_describes_what_the_pages_tell(client: TestClient) -> None:
     assert all(f"<code>{path}</code>" in page for path in described)
 
 
-def test_answers_are_json_of_one_kind(client: TestClient) -> None:
+def test_errors_are_json(client: TestClient) -> None:
     answer = client.get("/v1/probe", params={"fen": "x"})
     assert json.loads(answer.text).keys() == {"error", "hint"}
 

@@ -95,7 +95,7 @@ def test_clicks_and_drags_make_moves(page: Any) -> None:
     no_complaints(page)
 
 
-def test_the_best_line_plays_itself_in_one_entry_of_the_history(page: Any) -> None:
+def test_autoplay_adds_one_entry_to_the_history(page: Any) -> None:
     open_page(page, KNIGHT)
     before = page.execute_script("return history.length")
     one(page, ".autoplay").click()
@@ -142,7 +142,7 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
     no_complaints(page)
 
 
-def test_a_film_fits_the_screen_of_a_class_with_its_caption(page: Any) -> None:
+def test_a_film_and_its_caption_fit_a_projector(page: Any) -> None:
     page.set_window_size(1280, 720)
     try:
         open_page(page, f"/?{LOOP}&mode=line&at=2")
@@ -155,7 +155,7 @@ def test_a_film_fits_the_screen_of_a_class_with_its_caption(page: Any) -> None:
         page.set_window_size(1200, 900)
 
 
-def test_a_class_has_the_board_on_the_whole_screen(page: Any) -> None:
+def test_full_screen(page: Any) -> None:
     open_page(page, f"/?{LOOP}&mode=line&at=2")
     shown = """const box = (css) => document.querySelector(css).getBoundingClientRect();
         const [board, caption] = [box(".stage .board"), box(".caption")];
@@ -176,7 +176,7 @@ def test_a_class_has_the_board_on_the_whole_screen(page: Any) -> None:
     no_complaints(page)
 
 
-def test_a_piece_that_cannot_move_says_so(page: Any) -> None:
+def test_a_piece_without_a_move_is_announced(page: Any) -> None:
     open_page(page, KNIGHT)
     click(page, "a0")
     assert until(lambda: one(page, "#said").get_attribute("textContent")) == "a0: b2, c1"
@@ -255,7 +255,7 @@ def test_the_editor(page: Any) -> None:
     no_complaints(page)
 
 
-def test_the_list_is_narrowed_and_sorted(page: Any) -> None:
+def test_the_list_is_filtered_and_sorted(page: Any) -> None:
     def listed() -> list[str]:
         rows = page.find_elements(By.CSS_SELECTOR, ".endgames tbody tr")
         return [row.find_element(By.CSS_SELECTOR, "code").text for row in rows if row.text]

@@ -32,7 +32,7 @@ def tables(server: Demo) -> int:
         return int(json.load(answer)["tables"])
 
 
-def test_a_reader_has_a_table_built_and_sees_the_answer(page: Any, tmp_path: Path) -> None:
+def test_a_missing_table_is_built_on_request(page: Any, tmp_path: Path) -> None:
     server = serve(tmp_path, "--allow-build")
     page.get(f"{server.url}/?fen=3k5/4a4/9/9/9/9/9/9/9/N3K4_w")
     one(page, ".missing form.build button").click()  # as any user of the machine may try
@@ -64,7 +64,7 @@ def test_a_build_is_cancelled(page: Any, tmp_path: Path) -> None:
     assert "Build it" in one(page, ".missing").text
 
 
-def test_the_demo_opens_at_once_and_shows_how_it_goes(page: Any, tmp_path: Path) -> None:
+def test_the_demo_opens_at_once_and_shows_its_progress(page: Any, tmp_path: Path) -> None:
     server = serve(tmp_path, "--demo")
     page.get(f"{server.url}/")
     assert count(page, ".building progress") == 1

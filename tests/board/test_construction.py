@@ -90,7 +90,7 @@ def post(client: TestClient, fields: dict[str, str], path: str = "/build", **hea
     return client.post(path, data=fields, headers=OURS | headers)
 
 
-def test_a_missing_table_is_built_and_the_reader_comes_back(
+def test_a_build_returns_to_the_page_of_its_table(
     client: TestClient, workshop: FakeWorkshop
 ) -> None:
     text = page(client, f"/?fen={KRNKR}")
@@ -132,9 +132,7 @@ def test_other_users_of_the_machine_build_nothing(
     assert post(client, fields).status_code == 303
 
 
-def test_the_first_visit_offers_sets_to_begin_with(
-    client: TestClient, workshop: FakeWorkshop
-) -> None:
+def test_the_first_visit_offers_sets(client: TestClient, workshop: FakeWorkshop) -> None:
     for path in ("/", "/build", "/endgames"):
         fields = form(page(client, path))
         assert fields["set"] == "small"
@@ -143,7 +141,7 @@ def test_the_first_visit_offers_sets_to_begin_with(
     assert "2 of 5 tables" in page(client, "/")
 
 
-def test_endgames_that_are_here_are_not_offered(workshop: FakeWorkshop) -> None:
+def test_present_endgames_are_not_offered(workshop: FakeWorkshop) -> None:
     workshop.starters = {"small": [Material.parse("KRKN")], "rules": [Material.parse("KRRKNN")]}
     with open_tablebase(demo().tables) as tables:
         app = create_app(tables, demo().tables, loopback_only=True, workshop=workshop)
@@ -174,7 +172,7 @@ def test_one_build_at_a_time(client: TestClient) -> None:
         ({"material": "x" * MAX_BODY}, {}, 413),
     ],
 )  # fmt: skip
-def test_what_is_refused(
+def test_invalid_requests_are_refused(
     client: TestClient,
     workshop: FakeWorkshop,
     changed: dict[str, str],
@@ -205,7 +203,7 @@ def test_limits_of_time_and_memory(
 
 
 @pytest.mark.parametrize("back", ["//evil.example", "https://evil.example", "/\\evil", "", "/\n"])
-def test_the_way_back_leads_to_this_server(client: TestClient, back: str) -> None:
+def test_the_return_address_is_on_this_server(client: TestClient, back: str) -> None:
     fields = form(page(client, "/build")) | {"back": back}
     assert post(client, fields).headers["location"] == "/"
 
@@ -260,7 +258,7 @@ def test_scripts_of_other_origins_cannot_read_the_token(client: TestClient) -> N
     assert client.get("/v1/tables").headers["access-control-allow-origin"] == "*"
 
 
-def test_events_tell_of_the_build_to_its_end(client: TestClient, workshop: FakeWorkshop) -> None:
+def test_events_report_the_build_to_its_end(client: TestClient, workshop: FakeWorkshop) -> None:
     workshop.state = Progress((), Stage.BUILT, 5, 5, share=1.0)
     answer = client.get("/build/events", params={"lang": "zh-Hant"})
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -285,9 +283,7 @@ def test_a_page_changes_with_the_build(client: TestClient, workshop: FakeWorksho
 
 
 @pytest.mark.parametrize("stage", list(Stage))
-def test_a_build_is_told_in_chinese(
-    client: TestClient, workshop: FakeWorkshop, stage: Stage
-) -> None:
+def test_progress_in_chinese(client: TestClient, workshop: FakeWorkshop, stage: Stage) -> None:
     workshop.state = Progress((Material.parse("KRNKR"),), stage, 5, 2, ("KRNK",), 0.4, 3.0)
     for language in ("zh-Hans", "zh-Hant"):
         for path in (f"/?fen={KRNKR}&lang={language}", f"/build?lang={language}"):

@@ -76,7 +76,7 @@ def client() -> Iterator[TestClient]:
     query=st.dictionaries(st.sampled_from(NAMES), TEXTS, max_size=4),
     language=st.sampled_from(["", "zh-TW", "de,en;q=0.5", "\u00e9"]),
 )
-def test_no_query_is_too_strange(
+def test_random_queries(
     client: TestClient, path: str, query: dict[str, str], language: str
 ) -> None:
     answer = client.get(path, params=query, headers={"accept-language": language.encode()})
@@ -101,7 +101,7 @@ def test_no_query_is_too_strange(
     ),
     rest=st.text(max_size=40),
 )
-def test_no_path_is_too_strange(client: TestClient, base: str, rest: str) -> None:
+def test_random_paths(client: TestClient, base: str, rest: str) -> None:
     from urllib.parse import quote
 
     answer = client.get(base + quote(rest, safe=""))
@@ -148,7 +148,7 @@ def test_it_listens_to_this_machine_only() -> None:
     [b"/static/../server.py", b"/static/../../../../etc/passwd", b"/../../etc/passwd",
      b"//etc/passwd", b"/static/%2e%2e%2fserver.py", b"/v1/tables/..%2f..%2fx", b"*", b"x"],
 )  # fmt: skip
-def test_paths_lead_nowhere(target: bytes) -> None:
+def test_paths_outside_the_site(target: bytes) -> None:
     answer = get(target)
     assert answer.split()[1] in (b"400", b"404"), answer[:200]
     assert b"root:" not in answer

@@ -89,7 +89,7 @@ class Work:
         ])  # fmt: skip
 
 
-def test_work_ends_when_the_client_has_gone() -> None:
+def test_work_ends_when_the_client_leaves() -> None:
     work = Work()
 
     async def leave() -> None:
@@ -125,7 +125,7 @@ def test_work_ends_when_the_server_does() -> None:
     assert work.ended.wait(5)
 
 
-def test_long_work_is_bounded_and_leaves_the_rest_alone() -> None:
+def test_long_work_is_bounded_and_does_not_delay_short_work() -> None:
     work = Work()
 
     async def crowd() -> list[int]:
@@ -147,7 +147,7 @@ def test_long_work_is_bounded_and_leaves_the_rest_alone() -> None:
     assert asyncio.run(ask(work.app, "/short")) == 200
 
 
-def test_pages_wait_for_no_search_and_a_client_has_one_at_a_time() -> None:
+def test_pages_do_not_wait_for_searches() -> None:
     work = Work()
 
     async def crowd() -> list[int]:
@@ -174,7 +174,7 @@ def test_pages_wait_for_no_search_and_a_client_has_one_at_a_time() -> None:
     assert asyncio.run(crowd()) == [200, 200, 200, 503]
 
 
-def test_a_busy_server_says_when_to_ask_again() -> None:
+def test_a_busy_server_sends_retry_after() -> None:
     busy = http.failure(http.RequestError(503, "the server is busy"))
     assert busy.headers == {"retry-after": str(http.RETRY_SECONDS)}
     assert http.failure(http.RequestError(404, "nothing")).headers is None
@@ -229,9 +229,7 @@ def taken_back(start: Position, plies: int) -> list[Move]:
     return (moves * plies)[:plies]
 
 
-def test_a_game_is_judged_once_and_not_for_every_move(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_game_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = 0
     chase_pairs: Callable[..., int] = record.chase_pairs
 

@@ -109,7 +109,7 @@ def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     assert "mate in" in last
 
 
-def test_the_film_shows_who_checks_whom(client: TestClient) -> None:
+def test_the_film_has_arrows_of_checks(client: TestClient) -> None:
     text = page(client, "/", fen=LOOP, mode="line", at="2")
     assert 'class="arrow check"' in text
     assert 'class="checked"' in text
@@ -117,7 +117,7 @@ def test_the_film_shows_who_checks_whom(client: TestClient) -> None:
     assert "art. 6" in text
 
 
-def test_what_a_move_threw_away(client: TestClient) -> None:
+def test_a_move_that_loses_the_win_is_reported(client: TestClient) -> None:
     fen = "5k3/9/9/9/9/R8/9/4n4/9/3K5_w"
     text = page(client, "/", fen=fen, moves="d0d1")
     assert "d0d1 threw away the win: now it is a loss. d0e0 kept it." in text
@@ -125,7 +125,7 @@ def test_what_a_move_threw_away(client: TestClient) -> None:
     assert "threw away" not in page(client, "/", fen=fen, moves="d0d1", mode="play")
 
 
-def test_one_card_for_a_missing_table(client: TestClient) -> None:
+def test_a_missing_table_has_one_card(client: TestClient) -> None:
     text = page(client, "/", fen=MISSING)
     assert text.count("tbgen build KRKNA --rules wxf") == 2  # shown, and to be copied
     assert "Rook against knight and advisor (KRKNA) has not been built" in text
@@ -220,9 +220,7 @@ def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
         assert not misfits(page(client, "/handbook/all", lang=language), language)
 
 
-def test_a_document_that_takes_too_long_says_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_incomplete_document_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handbook, "DOCUMENT_SECONDS", -1.0)
     with open_tablebase(demo().tables) as tables:
         library = Library(tables)

@@ -61,7 +61,7 @@ def client(directory: Path) -> Iterator[TestClient]:
         yield TestClient(create_app(tables, directory, files=True))
 
 
-def test_what_is_listed_is_served(client: TestClient, directory: Path) -> None:
+def test_listed_files_are_served(client: TestClient, directory: Path) -> None:
     listed = client.get("/files/index.json")
     assert listed.headers["content-type"] == "application/json"
     assert listed.text == (directory / "index.json").read_text()
@@ -87,7 +87,7 @@ def test_what_is_listed_is_served(client: TestClient, directory: Path) -> None:
         UNLISTED, LINKED, PIPE,
     ],
 )  # fmt: skip
-def test_nothing_else_is(address: str, name: str) -> None:
+def test_other_files_are_not_served(address: str, name: str) -> None:
     """Addresses are sent unnormalised, since clients would normalise most of them."""
     port = urlsplit(address).port
     assert port is not None
@@ -102,7 +102,7 @@ def test_nothing_else_is(address: str, name: str) -> None:
     assert "root:" not in text
 
 
-def test_the_index_may_change_and_may_be_none(client: TestClient, directory: Path) -> None:
+def test_the_index_may_change_or_be_missing(client: TestClient, directory: Path) -> None:
     index = directory / "index.json"
     listed = index.read_text()
     for text in ("", "{}", listed.replace(KRKN, UNLISTED)):
@@ -115,7 +115,7 @@ def test_the_index_may_change_and_may_be_none(client: TestClient, directory: Pat
     assert client.get(f"/files/{KRKN}").status_code == 200
 
 
-def test_parts(client: TestClient, directory: Path) -> None:
+def test_byte_ranges(client: TestClient, directory: Path) -> None:
     content = (directory / KRKN).read_bytes()
     size = len(content)
 
@@ -159,7 +159,7 @@ def address(directory: Path) -> Iterator[str]:
         process.send_signal(signal.SIGINT)
 
 
-def test_what_was_cut_is_continued_and_lies_are_found_out(
+def test_interrupted_fetches_resume_and_false_digests_are_found(
     address: str, directory: Path, tmp_path: Path
 ) -> None:
     listed = read_index((directory / "index.json").read_text())

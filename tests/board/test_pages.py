@@ -56,7 +56,7 @@ def page(client: TestClient, path: str, status: int = 200, **query: str) -> str:
 # -- no position breaks a page ---------------------------------------------------------------
 
 
-def test_every_child_of_every_longest_position_has_its_page(client: TestClient) -> None:
+def test_children_of_the_longest_positions_have_pages(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
         starts = {
             Position.from_fen(entry.fen)
@@ -83,7 +83,7 @@ def test_positions_without_attackers_or_without_a_move(client: TestClient, tmp_p
         assert "no move, which loses" in stuck
 
 
-def test_a_bug_is_a_page_with_the_board(
+def test_an_internal_error_is_a_page_with_the_board(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -106,7 +106,7 @@ def links(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["/", "/endgames", "/endgames/KRKN", "/?mode=edit", "/nothing"])
-def test_settings_go_along_with_every_link(client: TestClient, path: str) -> None:
+def test_every_link_keeps_the_settings(client: TestClient, path: str) -> None:
     query = "&".join(f"{key}={value}" for key, value in CHOSEN.items())
     answer = client.get(
         f"{path}{'&' if '?' in path else '?'}{query}", headers={"accept": "text/html"}
@@ -119,7 +119,7 @@ def test_settings_go_along_with_every_link(client: TestClient, path: str) -> Non
         assert CHOSEN.items() <= asked.items(), link
 
 
-def test_every_setting_can_be_chosen_whatever_is_chosen(client: TestClient) -> None:
+def test_every_setting_can_be_changed(client: TestClient) -> None:
     for path in ("/", "/endgames", "/endgames/KRKN"):
         text = page(client, path, **CHOSEN)
         rows = text.split('<footer id="settings"')[1].count("<p>")
@@ -128,7 +128,7 @@ def test_every_setting_can_be_chosen_whatever_is_chosen(client: TestClient) -> N
         assert "Characters" in text
 
 
-def test_what_was_typed_is_kept(client: TestClient) -> None:
+def test_typed_text_is_kept(client: TestClient) -> None:
     typed = "9/9/4k4/9/9/9/9/3n6/9/R2K5 b"
     for query in ({"mode": "edit"}, {}):
         text = page(client, "/", 200 if query else 400, fen=typed, **query)
@@ -144,7 +144,7 @@ def test_what_was_typed_is_kept(client: TestClient) -> None:
     assert "is no side to move" in page(client, "/", mode="edit", fen=KNIGHT[:-1] + "x")
 
 
-def test_the_editor_without_scripts_puts_pieces_down(client: TestClient) -> None:
+def test_the_editor_without_scripts_places_pieces(client: TestClient) -> None:
     text = page(client, "/", mode="edit", fen="3k5/9/9/9/9/9/9/9/9/4K4_w")
     palette = next(link for link in links(text) if link.endswith("piece=R"))
     text = page(client, palette)
@@ -152,7 +152,7 @@ def test_the_editor_without_scripts_puts_pieces_down(client: TestClient) -> None
     assert 'data-square="a0"' in page(client, target)
 
 
-def test_the_editor_tells_the_value_at_once(client: TestClient) -> None:
+def test_the_editor_shows_the_value(client: TestClient) -> None:
     assert "mate in 19 moves" in page(client, "/", mode="edit", fen=KNIGHT)
 
 
@@ -163,7 +163,7 @@ def test_an_endgame_has_one_address(client: TestClient) -> None:
         assert answer.headers["location"] == "/endgames/KRKN"
 
 
-def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
+def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None:
     def found(words: str) -> str:
         answer = client.get("/find", params={"q": words}, follow_redirects=False)
         return str(answer.headers.get("location"))
@@ -188,7 +188,7 @@ def test_the_box_finds_endgames_and_positions(client: TestClient) -> None:
     "name",
     ["KRNKR", "KNPKAABB", "KRRKA", "KCPABKAB", "KPPPKAABB", "KRK", "KRAABKABB", "KNABBKNAAB"],
 )
-def test_names_of_endgames_are_read_again(name: str) -> None:
+def test_names_of_endgames_round_trip(name: str) -> None:
     material = Material.parse(name)
     for language in LANGUAGES:
         assert read_material(material_name(material, language)) == material
@@ -237,7 +237,7 @@ def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> No
         ("d0d1", "*", ""),
     ],
 )
-def test_a_result_that_a_text_states_is_compared(
+def test_a_stated_result_is_compared(
     client: TestClient, moves: str, result: str, said: str
 ) -> None:
     """The result is in a tag or after the last move."""
@@ -272,7 +272,7 @@ def test_nothing_is_suggested_when_a_game_is_over(
         assert "data-reply" not in text
 
 
-def test_an_export_tells_result_and_reason(client: TestClient) -> None:
+def test_an_export_has_result_and_reason(client: TestClient) -> None:
     text = client.get("/export.pgn", params={"fen": LOOP, "moves": JUDGED}).text
     assert '[Result "1-0"]' in text
     assert "{Red's moves are idle, Black checks" in text or "Black checks on every move" in text
@@ -322,7 +322,7 @@ def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
     assert 'class="chosen"' not in page(client, "/", fen=KNIGHT, moves="a0b2")
 
 
-def test_traditional_texts_have_their_own_characters_and_words() -> None:
+def test_traditional_texts_have_traditional_characters_and_words() -> None:
     """All texts of the board; some characters are wrong only in one word."""
     said = "".join(
         node.value
@@ -339,7 +339,7 @@ def test_traditional_texts_have_their_own_characters_and_words() -> None:
     assert set(re.findall("複製|全螢幕", found)) == {"複製", "全螢幕"}
 
 
-def test_every_message_is_said_somewhere() -> None:
+def test_every_message_is_used() -> None:
     """Keys are literal, or formatted as in `f"class_{kind}"`."""
     code = "".join(path.read_text("utf-8") for path in (ROOT / "tbgen" / "board").rglob("*.py"))
     written = set(re.findall(r"[\"']([\w/{}.-]+)[\"']", code)) | set(Metric)
@@ -382,7 +382,7 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
         ("/?fen=hello", "看不懂"),
     ],
 )
-def test_complaints_are_translated(client: TestClient, path: str, said: str) -> None:
+def test_errors_are_translated(client: TestClient, path: str, said: str) -> None:
     answer = client.get(path, params=None, headers={"accept": "text/html", "accept-language": "zh"})
     assert said in answer.text
     assert "无法理解这个请求" not in answer.text
@@ -408,7 +408,7 @@ def test_settings_of_a_view_are_in_its_addresses() -> None:
     assert view.href().endswith("&pieces=picture&board=slate")
 
 
-def test_a_game_with_a_bad_move_keeps_those_before_it(client: TestClient) -> None:
+def test_a_bad_move_keeps_the_moves_before_it(client: TestClient) -> None:
     found = client.get("/find", params={"q": "1. 炮二平五 马8进9 hello", "lang": "en"})
     assert found.status_code == 400
     assert "Move 2 of Red: &#x27;hello&#x27; is no move" in found.text

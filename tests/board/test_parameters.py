@@ -30,7 +30,7 @@ def client() -> Iterator[TestClient]:
         yield TestClient(create_app(tables))
 
 
-def test_every_address_says_what_it_takes() -> None:
+def test_every_address_declares_its_parameters() -> None:
     """Except files, builds, and redirects to a page that does."""
     with open_tablebase(demo().tables) as tables:
         paths = {route.path for route in create_app(tables).routes if isinstance(route, Route)}

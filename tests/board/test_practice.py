@@ -74,7 +74,7 @@ def test_a_puzzle_is_open_lost_or_solved(client: TestClient) -> None:
     assert "data-puzzle" not in page(client, "/", fen=SLIP, mode="play")
 
 
-def test_a_puzzle_of_repetition_says_so(client: TestClient) -> None:
+def test_a_puzzle_of_repetition_is_labelled(client: TestClient) -> None:
     loop = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
     assert "Repetition decides here" in page(client, "/", fen=loop, mode="play", task="win")
     assert "Repetition decides here" not in page(client, "/", fen=MATE, mode="play", task="win")
@@ -98,7 +98,7 @@ def test_draws_to_be_held(client: TestClient) -> None:
     assert "task=draw" in page(client, "/endgames/KRKR")
 
 
-def test_nothing_in_a_puzzle_tells_its_solution(client: TestClient) -> None:
+def test_a_puzzle_does_not_contain_its_solution(client: TestClient) -> None:
     """Not even the source of the page; a hint is another address."""
     task = {"fen": SLIP, "mode": "play", "task": "win"}
     plain = page(client, "/", **task)
@@ -116,7 +116,7 @@ def test_nothing_in_a_puzzle_tells_its_solution(client: TestClient) -> None:
     assert "/v1/animation.svg" in page(client, "/", moves="d0e0", **task)
 
 
-def test_the_day_has_its_puzzle(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_puzzle_of_the_day(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     found = set()
     for day in (1, 2):
         for module in ("gallery", "pages", "routes"):
@@ -162,7 +162,7 @@ def test_the_table_plays_at_other_strengths(client: TestClient) -> None:
     assert "moves=d0e0" in client.get(reply, follow_redirects=False).headers["location"]
 
 
-def test_puzzles_are_asked_for_in_three_languages(client: TestClient) -> None:
+def test_puzzles_in_three_languages(client: TestClient) -> None:
     for language in ("zh-Hans", "zh-Hant"):
         for task in ("win", "draw"):
             for moves in ("", "d0d1", "d0e0"):
@@ -172,7 +172,7 @@ def test_puzzles_are_asked_for_in_three_languages(client: TestClient) -> None:
                 assert not misfits(text, language)
 
 
-def test_the_engine_plays_where_no_table_does(client: TestClient, opponent: FakeOpponent) -> None:
+def test_the_engine_plays_without_a_table(client: TestClient, opponent: FakeOpponent) -> None:
     text = page(client, "/", fen=MISSING, mode="play")
     assert "the engine plays here" in text
     assert "data-reply" not in text
@@ -196,7 +196,7 @@ def test_the_engine_plays_where_no_table_does(client: TestClient, opponent: Fake
             assert not misfits(text, language)
 
 
-def test_without_an_engine_nobody_plays() -> None:
+def test_without_an_engine_there_is_no_reply() -> None:
     with open_tablebase(demo().tables) as tables:
         client = TestClient(create_app(tables, demo().tables))
         for moves in ("", "f0f1"):

@@ -43,7 +43,7 @@ def names(folder: Path) -> dict[str, TableName]:
         return {name.material.name: name for name in tables.available()}
 
 
-def test_the_status_is_that_of_the_certificates(client: TestClient, folder: Path) -> None:
+def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -> None:
     def status() -> dict[str, object]:
         found = client.get("/v1/tables/KRKN").json()["proof"]
         assert isinstance(found, dict)

@@ -69,7 +69,7 @@ def test_a_prefix_may_come_with_the_path_or_without(near: TestClient) -> None:
     assert moved.headers["location"].startswith("/xiangqi/?pos=")
 
 
-def test_programs_are_told_the_prefix(near: TestClient) -> None:
+def test_openapi_has_the_prefix(near: TestClient) -> None:
     told = [near.get("/openapi.json", headers=each).json()["servers"] for each in (UNDER, {})]
     assert told == [[{"url": "/xiangqi"}], [{"url": "/"}]]
 
@@ -81,7 +81,7 @@ def test_an_error_is_a_page_under_the_prefix(near: TestClient) -> None:
     assert all(link.startswith("/xiangqi/") for link in links(page.text))
 
 
-def test_an_answer_is_kept_for_its_own_address(near: TestClient) -> None:
+def test_cached_answers_depend_on_the_address(near: TestClient) -> None:
     """A cached page depends on the address, not only on path and query."""
     tags = {near.get("/", headers=headers).headers["etag"] for headers in ({}, PUBLIC, UNDER)}
     assert len(tags) == 3
@@ -95,27 +95,27 @@ def test_an_answer_is_kept_for_its_own_address(near: TestClient) -> None:
         {"x-forwarded-proto": "javascript"}, {"x-forwarded-for": "x" * 5000},
     ],
 )  # fmt: skip
-def test_nonsense_of_a_proxy_is_left_out(near: TestClient, headers: dict[str, str]) -> None:
+def test_invalid_proxy_headers_are_ignored(near: TestClient, headers: dict[str, str]) -> None:
     page = near.get("/", params={"fen": FEN}, headers=headers)
     assert page.status_code == 200
     for bad in ("<script>", "onload", "evil.example", "javascript:", "b.org/x"):
         assert bad not in page.text
 
 
-def test_others_are_not_believed() -> None:
+def test_proxy_headers_of_other_machines_are_ignored() -> None:
     with open_tablebase(demo().tables) as tables:
         app = create_app(tables)
         far = TestClient(app, "http://tables.example", client=("203.0.113.9", 50000))
         assert "b.org" not in far.get("/", params={"fen": FEN}, headers=PUBLIC).text
 
 
-def test_the_public_is_told_no_directory(near: TestClient) -> None:
+def test_public_pages_name_no_directory(near: TestClient) -> None:
     query = {"fen": "3akr3/9/9/9/9/9/9/9/9/3K1RR2_w"}
     assert f"--tables {demo().tables}" in near.get("/", params=query).text
     assert str(demo().tables) not in near.get("/", params=query, headers=PUBLIC).text
 
 
-def test_files_with_a_fingerprint_are_kept_for_good(near: TestClient) -> None:
+def test_files_with_a_fingerprint_are_cached_permanently(near: TestClient) -> None:
     page = near.get("/", params={"fen": FEN}).text
     files = sorted(link for link in links(page) if link.startswith("/static/"))
     assert [file.split("?")[0] for file in files] == [
@@ -141,7 +141,7 @@ def test_modules_are_bundled_in_the_order_of_their_imports() -> None:
         bundle({"a": 'import "./b.js";\n', "b": 'import "./a.js";\n'}, "a")
 
 
-def test_crawlers_are_told_what_to_leave(near: TestClient) -> None:
+def test_robots_txt(near: TestClient) -> None:
     lines = near.get("/robots.txt", headers=UNDER).text.splitlines()
     assert "Allow: /xiangqi/endgames" in lines
     assert lines[-1] == "Disallow: /xiangqi/"
@@ -235,7 +235,7 @@ def test_the_recipe_for_nginx(public: tuple[str, Path]) -> None:
     assert re.search(r"(?m)^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} .* 127\.0\.0\.1:0 - ", lines)
 
 
-def test_the_service_is_one_that_systemd_takes(tmp_path: Path) -> None:
+def test_systemd_accepts_the_service(tmp_path: Path) -> None:
     tool = shutil.which("systemd-analyze")
     if tool is None:
         pytest.skip("there is no systemd")

@@ -105,7 +105,7 @@ QUESTIONS = (
 )
 
 
-def test_all_is_what_a_walk_through_the_table_finds(library: Library) -> None:
+def test_complete_results_agree_with_a_loop_over_the_table(library: Library) -> None:
     expected: dict[Query, set[Position]] = {wanted: set() for wanted in QUESTIONS}
     for position in everywhere(KNK):
         value = library.tables.probe(position)
@@ -154,7 +154,7 @@ def with_the_knight_elsewhere(position: Position) -> Iterator[Position]:
                 yield changed
 
 
-def test_a_sample_says_so_and_another_seed_finds_others(library: Library) -> None:
+def test_a_sample_is_labelled_and_depends_on_the_seed(library: Library) -> None:
     wanted = Query(outcome=Outcome.WIN, plies=(11, 99))
     material = Material.parse("KRKN")
     for seek in (search, glance):
@@ -167,7 +167,7 @@ def test_a_sample_says_so_and_another_seed_finds_others(library: Library) -> Non
     assert hasty.share < 0.1
 
 
-def test_a_page_glances_at_what_a_search_finds(library: Library) -> None:
+def test_a_glance_agrees_with_a_search(library: Library) -> None:
     wanted = Query(turn=Side.RED, outcome=Outcome.WIN, plies=(11, 13))
     whole = [seek(library, KNK, wanted, most=EVERYTHING) for seek in (glance, search)]
     assert [found.share for found in whole] == [1, 1]
@@ -200,7 +200,7 @@ def test_studies_of_large_tables_are_refused(
     assert "study=1" not in Pages(library).search(Request(asked(""))).body
 
 
-def test_what_begins_at_once(library: Library) -> None:
+def test_direct_wins_by_offence(library: Library) -> None:
     found = search(library, Material.parse("KRKN"), Query(offence=Offence.CHECK))
     assert found.positions
     for position in found.positions[:4]:
@@ -228,7 +228,7 @@ def test_positions_that_the_rules_change(tmp_path: Path, library: Library) -> No
                 assert own.probe(position).outcome != no.probe(position).outcome
 
 
-def test_programs_find_what_the_page_finds(client: TestClient, library: Library) -> None:
+def test_the_api_agrees_with_the_page(client: TestClient, library: Library) -> None:
     asked = {"outcome": "win", "only": "1", "turn": "black", "least": "3"}
     answer = client.get("/v1/tables/KRKN/search", params=asked).json()
     listed = [Position.from_fen(entry["fen"]) for entry in answer["positions"]]
@@ -273,7 +273,7 @@ def test_programs_find_what_the_page_finds(client: TestClient, library: Library)
         {"sort": "fen"},
     ],
 )
-def test_what_is_no_question_is_refused(client: TestClient, asked: dict[str, str]) -> None:
+def test_invalid_searches_are_refused(client: TestClient, asked: dict[str, str]) -> None:
     assert client.get("/v1/tables/KRKN/search", params=asked).status_code == 400
 
 
@@ -285,7 +285,7 @@ def boards(text: str) -> list[Position]:
     ]
 
 
-def test_the_page_asks_and_answers(client: TestClient, library: Library) -> None:
+def test_the_page_shows_form_and_results(client: TestClient, library: Library) -> None:
     empty = page(client, "/search/KRKN")
     assert not boards(empty)
     assert empty.count('class="button small"') == 6  # without another rule set to compare with
@@ -316,9 +316,7 @@ def asked(query: str, material: str = "KRKN") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_search_elsewhere_ends_when_nobody_waits_and_its_process_searches_on(
-    library: Library,
-) -> None:
+def test_a_cancelled_search_frees_its_process(library: Library) -> None:
     helper, shelf = Helper(), Shelf.of(library)
 
     def leave() -> None:
@@ -333,7 +331,7 @@ def test_a_search_elsewhere_ends_when_nobody_waits_and_its_process_searches_on(
     assert len(answer.body["positions"]) == 1
 
 
-def test_nobody_who_leaves_waits_for_a_process_that_compiles(library: Library) -> None:
+def test_cancelling_does_not_wait_for_compilation(library: Library) -> None:
     helper, shelf = Helper(), Shelf.of(library)
 
     def leave() -> None:
@@ -352,7 +350,7 @@ def test_nobody_who_leaves_waits_for_a_process_that_compiles(library: Library) -
     assert [entry["outcome"] for entry in answer.body["positions"]] == ["loss"] * 3
 
 
-def test_a_search_whose_process_has_died_says_so_and_the_next_one_has_another(
+def test_a_dead_search_process_is_reported_and_replaced(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     helpers = Helpers(library)
@@ -372,7 +370,7 @@ def test_a_search_whose_process_has_died_says_so_and_the_next_one_has_another(
     helper.end()
 
 
-def test_a_process_compiles_before_anybody_searches(library: Library) -> None:
+def test_a_process_compiles_in_advance(library: Library) -> None:
     helpers = Helpers(library)
     helpers.compile()
     helper = helpers._free.get()
@@ -383,9 +381,7 @@ def test_a_process_compiles_before_anybody_searches(library: Library) -> None:
     assert len(answer.body["positions"]) == 1
 
 
-def test_a_question_waits_for_the_process_that_compiles(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_waits_for_compilation(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     def leave() -> None:
         raise AbandonedError
 
@@ -397,14 +393,14 @@ def test_a_question_waits_for_the_process_that_compiles(
     assert set(helpers._free.queue) == {None}
 
 
-def test_no_process_begins_where_there_is_nothing_to_search(tmp_path: Path) -> None:
+def test_no_process_starts_without_tables(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as tables:
         helpers = Helpers(Library(tables, tmp_path))
         helpers.compile()
         assert helpers._free.get() is None
 
 
-def test_figures_are_read_before_anybody_asks(tmp_path: Path) -> None:
+def test_figures_are_read_in_advance(tmp_path: Path) -> None:
     for file in demo().tables.iterdir():
         shutil.copy(file, tmp_path)
     broken = next(tmp_path.glob("KNK.*.xqt"))

@@ -42,7 +42,7 @@ def tags(text: str) -> dict[str, str]:
 # -- pixels ----------------------------------------------------------------------------------
 
 
-def test_pixels(client: TestClient) -> None:
+def test_png(client: TestClient) -> None:
     for asked, width in ({}, 640), ({"width": "1"}, 64):
         answer = client.get("/v1/render.png", params={"fen": KNIGHT, **asked})
         assert answer.headers["content-type"] == "image/png"
@@ -52,7 +52,7 @@ def test_pixels(client: TestClient) -> None:
     assert "/v1/render.png?fen=" in page(client, "/", fen=KNIGHT)
 
 
-def test_without_resvg_there_are_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_resvg_there_is_no_png(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     raster.can_rasterise.cache_clear()
     answer = client.get("/v1/render.png", params={"fen": KNIGHT})
@@ -113,7 +113,7 @@ def placed(position: Position) -> dict[tuple[int, int], str]:
 @pytest.mark.parametrize(
     ("fen", "moves"), [(KNIGHT, "a0b2,e7e8,b2c4"), (CAPTURE, "a0a1,d9d8,a1a8"), (LOOP, "d0d1")]
 )
-def test_a_game_moves_as_it_was_played(client: TestClient, fen: str, moves: str) -> None:
+def test_animations_show_the_game(client: TestClient, fen: str, moves: str) -> None:
     answer = client.get("/v1/animation.svg", params={"fen": fen, "moves": moves})
     assert answer.headers["content-type"].startswith("image/svg+xml")
     assert "<script" not in answer.text
@@ -124,7 +124,7 @@ def test_a_game_moves_as_it_was_played(client: TestClient, fen: str, moves: str)
         assert shown_at(answer.text, 1.5 + 1.1 * number + 0.6) == placed(position)
 
 
-def test_best_play_goes_round_its_loop(client: TestClient) -> None:
+def test_best_play_shows_its_loop(client: TestClient) -> None:
     text = client.get("/v1/animation.svg", params={"fen": LOOP}).text
     line = client.get("/v1/mainline", params={"fen": LOOP}).json()
     plies = len(line["moves"])
@@ -200,7 +200,7 @@ def test_without_resvg_there_is_no_gif(client: TestClient, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("mode", ["read", "line"])
 @pytest.mark.parametrize("language", ["en", "zh-Hans", "zh-Hant"])
-def test_a_frame_for_other_pages(client: TestClient, mode: str, language: str) -> None:
+def test_frames_for_other_pages(client: TestClient, mode: str, language: str) -> None:
     answer = client.get("/embed", params={"fen": LOOP, "mode": mode, "lang": language})
     assert answer.status_code == 200
     assert "frame-ancestors *" in answer.headers["content-security-policy"]
@@ -226,7 +226,7 @@ def test_the_card_of_a_link(client: TestClient) -> None:
     assert played["og:description"] == "To be played against the table."
 
 
-def test_the_panel_has_what_can_be_taken_away(client: TestClient) -> None:
+def test_the_panel_lists_all_exports(client: TestClient) -> None:
     for query in ({"fen": KNIGHT}, {"fen": LOOP, "mode": "line"}):
         text = page(client, "/", **query)
         for path in ("/v1/animation.svg?", "/embed?", "/v1/render.svg?", "/export.pgn?"):
@@ -234,7 +234,7 @@ def test_the_panel_has_what_can_be_taken_away(client: TestClient) -> None:
         assert "&lt;iframe src=&quot;http://testserver/embed?fen=" in text
 
 
-def test_nothing_that_is_shared_tells_the_answer_of_a_puzzle(client: TestClient) -> None:
+def test_shared_content_does_not_contain_the_solution(client: TestClient) -> None:
     """Neither the text of the page, nor its preview, nor the frame."""
     asked = {"fen": LOOP, "mode": "play", "task": "win"}
     for path in ("/", "/embed"):

@@ -60,7 +60,7 @@ def test_pieces_are_dragged_from_the_palette_and_typed_text_stays(page: Any) -> 
     assert "Rank 2" in one(page, ".problem").text
 
 
-def test_keys_alone_are_enough(page: Any) -> None:
+def test_the_board_works_with_keys_only(page: Any) -> None:
     open_page(page, KNIGHT)
     board = one(page, ".board")
     # The cursor begins on e4; the knight is on a0.
@@ -105,7 +105,7 @@ def test_a_mistake_keeps_the_board(page: Any) -> None:
     assert "moves" not in page.current_url
 
 
-def test_the_choice_of_settings_is_remembered(page: Any) -> None:
+def test_settings_are_remembered(page: Any) -> None:
     open_page(page, KNIGHT)
     page.find_element(By.LINK_TEXT, "Letters").click()
     until(lambda: "pieces=latin" in page.current_url)
@@ -149,7 +149,7 @@ return poor;
 """
 
 
-def test_texts_have_contrast_and_pages_a_heading(page: Any) -> None:
+def test_contrast_and_headings(page: Any) -> None:
     for theme in ("light", "dark"):
         for path in (
             f"/?{LOOP}", f"/?{LOOP}&moves=d0d1,b1c3,d1d0", f"/?mode=line&{LOOP}&at=2",
@@ -184,7 +184,7 @@ def test_solved_puzzles_are_counted_in_the_browser(page: Any) -> None:
     page.execute_script("localStorage.clear()")
 
 
-def test_the_engine_answers_where_no_table_does(page: Any) -> None:
+def test_the_engine_answers_without_a_table(page: Any) -> None:
     open_page(page, "/?fen=3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w&mode=play")
     click(page, "f0")
     click(page, "f1")

@@ -61,7 +61,7 @@ def answer(result: Result, status: int = 0) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_table_of_commands_agrees_with_them(name: str) -> None:
+def test_the_table_of_commands_is_current(name: str) -> None:
     command = main.get_command(main.make_context("tbgen", ["doctor"]), name)  # type: ignore[attr-defined]
     assert command is not None
     assert command.name == name
@@ -117,7 +117,7 @@ def imported_by(arguments: tuple[str, ...], tables: Path) -> set[str]:
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_nothing_that_reads_imports_numba(arguments: tuple[str, ...], tables_dir: Path) -> None:
+def test_reading_commands_do_not_import_numba(arguments: tuple[str, ...], tables_dir: Path) -> None:
     modules = imported_by(arguments, tables_dir)
     assert "tbgen.cli" in modules
     assert "numba" not in modules
@@ -186,7 +186,7 @@ def test_probe_joins_the_words_of_a_position(run: Any) -> None:
     assert run("probe", underscored, "--rules", "check").output == whole
 
 
-def test_probe_to_read(run: Any) -> None:
+def test_probe_text(run: Any) -> None:
     shown = run("probe", DIRECT_WIN, "--rules", "check").output
     assert (
         "Red to move: win. Black's longest defence is a perpetual check, which loses (order 1)."
@@ -284,7 +284,7 @@ def test_stats_json(run: Any, tables_dir: Path) -> None:
         assert (probed["value"], probed["order"]) == (entry["value"], entry["order"])
 
 
-def test_stats_to_read(run: Any) -> None:
+def test_stats_text(run: Any) -> None:
     shown = run("stats", "KRKN", "--rules", "check", "--histogram").output
     assert "legal positions   380,325" in shown
     assert "plies" in shown
@@ -292,7 +292,7 @@ def test_stats_to_read(run: Any) -> None:
     assert "order 1         1,597, at most 1 plies; 312 direct wins by check, 0 by chase" in shown
 
 
-def test_stats_of_what_needs_no_table(run: Any) -> None:
+def test_stats_of_a_material_without_a_table(run: Any) -> None:
     result = run("stats", "KAKB", "--rules", "check")
     assert result.exit_code == 2
     assert "has no table" in result.stderr
@@ -341,7 +341,7 @@ def test_doctor(run: Any, tables_dir: Path) -> None:
     assert "kernel cache" in run("doctor").output
 
 
-def test_doctor_finds_what_is_not_writable(run: Any, tmp_path: Path) -> None:
+def test_doctor_finds_a_directory_that_is_not_writable(run: Any, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     result = run("doctor", "--tables", str(file), "--json")

@@ -72,7 +72,7 @@ def test_png_files(tmp_path: Path) -> None:
         (("nonsense",), "nonsense"),
     ],
 )
-def test_mistakes(
+def test_errors(
     arguments: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -82,7 +82,7 @@ def test_mistakes(
     assert not list(tmp_path.iterdir())
 
 
-def test_without_the_converter_svg_is_offered(
+def test_without_the_converter_the_hint_is_svg(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)

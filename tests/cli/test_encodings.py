@@ -80,7 +80,7 @@ def test_chinese_moves(locale: str) -> None:
     assert answer["moves"][0]["text"] == "车九进一"
 
 
-def test_what_is_sent_is_utf_8_or_as_the_locale_says(locale: str) -> None:
+def test_input_is_utf_8_or_in_the_encoding_of_the_locale(locale: str) -> None:
     game = f"{KRK};车九进一"
     assert tbgen(locale, "judge", "-", stdin=game.encode()).returncode == 0
     status = 0 if locale == "gbk" else 2

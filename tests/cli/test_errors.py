@@ -108,7 +108,7 @@ def test_bad_positions(tables_dir: Path, command: str, text: str, word: str) -> 
         ("{}",),
     ],
 )
-def test_what_is_quoted_stays_on_its_line(arguments: tuple[str, ...], nasty: str) -> None:
+def test_quoted_input_stays_on_its_line(arguments: tuple[str, ...], nasty: str) -> None:
     """It neither starts a line of its own nor sends control codes to a terminal."""
     result = run(*(argument.replace("{}", nasty) for argument in arguments))
     assert_says(result, 2)
@@ -184,7 +184,7 @@ def test_missing_table(tables_dir: Path, command: str) -> None:
     assert_says(stats, 1, "KRRK", f"tbgen build KRRK --rules none --tables {tables_dir}")
 
 
-def test_command_that_builds_names_the_directory_only_if_the_user_did(
+def test_the_suggested_build_names_a_directory_only_if_the_user_did(
     tables_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TBGEN_TABLES", str(tables_dir))
@@ -299,7 +299,7 @@ def test_describe(error: BaseException, status: int) -> None:
         RuntimeError("can't start new thread"),
     ],
 )
-def test_memory_that_cannot_be_had_has_many_names(error: Exception) -> None:
+def test_every_form_of_memory_error_is_described(error: Exception) -> None:
     """Under `ulimit -v` it is mostly an error of a library that does not load, or a wrapped one."""
     wrapped = OSError("could not load the compiler")
     wrapped.__context__ = error
@@ -332,7 +332,7 @@ def raising(error: BaseException) -> click.Command:
     return command
 
 
-def test_commands_report_what_they_do_not_catch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_report_uncaught_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     full = OSError(errno.ENOSPC, "No space left on device", "egtb/x")
     assert_says(CliRunner().invoke(raising(full), []), 2, "No space left on device: egtb/x")
     assert_says(CliRunner().invoke(raising(MemoryError()), []), 2, "memory")

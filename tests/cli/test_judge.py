@@ -36,7 +36,7 @@ def test_json_has_exactly_the_agreed_keys():
     assert "rook chases the cannon" in answer["reason"]
 
 
-def test_text_for_people():
+def test_text():
     result = run(FEN, *LOOP.split())
     assert result.exit_code == 0
     assert "c4b4  Red    chase  b6 by b4" in result.stdout

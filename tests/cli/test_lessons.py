@@ -29,7 +29,7 @@ RUN = {"probe", "line", "stats", "ls", "dump", "judge", "convert", "diagram", "d
 STDIN = {"positions.txt": f"{CHECKS}\n", "games.txt": "3k5/9/9/9/9/9/9/9/9/R3K4 w;a0a1\n"}
 
 
-def test_every_command_teaches() -> None:
+def test_every_command_has_examples_and_a_page() -> None:
     assert set(LESSONS) == set(COMMANDS)
     for name, lesson in {"": FIRST_STEPS, **LESSONS}.items():
         assert (ROOT / lesson.page).exists()
@@ -38,14 +38,14 @@ def test_every_command_teaches() -> None:
         assert f"More: {lesson.page}" in shown
 
 
-def test_no_command_at_all_shows_first_steps() -> None:
+def test_without_a_command_first_steps_are_shown() -> None:
     result = CliRunner().invoke(main, [])
     assert result.exit_code == 2
     assert FIRST_STEPS.examples[0][0] in result.stderr
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_examples_are_understood(line: str) -> None:
+def test_examples_are_valid(line: str) -> None:
     program, name, *arguments = shlex.split(line.partition(" < ")[0])
     assert program == "tbgen"
     command = main.get_command(click.Context(main), name)  # type: ignore[attr-defined]
@@ -85,7 +85,7 @@ def on_terminal(*arguments: str) -> str:
     return shown.decode()
 
 
-def test_a_reader_at_a_terminal_is_told_what_comes_next() -> None:
+def test_next_steps_are_shown_on_a_terminal() -> None:
     tables = str(built("KRKN", rules="wxf"))
     shown = on_terminal("probe", CHECKS, "--tables", tables, "--rules", "wxf")
     _, found, steps = shown.partition("Next:")
@@ -110,14 +110,14 @@ def test_shells_complete() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_are_given_a_script(shell: str) -> None:
+def test_completion_scripts(shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind.source_template % kind(main, {}, "tbgen", "_TBGEN_COMPLETE").source_vars()
     assert f"_TBGEN_COMPLETE={shell}_complete" in script
 
 
-def test_the_program_answers_shells() -> None:
+def test_completion_by_the_program() -> None:
     """Runs the program as a shell's script does at every Tab."""
     question = {"_TBGEN_COMPLETE": "zsh_complete", "COMP_WORDS": "tbgen pr", "COMP_CWORD": "1"}
     command = [sys.executable, "-c", "from tbgen.__main__ import main; main()"]

@@ -14,7 +14,7 @@ from tbgen.tables.names import Metric, RuleSet, TableName
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_what_is_said_stays(
+def test_messages_stay_after_the_live_line(
     terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
@@ -29,7 +29,7 @@ def test_what_is_said_stays(
 
 
 @pytest.mark.parametrize("total", [LARGE_SET, LARGE_SET + 1])
-def test_a_large_set_has_no_line_for_each_table(
+def test_a_large_set_prints_no_line_per_table(
     total: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = TableName(Material.parse("KRK"), RuleSet(Rules.WXF), Metric.DTM)

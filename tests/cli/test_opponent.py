@@ -14,7 +14,7 @@ from tbgen.rules import legal_moves
 FEN = "3k1a3/9/9/9/9/9/9/9/4n4/4KR3 w"
 
 
-def test_it_plays_legal_moves_after_a_game(tmp_path: Path) -> None:
+def test_the_opponent_plays_legal_moves(tmp_path: Path) -> None:
     opponent = Opponent(tmp_path, "wxf")
     try:
         start = position = Position.from_fen(FEN)
@@ -28,7 +28,7 @@ def test_it_plays_legal_moves_after_a_game(tmp_path: Path) -> None:
         opponent.close()
 
 
-def test_a_process_that_was_killed_is_begun_anew(tmp_path: Path) -> None:
+def test_a_killed_process_is_restarted(tmp_path: Path) -> None:
     opponent = Opponent(tmp_path, "wxf")
     try:
         start = Position.from_fen(FEN)
@@ -43,7 +43,9 @@ def test_a_process_that_was_killed_is_begun_anew(tmp_path: Path) -> None:
         opponent.close()
 
 
-def test_no_answer_is_an_error_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_answer_is_a_one_line_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tbgen.cli.opponent.PATIENCE", 0.2)
     opponent = Opponent(tmp_path, "wxf")
     opponent._command = ["sleep", "60"]

@@ -25,7 +25,7 @@ def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("materials", [("KRKN",), ("KRKN", "KRKA")])
-def test_kernels_that_are_missing_are_part_of_the_need(
+def test_missing_kernels_are_part_of_the_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, materials: tuple[str, ...]
 ) -> None:
     """Otherwise an attempt with memory for the table only would be refused again."""
@@ -62,7 +62,7 @@ def test_a_build_beyond_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert_says(run("build", "KRKN", "--tables", tmp_path), 2, "GiB of disk", "left")
 
 
-def test_totals_are_told_before_a_long_build(
+def test_totals_are_printed_before_a_long_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tbgen.cli.build._WORTH_TELLING", 0)
@@ -81,11 +81,11 @@ def test_totals_are_told_before_a_long_build(
     ],
     ids=" ".join,
 )
-def test_arguments_that_mean_nothing(arguments: tuple[str, ...]) -> None:
+def test_invalid_arguments(arguments: tuple[str, ...]) -> None:
     assert_says(run(*arguments), 2)
 
 
-def test_dump_looks_at_its_output_first(tmp_path: Path) -> None:
+def test_dump_checks_its_output_first(tmp_path: Path) -> None:
     """Before the table, which need not exist."""
     for out in (tmp_path, tmp_path / "missing" / "file.csv"):
         assert_says(run("dump", "KRKN", "--out", out, "--tables", tmp_path), 2, "name a file")

@@ -48,7 +48,7 @@ def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[
 )
 @pytest.mark.parametrize(("imported", "command"), [("click", "doctor"), ("zstandard", "verify")])
 @pytest.mark.parametrize("stop", STOPS)
-def test_before_there_is_a_command(
+def test_a_stop_during_imports(
     tmp_path: Path, stop: signal.Signals, imported: str, command: str, moment: str
 ) -> None:
     """While the command line or a command is loaded, where Python drops exceptions of callbacks."""
@@ -60,7 +60,7 @@ def test_before_there_is_a_command(
 
 
 @pytest.mark.parametrize("stop", STOPS)
-def test_a_command(tables_dir: Path, stop: signal.Signals) -> None:
+def test_a_stop_during_a_command(tables_dir: Path, stop: signal.Signals) -> None:
     process = start("probe", "-", "--tables", tables_dir, "--rules", "check")
     assert process.stdin is not None
     assert process.stdout is not None
@@ -73,7 +73,7 @@ def test_a_command(tables_dir: Path, stop: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGHUP])
-def test_nothing_is_left_half_written(
+def test_a_stop_leaves_no_incomplete_file(
     tmp_path: Path, tables_dir: Path, stop: signal.Signals
 ) -> None:
     process = start("dump", "KRKN", "--tables", tables_dir, "--rules", "check",
@@ -89,7 +89,7 @@ def test_nothing_is_left_half_written(
 
 
 @pytest.mark.parametrize("stop", STOPS)
-def test_a_server_ends_in_order(tables_dir: Path, stop: signal.Signals) -> None:
+def test_a_stop_ends_a_server_properly(tables_dir: Path, stop: signal.Signals) -> None:
     process = start("serve", "--tables", tables_dir, "--rules", "check", "--port", "0", "--no-open",
                     "--json")  # fmt: skip
     assert process.stdout is not None
@@ -102,7 +102,7 @@ def test_a_server_ends_in_order(tables_dir: Path, stop: signal.Signals) -> None:
     assert "Traceback" not in stderr
 
 
-def test_what_is_ignored_stays_ignored(tables_dir: Path) -> None:
+def test_ignored_signals_stay_ignored(tables_dir: Path) -> None:
     """As with `nohup`."""
     command = [sys.executable, "-m", "tbgen", "probe", "-", "--tables", str(tables_dir),
                "--rules", "check"]  # fmt: skip

@@ -48,7 +48,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
         ("tbgen judge - <&- >&-", CLOSED),
     ],
 )
-def test_streams_that_are_full_or_closed(tmp_path: Path, line: str, said: tuple[str, int]) -> None:
+def test_full_or_closed_streams(tmp_path: Path, line: str, said: tuple[str, int]) -> None:
     result = shell(line, tmp_path)
     assert (result.stdout, result.returncode) == ("", said[1]), result.stderr
     assert "Traceback" not in result.stderr
@@ -57,7 +57,7 @@ def test_streams_that_are_full_or_closed(tmp_path: Path, line: str, said: tuple[
     assert result.stderr.startswith(said[0])
 
 
-def test_closed_streams_do_not_matter_to_who_does_not_use_them(tmp_path: Path) -> None:
+def test_unused_streams_may_be_closed(tmp_path: Path) -> None:
     assert shell(f"tbgen convert '{KRK}' <&-", tmp_path).stdout == f"{KRK} - - 0 1\n"
     assert shell(f"tbgen convert '{KRK}' 2>&-", tmp_path).stdout == f"{KRK} - - 0 1\n"
 
@@ -85,7 +85,7 @@ def test_a_removed_working_directory(tmp_path: Path, command: str) -> None:
         assert result.returncode == (1 if command == "doctor" else 2)
 
 
-def test_what_is_no_seed(tmp_path: Path) -> None:
+def test_invalid_seeds(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["dump", "KRK", "--sample", "1", "--seed", "-1"])
     assert (result.exit_code, result.stderr.splitlines()[0][:6]) == (2, "error:")
 
@@ -105,7 +105,7 @@ def test_a_limit_on_orders_that_no_file_can_state(tmp_path: Path, command: str) 
             RuleSet(None, limit)
 
 
-def test_an_end_of_file_that_nobody_expected_is_no_interruption() -> None:
+def test_an_unexpected_end_of_file_is_no_interruption() -> None:
     @click.command(cls=Command)
     def command() -> None:
         raise EOFError("a bug")
@@ -115,7 +115,7 @@ def test_an_end_of_file_that_nobody_expected_is_no_interruption() -> None:
     assert "interrupted" not in result.output
 
 
-def test_doctor_says_where_kernels_are_kept_without_a_home(tmp_path: Path) -> None:
+def test_doctor_shows_the_cache_folder_without_a_home(tmp_path: Path) -> None:
     nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
     environment = {**os.environ, **nowhere, "TMPDIR": str(tmp_path)}
     doctor = [sys.executable, "-m", "tbgen", "doctor", "--tables", str(tmp_path)]
@@ -154,7 +154,7 @@ def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", ["1\u212a", "9" * 400, "\u0663G"])
-def test_what_looks_like_a_size_is_none(size: str) -> None:
+def test_invalid_sizes(size: str) -> None:
     """The sign of the unit Kelvin has k as lower case; 10 ** 400 is infinite as a float."""
     result = CliRunner().invoke(main, ["build", "KRK", "--memory", size])
     assert result.exit_code == 2

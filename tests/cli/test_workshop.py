@@ -39,7 +39,7 @@ def names(directory: Path) -> set[str]:
         return {name.material.name for name in tables.available()}
 
 
-def test_tables_are_built_with_what_they_need(tmp_path: Path) -> None:
+def test_tables_are_built_with_their_supporting_tables(tmp_path: Path) -> None:
     site = workshop(tmp_path)
     assert site.progress() is None
     assert site.start([Material.parse("KRKN")])
@@ -54,7 +54,7 @@ def test_tables_are_built_with_what_they_need(tmp_path: Path) -> None:
     assert ended(site).stage == Stage.BUILT
 
 
-def test_a_build_that_is_cancelled_keeps_what_is_finished(tmp_path: Path) -> None:
+def test_a_cancelled_build_keeps_finished_tables(tmp_path: Path) -> None:
     site = workshop(tmp_path)
     assert site.start([Material.parse("KRKN"), Material.parse("KRPKR")])
     assert not site.start([Material.parse("KRK")])
@@ -89,7 +89,7 @@ def test_the_demonstration_has_two_rule_sets(
     assert [path.name for path in (tmp_path / "compared").glob("*.xqt")] == ["KRK.none.dtm.xqt"]
 
 
-def test_a_failure_is_told(tmp_path: Path) -> None:
+def test_a_failure_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     site = workshop(tmp_path / "file" / "tables")
     assert site.start([Material.parse("KRK")])
@@ -98,7 +98,7 @@ def test_a_failure_is_told(tmp_path: Path) -> None:
     assert last.problem
 
 
-def test_the_cost_is_that_of_the_plan(tmp_path: Path) -> None:
+def test_the_cost_agrees_with_the_plan(tmp_path: Path) -> None:
     materials = [Material.parse(name) for name in SMALL]
     planned = plan(materials, Rules.WXF, tmp_path)
     cost = workshop(tmp_path).cost(materials)
@@ -107,7 +107,7 @@ def test_the_cost_is_that_of_the_plan(tmp_path: Path) -> None:
     assert cost.memory_bytes == max(table.memory_bytes for table in planned)
 
 
-def test_what_takes_long_to_plan_is_not_planned_for_whoever_asks(tmp_path: Path) -> None:
+def test_requests_that_take_long_to_plan_are_refused(tmp_path: Path) -> None:
     """Twelve men took seven seconds of CPU time, for a request of a hundred bytes."""
     asked = [Material.parse("KRNCAABBKRNC")]
     begun = time.process_time()

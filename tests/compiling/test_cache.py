@@ -164,7 +164,7 @@ DAMAGES = {
 """For each kernel of `SEVERAL`, the damaged file, its index or its entry, and the damage."""
 
 
-def test_damaged_entries_are_compiled_again(tmp_path: Path) -> None:
+def test_damaged_entries_are_recompiled(tmp_path: Path) -> None:
     script = (tmp_path / "several").with_suffix(".py")
     script.write_text(SEVERAL, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "0"] * len(DAMAGES)
@@ -179,14 +179,14 @@ def test_damaged_entries_are_compiled_again(tmp_path: Path) -> None:
     assert python(script, NUMBA_CACHE_DIR=str(tmp_path)).split() == ["42", "1"] * len(DAMAGES)
 
 
-def test_entries_of_another_form_are_not_compiled_at_every_start(tmp_path: Path) -> None:
+def test_entries_of_another_form_are_recompiled_once(tmp_path: Path) -> None:
     script = (tmp_path / "changed").with_suffix(".py")
     script.write_text(CHANGED + TWICE, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "compiling 42 0\n"
     assert python(script, NUMBA_CACHE_DIR=str(tmp_path)) == "42 1\n"
 
 
-def test_loading_is_not_compiling(tmp_path: Path) -> None:
+def test_loading_kernels_imports_no_compiler(tmp_path: Path) -> None:
     """A process that finds its kernels does not import the compiler's modules."""
     script = (tmp_path / "started").with_suffix(".py")
     script.write_text(STARTED, "utf-8")
@@ -207,7 +207,7 @@ def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
         assert python(script, NUMBA_CACHE_DIR=str(kept)) == "3 3.5\n"
 
 
-def test_without_a_home_there_is_a_folder_of_the_users_own(
+def test_without_a_home_the_cache_folder_is_private(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in NOWHERE.items():
@@ -226,9 +226,7 @@ def test_without_a_home_there_is_a_folder_of_the_users_own(
     assert find_kernel_folder() == KernelFolder(None, usual)
 
 
-def test_the_usual_folder_is_closed_to_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_folder_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For any umask; a folder that others could write to is not used."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -252,7 +250,7 @@ def test_the_usual_folder_is_closed_to_others(
         assert find_kernel_folder().path == instead
 
 
-def test_of_a_user_whom_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_folder_without_an_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
@@ -264,14 +262,14 @@ def test_of_a_user_whom_nobody_knows(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert find_kernel_folder() == KernelFolder(own / source_digest(), None)
 
 
-def test_kernels_run_where_nothing_can_be_kept(tmp_path: Path) -> None:
+def test_kernels_run_without_a_cache_folder(tmp_path: Path) -> None:
     script = kernel_in(tmp_path)
     (tmp_path / f"tbgen-{os.getuid()}").write_text("in the way")
     assert python(script, TMPDIR=str(tmp_path), **NOWHERE) == "compiling 42 0\n"
 
 
 @pytest.mark.parametrize("first", ["total(made(4))", "total(np.arange(4))"])
-def test_kernels_that_borrow_load_beside_others(tmp_path: Path, first: str) -> None:
+def test_borrowing_kernels_load_together_with_others(tmp_path: Path, first: str) -> None:
     """In either order: a borrowing kernel is loaded before numba is ready to compile."""
     script = (tmp_path / "borrowed").with_suffix(".py")
     script.write_text(BORROWED.replace("total(made(4))", first))
@@ -283,7 +281,7 @@ def test_kernels_that_borrow_load_beside_others(tmp_path: Path, first: str) -> N
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
-def test_the_lock_is_no_way_to_other_files(tmp_path: Path, kind: str) -> None:
+def test_a_lock_that_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
     lock, other = tmp_path / "lock", tmp_path / "other"
     if kind == "link":
         other.write_text("untouched")
@@ -299,7 +297,7 @@ def test_the_lock_is_no_way_to_other_files(tmp_path: Path, kind: str) -> None:
     assert other.exists() == (kind == "link")
 
 
-def test_the_lock_is_made_and_kept(tmp_path: Path) -> None:
+def test_the_lock_file_is_created_and_kept(tmp_path: Path) -> None:
     for _ in range(2):
         with folder.open_lock(tmp_path) as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -308,7 +306,7 @@ def test_the_lock_is_made_and_kept(tmp_path: Path) -> None:
     assert (tmp_path / "lock").read_text() == "kept"
 
 
-def test_kernels_are_never_interpreted(tmp_path: Path) -> None:
+def test_disabled_compilation_is_an_error(tmp_path: Path) -> None:
     script = f"from tbgen.cli import main; main(['build', 'KRK', '--tables', {str(tmp_path)!r}])"
     result = subprocess.run(
         [sys.executable, "-c", script],
@@ -321,7 +319,7 @@ def test_kernels_are_never_interpreted(tmp_path: Path) -> None:
     ]
 
 
-def test_what_killed_processes_left_is_removed(
+def test_files_of_killed_processes_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entries = tmp_path / "rows"

@@ -110,7 +110,7 @@ def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
     return result.stdout
 
 
-def test_this_numba_has_them() -> None:
+def test_the_installed_numba_has_the_internals() -> None:
     """Otherwise every build would silently be slower."""
     assert internals.HAS_PARTS
     assert internals.HAS_DIGESTS
@@ -119,14 +119,14 @@ def test_this_numba_has_them() -> None:
     assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
 
 
-def test_kernels_without_them(tmp_path: Path) -> None:
+def test_kernels_without_the_internals(tmp_path: Path) -> None:
     assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 4 + [{}, 0]
     # They are kept as numba itself keeps them.
     assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 4 + [{}, 3]
 
 
 @pytest.mark.certification
-def test_tables_without_them(tmp_path: Path) -> None:
+def test_tables_without_the_internals(tmp_path: Path) -> None:
     """A second process loads the kernels of the first, in a sixth of the time."""
     script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom tbgen.cli import main\nmain()\n"
     seconds = []
@@ -159,7 +159,7 @@ def read(values, at):  # type: ignore[no-untyped-def]
     return values[at]
 
 
-def test_before_the_first_element_is_not_the_last() -> None:
+def test_borrowing_kernels_do_not_wrap_negative_indices() -> None:
     assert internals.has_indices()
     jit.prepare_compiler()
     if jit.CHECK_BOUNDS:
@@ -170,6 +170,6 @@ def test_before_the_first_element_is_not_the_last() -> None:
     assert compiled(values[2:], 1) == 3
 
 
-def test_elsewhere_indices_are_those_of_python() -> None:
+def test_other_kernels_wrap_negative_indices() -> None:
     compiled = njit(boundscheck=False)(read)
     assert compiled(np.arange(5)[2:], -1) == 4

@@ -81,7 +81,7 @@ def _make(dtype: type, *, flag: bool) -> Outer:
 
 @pytest.mark.parametrize("flag", [False, True])
 @pytest.mark.parametrize("dtype", [np.int64, np.uint16])
-def test_fields_are_read_where_they_are(dtype: type, flag: bool) -> None:
+def test_fields_are_read_and_arrays_written_in_place(dtype: type, flag: bool) -> None:
     outer, out = _make(dtype, flag=flag), np.zeros(6)
     expected = outer.wide.copy()
     expected[:, 0] += (outer.small.astype(np.int64) + 100).astype(dtype)
@@ -94,7 +94,7 @@ def test_fields_are_read_where_they_are(dtype: type, flag: bool) -> None:
     ]  # fmt: skip
 
 
-def test_each_type_of_a_field_is_compiled_by_itself() -> None:
+def test_each_type_of_a_field_has_its_own_compilation() -> None:
     read(_make(np.int32, flag=True), np.zeros(6))
     mutable = _make(np.int32, flag=True)
     mutable.columns.flags.writeable = False
@@ -115,7 +115,7 @@ def count(inner):  # type: ignore[no-untyped-def]
     return inner.cube.size
 
 
-def test_what_kernels_cannot_do_is_said_when_they_are_compiled() -> None:
+def test_invalid_uses_are_errors_of_compilation() -> None:
     inner = _make(np.int64, flag=True).inner
     with pytest.raises(TypingError, match="nothing"):
         misread(inner)

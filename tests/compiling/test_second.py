@@ -65,20 +65,20 @@ def test_the_second_compiler_ends_with_the_first(end: signal.Signals) -> None:
         time.sleep(0.01)
 
 
-def test_it_compiles_under_the_lock_of_the_first() -> None:
+def test_the_second_compiler_uses_the_lock_of_the_first() -> None:
     with jit.compile_lock():
         process = second.start_beside(greet)
         assert process is not None
         assert process.wait() == 0
 
 
-def test_what_fails_there_is_nobodys_business() -> None:
+def test_a_failure_only_ends_the_second_compiler() -> None:
     process = second.start_beside(fail)
     assert process is not None
     assert process.wait() == 1
 
 
-def test_none_is_started_where_it_would_help_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_none_is_started_without_a_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     without = ("usable_cores", lambda: 1), ("CACHE_FOLDER", None), ("HAS_DIGESTS", False)
     for name, value in without:
         with monkeypatch.context() as changed:
@@ -86,7 +86,7 @@ def test_none_is_started_where_it_would_help_nobody(monkeypatch: pytest.MonkeyPa
             assert second.start_beside(greet) is None
 
 
-def test_none_is_started_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_none_is_started_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise BlockingIOError
 
@@ -94,9 +94,7 @@ def test_none_is_started_where_there_is_no_room(monkeypatch: pytest.MonkeyPatch)
     assert second.start_beside(greet) is None
 
 
-def test_it_is_noted_what_has_been_compiled(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_compiled_sets_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(second, "CACHE_FOLDER", tmp_path)
     assert not second.is_compiled("this")
     second.note_compiled("this")
@@ -108,7 +106,7 @@ def test_it_is_noted_what_has_been_compiled(
         assert not second.is_compiled("this")
 
 
-def test_who_holds_the_lock_may_ask_for_it_again() -> None:
+def test_the_lock_is_reentrant() -> None:
     with jit.compile_lock(), jit.compile_lock():
         pass
     assert not jit._thread.holds_lock

@@ -20,7 +20,7 @@ print(numba.config.DISABLE_JIT, repr(getattr(numba.config, "CACHE_LOCATOR_CLASSE
 @pytest.mark.parametrize(
     "text", [b"\xff: [", b"disable_jit: 1\ncache_locator_classes: this.Poem\n"]
 )
-def test_the_file_of_the_current_directory_is_not_read(tmp_path: Path, text: bytes) -> None:
+def test_a_settings_file_in_the_current_directory_is_ignored(tmp_path: Path, text: bytes) -> None:
     (tmp_path / ".numba_config.yaml").write_bytes(text)
     result = subprocess.run(
         [sys.executable, "-P", "-c", SCRIPT], cwd=tmp_path, capture_output=True, text=True
@@ -28,7 +28,7 @@ def test_the_file_of_the_current_directory_is_not_read(tmp_path: Path, text: byt
     assert (result.stdout, result.stderr) == ("0 '' \n", "")
 
 
-def test_of_the_environment_nothing_counts_but_what_is_documented() -> None:
+def test_undocumented_environment_variables_are_ignored() -> None:
     strange = {
         "NUMBA_CACHE_LOCATOR_CLASSES": "this.Poem", "NUMBA_NUM_THREADS": "0", "NUMBA_OPT": "many",
         "NUMBA_DISABLE_JIT": "maybe", "NUMBA_BOUNDSCHECK": "-", "NUMBA_DEBUG": "1",

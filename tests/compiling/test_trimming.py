@@ -39,7 +39,7 @@ def compile_something() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_the_compiler_is_out_of_the_way_until_it_is_needed():
+def test_trimming_releases_the_compiler_until_it_is_needed():
     numbers = np.arange(3, dtype=np.uint8)
     k_translate(numbers, np.array([2, 0, 1], np.uint8))
     compile_something()

@@ -16,12 +16,12 @@ import animation
 TUTORIAL = (DOCS / "tutorial.md").read_text("utf-8")
 
 
-def test_it_is_current() -> None:
+def test_the_picture_is_current() -> None:
     """Otherwise run `python scripts/docs/animation.py`."""
     assert animation.FILE.read_text("utf-8") == animation.drawing()
 
 
-def test_its_moves_are_the_line_of_the_tutorial() -> None:
+def test_the_moves_are_those_of_the_tutorial() -> None:
     lines = [
         shown for session in blocks(TUTORIAL, "console") for command, shown in steps_of(session)
         if command == f'tbgen line "{animation.START}"'
@@ -54,7 +54,7 @@ def test_one_scene_at_a_time() -> None:
     assert "Red wins (art. 6)" in scenes[-1].words[-1]
 
 
-def test_it_stands_alone() -> None:
+def test_the_picture_is_self_contained() -> None:
     """It loads and runs nothing, and does not move with reduced motion."""
     text = animation.drawing()
     ElementTree.fromstring(text)

@@ -26,7 +26,7 @@ def parts(path: Path) -> tuple[list[str], list[str], int]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_a_page_shows_what_the_english_one_shows(page: Path) -> None:
+def test_a_page_has_the_content_of_its_english_page(page: Path) -> None:
     """A change of one page requires a change of the other."""
     assert parts(page) == parts(PAGES[page])
 

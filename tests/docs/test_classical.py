@@ -17,24 +17,24 @@ from classical import BOOKS, ENGLISH, FIGURES, PAGES, Book, Endgame, Words, read
 
 
 @pytest.mark.parametrize("words", PAGES, ids=lambda words: words.file.parent.name)
-def test_the_page_is_the_csv(words: Words) -> None:
+def test_the_page_agrees_with_the_csv(words: Words) -> None:
     """Otherwise run `python scripts/docs/classical.py`."""
     assert words.file.read_text("utf-8") == classical.page(words)
 
 
-def test_the_csv_is_what_tables_say() -> None:
+def test_the_csv_agrees_with_tables() -> None:
     measured = classical.endgames(built("KRKN", rules="wxf"))
     assert {"KRK", "KNK", "KRKN"} <= {row.material for row in measured}
     assert set(measured) <= set(read(Endgame, FIGURES))
 
 
-def test_books_name_endgames_as_tables_do() -> None:
+def test_books_use_canonical_names() -> None:
     books = read(Book, BOOKS)
     assert [book.material for book in books] == [Material.parse(b.material).name for b in books]
     assert {book.verdict for book in books} == {"win", "draw", "divided"}
 
 
-def test_a_verdict_differs_where_less_than_half_is_so() -> None:
+def test_a_verdict_differs_if_it_holds_for_less_than_half() -> None:
     book = Book("KRK", "", "win", "")
     row = Endgame("KRK", "dtm", 100, 49, 51, 0, 100, 0, 100, 0, 0, "", 0, "")
     assert classical.differs(book, row)

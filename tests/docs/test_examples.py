@@ -46,7 +46,7 @@ def text_of(page: Path) -> str:
     return page.read_text("utf-8")
 
 
-def test_every_block_is_tried() -> None:
+def test_every_block_is_tested() -> None:
     untried = [
         f"{name_of(page)}: {language}"
         for page in PAGES
@@ -110,7 +110,7 @@ def test_every_extra_is_explained() -> None:
 
 @needs_cxx
 @pytest.mark.skipif(shutil.which("pkg-config") is None, reason="pkg-config is not installed")
-def test_the_library_as_engine_authors_install_it(tmp_path: Path) -> None:
+def test_installing_the_c_library(tmp_path: Path) -> None:
     """The session of docs/engines.md, with the page's own code as `yours.c`."""
     page = text_of(DOCS / "engines.md")
     shutil.copytree(ROOT / "contrib", tmp_path / "contrib")

@@ -37,14 +37,14 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_is_the_csv() -> None:
+def test_the_page_agrees_with_the_csv() -> None:
     """Otherwise run `python scripts/docs/facts.py`."""
     assert facts.PAGE.read_text("utf-8") == facts.page()
     for name, picture in facts.pictures().items():
         assert (facts.PICTURES / name).read_text("utf-8") == picture
 
 
-def test_the_csv_is_what_tables_say(directory: Path) -> None:
+def test_the_csv_agrees_with_tables(directory: Path) -> None:
     written = {(row.material, row.rules): row for row in figures.read(Fact)}
     measured = figures.facts(directory)
     assert {row.material for row in measured} == {"KRK", "KNK", "KRKN"}
@@ -53,7 +53,7 @@ def test_the_csv_is_what_tables_say(directory: Path) -> None:
         assert row == written[row.material, row.rules]
 
 
-def test_all_of_at_most_five_men_are_there() -> None:
+def test_all_materials_of_five_men_are_listed() -> None:
     named = {row.material for row in figures.read(Fact)}
     assert named == {material.name for material in materials_of([], 5)}
 
@@ -61,7 +61,7 @@ def test_all_of_at_most_five_men_are_there() -> None:
 @pytest.mark.parametrize(
     "material", ["KNKP", pytest.param("KPAKP", marks=pytest.mark.certification)]
 )
-def test_zugzwangs_are_those_of_every_position(material: str) -> None:
+def test_zugzwangs_agree_with_every_position(material: str) -> None:
     """Both sides to move of every placement, probed as boards."""
     counted: Counter[tuple[int, int]] = Counter()
     with open_tablebase(built(material, rules="wxf")) as tables:
@@ -83,7 +83,7 @@ def test_zugzwangs_are_those_of_every_position(material: str) -> None:
     assert found in figures.read(Zugzwangs)
 
 
-def test_loops_are_judged_and_valued() -> None:
+def test_loops_agree_with_referee_and_tables() -> None:
     """Loops of KRKN and smaller materials; the verdicts are those of the collection."""
     cases = {case["id"]: case for case in json.loads(figures.CASES.read_text("utf-8"))}
     written = figures.read(Loop)
@@ -95,7 +95,7 @@ def test_loops_are_judged_and_valued() -> None:
     assert set(measured) <= set(written)
 
 
-def test_differences_are_those_of_every_position(directory: Path) -> None:
+def test_differences_agree_with_every_position(directory: Path) -> None:
     """Without rules KRKN has more draws, and nothing else changes."""
     written = figures.read(Difference)
     measured = figures.differences(directory)
@@ -147,7 +147,7 @@ def test_other_programs_agree() -> None:
     assert compared > 10
 
 
-def test_materials_without_both_armed_do_not_depend_on_the_rules() -> None:
+def test_one_armed_materials_do_not_depend_on_the_rules() -> None:
     """The lemma of docs/values.md."""
     by_material: dict[str, set[int]] = {}
     for row in figures.read(Fact):

@@ -31,7 +31,7 @@ def test_the_commands() -> None:
     assert commands.PAGE.read_text("utf-8") == commands.page()
 
 
-def test_what_a_proof_trusts() -> None:
+def test_the_table_of_trusted_code() -> None:
     """Otherwise run `python scripts/docs/trusted.py`."""
     assert trusted.is_current(trusted.PAGE.read_text("utf-8"))
 

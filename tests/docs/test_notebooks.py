@@ -18,7 +18,7 @@ import notebook
 
 
 @pytest.mark.parametrize("path", notebook.NOTEBOOKS, ids=lambda path: path.name)
-def test_what_is_stored_is_what_cells_give(path: Path) -> None:
+def test_stored_results_are_current(path: Path) -> None:
     """Otherwise run `python scripts/docs/notebook.py`. Pixels differ with matplotlib's version."""
     stored = notebook.code_cells(json.loads(path.read_text("utf-8")))
     results = notebook.run(path)
@@ -32,7 +32,7 @@ def test_what_is_stored_is_what_cells_give(path: Path) -> None:
         assert all(figure.startswith(b"\x89PNG") for figure in result.figures)
 
 
-def test_there_are_results_of_both_kinds() -> None:
+def test_notebooks_have_text_and_figures() -> None:
     (path,) = notebook.NOTEBOOKS
     outputs = [
         output

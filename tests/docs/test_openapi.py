@@ -96,7 +96,7 @@ def limited() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("path", "name"), list(limited()))
-def test_more_than_a_limit_is_refused(client: TestClient, path: str, name: str) -> None:
+def test_values_above_a_limit_are_refused(client: TestClient, path: str, name: str) -> None:
     """The error names the described limit."""
     parameters = DOCUMENT["paths"][path]["get"]["parameters"]
     given = {p["name"]: p["example"] for p in parameters if p["required"] and p["in"] == "query"}
@@ -115,7 +115,7 @@ def contains(found: Any, shown: Any) -> bool:
     return bool(found == shown)
 
 
-def test_the_page_shows_answers(client: TestClient) -> None:
+def test_answers_agree_with_the_page(client: TestClient) -> None:
     """The `http` blocks of docs/http.md: a request, an empty line, a part of the answer."""
     examples = blocks((DOCS / "http.md").read_text("utf-8"), "http")
     assert len(examples) > 1

@@ -88,7 +88,7 @@ def check(name: str, found: Any) -> None:
         pytest.fail(f"{place}: {error.message[:200]}; {REMEDY}", pytrace=False)
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_valid() -> None:
     for schema in SCHEMA.values():
         jsonschema.Draft202012Validator.check_schema(schema)
     assert set(SCHEMA) == set(COMMANDS) - {"engine"} | {"error"}
@@ -113,7 +113,7 @@ def test_errors(
     check("error", answer(tmp_path, monkeypatch, *arguments))
 
 
-def test_what_is_not_described_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undescribed_fields_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = answer(tmp_path, monkeypatch, "probe", CHECKS)
     found["moves"][0]["surprise"] = 1
     with pytest.raises(pytest.fail.Exception, match=r"^probe\.moves\[0\]: .*surprise.*answers\.py"):

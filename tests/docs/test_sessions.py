@@ -87,7 +87,7 @@ def test_python_examples(page: str) -> None:
     assert not result.failed, "".join(said)
 
 
-def test_which_pages_have_sessions() -> None:
+def test_pages_with_sessions_are_listed() -> None:
     assert "the-index.md" in WITH_PYTHON
     assert {"tutorial.md", "repetition.md", "build-big.md", "publish.md"} <= set(PAGES)
     assert all((DOCS / page).exists() for page in ELSEWHERE)

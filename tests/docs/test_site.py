@@ -23,7 +23,7 @@ LOADED = re.compile(r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(h
 NAVIGATION = SETTINGS[SETTINGS.index("\nnav:") :]
 
 
-def test_every_page_has_its_place() -> None:
+def test_every_page_is_in_the_navigation() -> None:
     """Otherwise name it under `nav` in mkdocs.yml."""
     named = re.findall(r"([\w/-]+\.md)$", NAVIGATION, re.MULTILINE)
     pages = [*DOCS.rglob("*.md"), *(path.with_suffix(".md") for path in DOCS.rglob("*.ipynb"))]

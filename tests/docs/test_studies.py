@@ -17,7 +17,7 @@ import studies
 from figures import Moves
 
 
-def test_the_page_is_the_csv() -> None:
+def test_the_page_agrees_with_the_csv() -> None:
     """Otherwise run `python scripts/docs/studies.py`."""
     rows = figures.read(Moves)
     assert studies.PAGE.read_text("utf-8") == studies.page(rows)
@@ -29,7 +29,7 @@ def test_the_page_is_the_csv() -> None:
 
 
 @pytest.mark.parametrize("material", ["KRKN", "KNKP"])
-def test_the_csv_is_what_tables_say(material: str) -> None:
+def test_the_csv_agrees_with_tables(material: str) -> None:
     directory = built(material, rules="wxf")
     (row,) = studies.measured(directory, [material])
     assert row in figures.read(Moves)

@@ -50,7 +50,7 @@ def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rul
 
 
 @pytest.mark.parametrize("diagram", BEST_WAYS)
-def test_the_result_is_announced_by_the_rules_alone(searcher: Searcher, diagram: str) -> None:
+def test_the_result_is_announced_only_under_the_rules(searcher: Searcher, diagram: str) -> None:
     start = start_of(diagram)
     sign = 1 if BEST_WAYS[diagram] == start.side else -1
     searcher.clear()

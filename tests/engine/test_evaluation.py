@@ -61,12 +61,12 @@ def mirrored(position: Position) -> Position:
     return Position(board, position.side)
 
 
-def test_both_wings_are_alike() -> None:
+def test_mirror_images_have_equal_values() -> None:
     for position in random_positions(1, 8):
         assert value(mirrored(position)) == value(position)
 
 
-def test_both_colours_are_alike() -> None:
+def test_exchanged_colours_have_equal_values() -> None:
     """Rounding does not depend on the colour: the views change places."""
     for position in random_positions(2, 8):
         assert value(colours_changed(position)) == value(position)
@@ -105,7 +105,7 @@ def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
     return float((outputs[0] * phase + outputs[1] * (32 - phase)) / 32 / 4)
 
 
-def test_it_is_what_the_network_says() -> None:
+def test_values_agree_with_plain_arithmetic() -> None:
     """Positions without known material outcomes and with attackers."""
     shapes, looked_at = unpacked_shapes(), 0
     for position in random_positions(5, 8):
@@ -119,7 +119,7 @@ def test_it_is_what_the_network_says() -> None:
     assert looked_at > 50
 
 
-def test_sums_are_kept_from_move_to_move() -> None:
+def test_incremental_sums_agree_with_new_ones() -> None:
     """After a game the sums equal those of its last position set up anew, captures included."""
     rng = random.Random(7)
     for _ in range(6):
@@ -141,7 +141,7 @@ def test_sums_are_kept_from_move_to_move() -> None:
             assert (states[name][0, len(played)] == anew[name][0, 0]).all(), name
 
 
-def test_no_output_leaves_its_bits() -> None:
+def test_sums_and_outputs_do_not_overflow() -> None:
     """Sums stay within 16 bits for any board, outputs within 32."""
     totals = 2 * np.abs(np.array(weights.OUTPUTS)).sum(axis=(1, 2))
     assert totals.max() * 181**2 < 1 << 31
@@ -155,7 +155,7 @@ def test_no_output_leaves_its_bits() -> None:
         ("4k4/4a4/3a5/9/9/4P4/9/9/9/4K4 w", "4k4/4a4/9/9/4P1P2/9/9/9/9/4K4 w"),
     ],
 )
-def test_being_ahead_is_worth_little_where_nothing_is_decided(drawn: str, won: str) -> None:
+def test_an_advantage_in_drawn_material_has_a_small_value(drawn: str, won: str) -> None:
     less, more = value(Position.from_fen(drawn)), value(Position.from_fen(won))
     assert 0 <= less < 30
     assert more > 100

@@ -38,7 +38,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def test_what_goes_on_is_read_from_there(parsed: list[str]) -> None:
+def test_a_longer_game_parses_only_new_moves(parsed: list[str]) -> None:
     text = moves_from(START, 20)
     whole = Game.read(["fen", *START.split(), "moves", *text])
     game = Game.read(["fen", *START.split()])
@@ -49,7 +49,7 @@ def test_what_goes_on_is_read_from_there(parsed: list[str]) -> None:
     assert parsed == text
 
 
-def test_another_game_is_read_anew(parsed: list[str]) -> None:
+def test_another_game_is_parsed_completely(parsed: list[str]) -> None:
     words, text = ["fen", *START.split(), "moves"], moves_from(START, 8)
     before = Game.read([*words, *text])
     parsed.clear()

@@ -37,7 +37,7 @@ def test_random_endgames(searcher):
         assert searcher.perft(position, 2) == _lines(position, 2), position.fen
 
 
-def test_every_check_is_seen(searcher):
+def test_every_check_is_detected(searcher):
     rng, states, checks, uncovered = random.Random(9), np.zeros(1, STATE), 0, 0
     for _ in range(700):
         position = random_position(rng, CROWDED)

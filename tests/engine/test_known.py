@@ -31,7 +31,7 @@ def materials(library: Library) -> set[str]:
 
 
 @pytest.mark.parametrize("name", ["EGTBPaths", "SyzygyPath", "XiangqiTablePath"])
-def test_an_empty_path_under_a_borrowed_name_changes_nothing(name: str) -> None:
+def test_an_empty_path_in_another_engines_option_changes_nothing(name: str) -> None:
     for empty in EMPTY:
         options = Options()
         assert options.set(name, "tables")

@@ -78,7 +78,7 @@ def test_the_referee_ends_a_game() -> None:
     assert game.points_of(Side.BLACK) == 1.0
 
 
-def test_other_rules_other_results() -> None:
+def test_results_depend_on_the_rules() -> None:
     game = played(Scripted(*CHASING), Scripted(*FLEEING), judges=Judges(Rules.CHECK, 2))
     assert (game.points, game.reason, len(game.moves)) == (0.5, "repetition", 4)
 
@@ -92,13 +92,13 @@ def test_plies_without_a_capture_draw_a_game_unless_they_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("move", ["c4c4", "c4d5", None])
-def test_an_illegal_move_loses_and_so_does_none(move: str | None) -> None:
+def test_an_illegal_or_missing_move_loses(move: str | None) -> None:
     game = played(Scripted(CHASING[0], move), Scripted(*FLEEING))
     assert (game.points, len(game.moves)) == (0.0, 2)
     assert game.reason.startswith("scripted")
 
 
-def test_tables_end_a_game_once_they_have_it(tables_dir: Path) -> None:
+def test_tables_end_a_game_after_a_capture(tables_dir: Path) -> None:
     """After the capture that leads there, and not before."""
     start = Position.from_fen("4k4/9/9/9/9/4n3n/9/9/9/3KR4 w")
     after = start.after(*Move.from_iccs("e0e4"))
@@ -108,7 +108,7 @@ def test_tables_end_a_game_once_they_have_it(tables_dir: Path) -> None:
     assert (game.points, game.reason, len(game.moves)) == (points, "table", 1)
 
 
-def test_games_are_kept_and_found_again(tmp_path: Path) -> None:
+def test_saved_games_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "games"
     assert saved_games(path) == saved_games(None) == []
     games = [
@@ -124,7 +124,7 @@ def test_games_are_kept_and_found_again(tmp_path: Path) -> None:
     assert whole.startswith(path.read_text())
 
 
-def test_openings_are_legal_and_the_same_for_a_seed() -> None:
+def test_openings_are_legal_and_reproducible() -> None:
     def drawn() -> list[openings.Opening]:
         return [*islice(openings.array(random.Random(1), 6), 5)]
 
@@ -166,7 +166,7 @@ def test_a_match_is_counted_for_the_first_engine() -> None:
 
 
 @pytest.mark.parametrize(("plies", "mine"), [(0, 0), (1, 1), (2, 1), (3, 2)])
-def test_moves_are_counted_for_who_made_them(plies: int, mine: int) -> None:
+def test_moves_are_counted_for_each_engine(plies: int, mine: int) -> None:
     game = Played(START, (Move(0, 9),) * (plies + 4), 0.5, "repetition")
     assert play.Match._moves_made(game, 4, Side.RED) == (mine, plies - mine)
     assert play.Match._moves_made(game, 4, Side.BLACK) == (plies - mine, mine)
@@ -182,7 +182,7 @@ def test_the_second_engine_may_have_limits_of_its_own() -> None:
     assert play.limits_of(options) == (Limit(0.1, 9, None),) * 2
 
 
-def test_who_has_used_up_a_clock_has_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_exceeds_its_clock_loses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Red takes two seconds a move and gains one, Black none: 3, 2, 1 are left."""
     ticks = iter([0, 2, 2, 2, 2, 4, 4, 4, 4, 6])
     monkeypatch.setattr(games, "monotonic", lambda: next(ticks))
@@ -193,7 +193,7 @@ def test_who_has_used_up_a_clock_has_lost(monkeypatch: pytest.MonkeyPatch) -> No
     assert (game.points, game.reason, len(game.moves)) == (0.0, "scripted lost on time", 4)
 
 
-def test_positions_of_the_tables_are_what_they_are_called(tables_dir: Path) -> None:
+def test_drawn_positions_have_the_kind_of_their_label(tables_dir: Path) -> None:
     with open_tablebase(tables_dir, rules="check") as tables:
         rows = sampled_columns(tables.table(Material.parse("KRKN")), 2_000, 1)
         shares = [each.rows for each in infallible.kinds_of(rows).values()]
@@ -209,7 +209,7 @@ def test_positions_of_the_tables_are_what_they_are_called(tables_dir: Path) -> N
                     assert (value.order > 0) == (kind == infallible.WON_BY_RULES)
 
 
-def test_chance_spoils_what_tables_decide(tables_dir: Path) -> None:
+def test_random_moves_spoil_decided_positions(tables_dir: Path) -> None:
     judges = Judges(Rules.CHECK, 3)
     with open_tablebase(tables_dir, rules="check") as tables:
         kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 6)
@@ -221,7 +221,7 @@ def test_chance_spoils_what_tables_decide(tables_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["uci", "xboard:sh", "uci:no-such-program"])
-def test_an_engine_that_is_none_is_an_error(text: str) -> None:
+def test_an_engine_that_cannot_start_is_an_error(text: str) -> None:
     with pytest.raises(PlayerError):
         open_player(text)
 
@@ -239,7 +239,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_result_that_nobody_asked_for_is_no_answer() -> None:
+def test_unsolicited_results_are_ignored() -> None:
     player = open_player(shlex.join(["cecp:" + sys.executable, "-c", TALKATIVE]))
     for _ in range(2):
         player.begin()

@@ -147,7 +147,7 @@ def test_uci_several_lines(uci):
     uci.say("setoption name MultiPV value 1")
 
 
-def test_uci_survives_nonsense(uci):
+def test_uci_survives_invalid_commands(uci):
     uci.say(
         "position startpos",
         "position fen nonsense w",
@@ -268,7 +268,7 @@ def test_tables_are_found_without_options(tables_dir):
 
 
 @pytest.mark.parametrize("protocol", ["UcciEngine", "UciEngine"])
-def test_a_library_for_guis_plays_with_it(tmp_path, loaded, protocol):
+def test_cchess_plays_a_game_with_the_engine(tmp_path, loaded, protocol):
     """cchess plays a game to mate, both sides."""
     library = pytest.importorskip("cchess.engine")
     program = tmp_path / "engine"
@@ -315,7 +315,7 @@ def test_lines_may_be_any_bytes(encoding: str) -> None:
         ("| true", "", 0),
     ],
 )
-def test_streams_that_are_closed_or_full(streams: str, said: str, status: int) -> None:
+def test_closed_or_full_streams(streams: str, said: str, status: int) -> None:
     line = f"(echo uci; echo quit) | {sys.executable} -c '{START}' {streams}"
     if streams == "<&-":
         line = line.partition("| ")[2]

@@ -64,7 +64,7 @@ def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
 
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
-def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> None:
+def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -> None:
     """Every position of the graph that is proven won, for either side to move."""
     tables, proven = NumbaTables(krkn, names), Counter[int]()
     for position in short_wins(krkn, True, 2 if names else 8) + short_wins(krkn, False, 1):
@@ -83,7 +83,7 @@ def test_what_is_proven_is_won(krkn: GameTablebase, names: tuple[str, ...]) -> N
 
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
-def test_no_win_is_given_up(krkn: GameTablebase, names: tuple[str, ...]) -> None:
+def test_no_win_by_the_rules_is_missed(krkn: GameTablebase, names: tuple[str, ...]) -> None:
     """Five of these wins by the rules were missed while outdated proof numbers were kept."""
     tables = NumbaTables(krkn, names)
     for position in short_wins(krkn, True, 14):
@@ -104,7 +104,7 @@ def test_no_win_is_given_up(krkn: GameTablebase, names: tuple[str, ...]) -> None
     ],
     ids=["two knights", "cannon and pawn", "two cannons"],
 )
-def test_no_mate_is_given_up(fen: str) -> None:
+def test_no_mate_is_missed(fen: str) -> None:
     """A bare king has one or two moves, so all continuations look equal.
 
     Regressions: the first two were given up after a thousand positions, since a line that had
@@ -147,7 +147,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
     return graph.nodes[way][:, columns].tolist()
 
 
-def test_a_closed_loop_is_won_where_it_is_closed_and_new_elsewhere() -> None:
+def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     """A loop of checks only; with an idle move in it, it is no progress."""
     nothing, never = 0, proof_graph.NEVER
     graph = graph_by_hand(LOOP, {0, 2, 4})
@@ -164,7 +164,7 @@ def test_a_closed_loop_is_won_where_it_is_closed_and_new_elsewhere() -> None:
     assert estimate_way(graph, [4]) == [[1, 1]]
 
 
-def test_large_sums_settle_nothing() -> None:
+def test_large_sums_decide_nothing() -> None:
     """Nodes shared by two moves are counted twice, so sums double from node to node."""
     graph = graph_by_hand(LOOP, set())
     columns = [proof_graph.PROOF, proof_graph.DISPROOF]
@@ -173,7 +173,7 @@ def test_large_sums_settle_nothing() -> None:
     assert graph.nodes[1, columns].tolist() == [proof_graph.NEVER - 1, 1]
 
 
-def test_what_is_stopped_declares_nothing_that_is_unfinished() -> None:
+def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
     """A pattern is the greatest one only after all other nodes have been removed."""
     states = np.zeros(1, STATE).view(np.recarray)
     inside = np.zeros(ROOM, np.int8)
@@ -185,7 +185,7 @@ def test_what_is_stopped_declares_nothing_that_is_unfinished() -> None:
         assert (graph.nodes[:, proof_graph.STATUS] == proof_graph.WON).all() == (not stopped)
 
 
-def test_history_is_no_part_of_a_proof() -> None:
+def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
     """Positions of the game cannot recur in a proof, since a referee may call that a draw."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
     texts = ("a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8")
@@ -201,7 +201,7 @@ def test_history_is_no_part_of_a_proof() -> None:
     assert any(position in seen for position in nodes_of(graph, root).values())
 
 
-def test_a_win_that_is_proven_is_played(searcher: Searcher, krkn: GameTablebase) -> None:
+def test_a_proven_win_is_played(searcher: Searcher, krkn: GameTablebase) -> None:
     """Against the longest resistance of the tables: to mate, or to the referee's verdict."""
     searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
     for start in short_wins(krkn, True, 2):
@@ -251,7 +251,7 @@ def test_a_proof_is_followed_without_a_search(searcher: Searcher, krkn: GameTabl
     assert followed
 
 
-def test_a_proof_is_below_what_the_referee_says() -> None:
+def test_a_proof_scores_below_a_verdict() -> None:
     assert scores.MAX_EVALUATION < scores.PROVEN_WIN < scores.VERDICT_WIN - MAX_PLY
     assert scores.is_decided(scores.PROVEN_WIN)
     assert scores.mate_plies(scores.PROVEN_WIN) is None

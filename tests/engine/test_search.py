@@ -61,7 +61,7 @@ def test_mates_are_found(searcher, fen, plies):
     assert is_terminal(position)
 
 
-def test_no_legal_move_means_no_answer(searcher):
+def test_no_legal_move_gives_no_line(searcher):
     assert list(searcher.think([Position.from_fen("3Rk4/9/4P4/9/9/9/9/9/9/3K5 b")], [])) == []
 
 
@@ -85,14 +85,14 @@ def test_several_lines_begin_with_different_moves(searcher):
             position = position.after(*move)
 
 
-def test_only_the_moves_that_are_allowed(searcher):
+def test_only_allowed_moves_are_searched(searcher):
     only = [Move.from_iccs("a0a1")]
     assert (
         think(searcher, Position.from_fen(START_FEN), depth=3, only=only).lines[0].moves[0] in only
     )
 
 
-def test_claims_are_true(searcher, krkn):
+def test_claims_agree_with_the_tables(searcher, krkn):
     """Every mate or verdict that the search claims agrees with the table."""
     rng = random.Random(4)
     claimed = 0
@@ -120,7 +120,7 @@ def test_short_wins_are_kept(searcher, krkn, by_rules):
     assert kept >= 58
 
 
-def test_perpetual_check_is_known_to_lose(searcher):
+def test_perpetual_check_scores_as_a_loss(searcher):
     """Under the rules, Black's perpetual check is a loss."""
     position = Position.from_fen(PERPETUAL_CHECK)
     under = {}
@@ -174,7 +174,7 @@ def cases() -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
-def test_no_repetition_is_lost_while_there_is_a_choice(searcher, case):
+def test_no_losing_repetition_is_chosen(searcher, case):
     """Before each of the last two moves of a loop, the chosen move does not lose at once.
 
     Unless the search finds no better move: then the score is a loss.

@@ -32,7 +32,7 @@ def buffers() -> Buffers:
 
 
 @pytest.mark.parametrize("mebibytes", [0, 1, 3, 16])
-def test_no_bucket_lies_across_two_lines_of_the_cache(mebibytes: int) -> None:
+def test_buckets_are_aligned_to_cache_lines(mebibytes: int) -> None:
     table = entry.new_table(mebibytes)
     assert table.ctypes.data % 64 == 0
     assert table.flags.c_contiguous
@@ -45,7 +45,7 @@ def test_no_bucket_lies_across_two_lines_of_the_cache(mebibytes: int) -> None:
     [(-1, UNKNOWN), (2, UNKNOWN), (5, -55)],
     ids=["nothing known", "a shallower bound", "a deep enough bound"],
 )
-def test_a_move_is_remembered_without_a_value(buffers: Buffers, depth: int, score: int) -> None:
+def test_a_move_is_stored_without_a_value(buffers: Buffers, depth: int, score: int) -> None:
     states, found = np.zeros(1, STATE), np.zeros(2, np.int64)
     states["keys"][0, 0] = KEY
     states["generation"] = 1

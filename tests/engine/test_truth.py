@@ -29,7 +29,7 @@ MATERIALS = (
 )  # fmt: skip
 
 
-def test_no_claim_is_wrong(tables_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_claims_agree_with_the_tables(tables_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with open_tablebase(tables_dir, rules="check") as tables:
         truth = Truth(tables)
         truth.claims("KRKN", 40, 6)
@@ -46,7 +46,7 @@ def places_of(columns: TableColumns) -> set[tuple[int, int]]:
     return set(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
 
 
-def test_short_wins_are_those_of_all_rows(tables_dir: Path) -> None:
+def test_short_wins_agree_with_all_rows(tables_dir: Path) -> None:
     with open_tablebase(tables_dir, rules="check") as tables:
         file = tables.table("KRKN")
         rows = TableColumns.concatenate(all_columns(file))
@@ -65,7 +65,7 @@ def test_short_wins_are_those_of_all_rows(tables_dir: Path) -> None:
             assert places_of(everything) == meant
 
 
-def test_shares_are_weighted_by_how_many_there_are() -> None:
+def test_shares_are_weighted_by_numbers_of_positions() -> None:
     assert share_of(3, 4, 4) == Share(0.75, 0)
     many, few = share_of(40, 40, 10**9), share_of(0, 40, 40)
     assert many.mean == 1
@@ -75,7 +75,7 @@ def test_shares_are_weighted_by_how_many_there_are() -> None:
 
 @pytest.mark.certification
 @pytest.mark.parametrize("material", MATERIALS)
-def test_no_claim_is_wrong_at_length(material: str, tmp_path: Path) -> None:
+def test_claims_agree_with_the_tables_in_large_samples(material: str, tmp_path: Path) -> None:
     """Twenty thousand positions in all."""
     build(tmp_path, Rules.WXF, material)
     with open_tablebase(tmp_path, rules="wxf") as tables:

@@ -64,7 +64,7 @@ def test_endgames(each_searcher: Searcher) -> None:
             check(each_searcher, position, [], depth)
 
 
-def test_games_in_which_much_hangs(each_searcher: Searcher) -> None:
+def test_middle_games(each_searcher: Searcher) -> None:
     for moves in random_games(random.Random(12), 4):
         check(each_searcher, Position.from_fen(START_FEN), moves, 1)
 

@@ -31,7 +31,7 @@ def ended(status: int | None, stderr: str = "") -> Ended:
 
 
 @pytest.mark.parametrize("status", [REFUSED, INTERRUPTED])
-def test_one_clear_line_is_how_a_command_may_fail(status: int) -> None:
+def test_one_clear_line_of_failure_is_no_finding(status: int) -> None:
     assert complaint(ended(OK, "a note\n"), [OK]) is None
     assert complaint(ended(status, LINE), [OK, status]) is None
     assert complaint(ended(status, f"1/3 KRK\n{LINE}"), [OK, status]) is None
@@ -73,7 +73,7 @@ def test_a_budget_is_spent() -> None:
     assert not Budget(3, -1.0).take()
 
 
-def test_what_belongs_into_a_directory_of_tables(tmp_path: Path) -> None:
+def test_strangers_in_a_directory_of_tables(tmp_path: Path) -> None:
     for name in ("KRK.none.dtm.xqt", "KRK.none.dtm.build.json", "KRK.none.dtm.proof.json",
                  "index.json", ".KRK.none.dtm.lock", "x.tmp", ".index.json.1.tmp"):  # fmt: skip
         (tmp_path / name).write_text(name)
@@ -83,7 +83,7 @@ def test_what_belongs_into_a_directory_of_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_findings_are_the_exit_status(
+def test_findings_determine_the_exit_status(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, right: bool
 ) -> None:
     def part(tally: Tally, budget: Budget, seed: int) -> None:

@@ -39,7 +39,7 @@ def test_every_answer_has_the_headers(
     assert SECURITY_HEADERS.items() <= {**answer.headers}.items()
 
 
-def test_so_does_that_to_a_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_has_the_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*arguments: object) -> None:
         raise IndexError("a bug")
 
@@ -51,7 +51,7 @@ def test_so_does_that_to_a_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert SECURITY_HEADERS.items() <= {**answer.headers}.items()
 
 
-def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
+def test_the_policy_allows_no_external_content() -> None:
     policy = SECURITY_HEADERS["content-security-policy"]
     rules = {words[0]: words[1:] for words in map(str.split, policy.split(";"))}
     assert rules["default-src"] == ["'self'"]

@@ -50,7 +50,7 @@ def test_mutated_texts(part: object, count: int) -> None:
     assert not slow  # how long it takes is for the campaign on an idle machine
 
 
-def test_a_reader_of_text_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_reader_of_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(text: str) -> None:
         raise IndexError("a bug")
 
@@ -63,7 +63,7 @@ def test_mutated_tables() -> None:
     assert not slow
 
 
-def test_a_reader_of_tables_that_believes_everything_is_found() -> None:
+def test_a_reader_of_tables_without_checks_is_found() -> None:
     seen: dict[Path, bytes] = {}
 
     def believes(sound: mutants.Sound) -> bool:
@@ -92,7 +92,7 @@ while length := stream.read(4):
 """Substitute for the C reader, whose behaviour each file determines."""
 
 
-def test_what_a_reader_in_c_does_is_told_of_the_file_that_made_it(tmp_path: Path) -> None:
+def test_faults_of_a_reader_in_c_name_the_file(tmp_path: Path) -> None:
     program = tmp_path / "reader"
     program.write_text(f"#!{sys.executable}\n{READER_IN_C}")
     program.chmod(0o755)
@@ -129,7 +129,7 @@ no_gcc = pytest.mark.skipif(missing_tool() is not None, reason=str(missing_tool(
 
 
 @no_gcc
-def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
+def test_files_are_complete_or_missing(tmp_path: Path) -> None:
     disk, folder = Disk(tmp_path), tmp_path / "disk"
     target = folder / "file"
     command: list[str | bytes] = [sys.executable, "-c", WRITE, str(target)]
@@ -155,7 +155,7 @@ def test_files_are_whole_or_not_there(tmp_path: Path) -> None:
 
 @no_gcc
 @pytest.mark.certification
-def test_a_fork_is_like_a_process_of_its_own(tmp_path: Path) -> None:
+def test_a_fork_behaves_like_a_new_process(tmp_path: Path) -> None:
     """Its streams, exit status, variables and faults are separate."""
     disk, out = Disk(tmp_path), tmp_path / "disk" / "board.svg"
     out.parent.mkdir()
@@ -193,13 +193,13 @@ def test_too_few_addresses_for_numpy_is_one_line(tmp_path: Path, mib: int) -> No
 # -- dependencies ----------------------------------------------------------------------------
 
 
-def test_licences_of_what_tbgen_runs_on() -> None:
+def test_licences_of_dependencies() -> None:
     needed = [package for package in dependencies.packages() if package.needed]
     assert {"numpy", "numba", "zstandard", "click", "tqdm", "llvmlite"} <= {p.name for p in needed}
     assert not [p for p in needed if not dependencies.is_permissive(p.licence)]
 
 
-def test_every_dependency_has_a_lower_end_that_is_tried() -> None:
+def test_every_dependency_has_a_tested_lowest_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert set(versions.EXTRAS) == set(project["optional-dependencies"])
     lowest = versions.lower_ends(*versions.EXTRAS)
@@ -216,7 +216,7 @@ def test_every_dependency_has_a_lower_end_that_is_tried() -> None:
         ("MPL-2.0 AND MIT", True), ("BSD-3-Clause AND GPL-3.0-only", False), ("not stated", False),
     ],
 )  # fmt: skip
-def test_what_a_licence_may_ask(licence: str, good: bool) -> None:
+def test_permissive_licences(licence: str, good: bool) -> None:
     assert dependencies.is_permissive(licence) == good
 
 

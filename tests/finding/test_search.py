@@ -101,7 +101,7 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
             find(material, tables, sort="length")
 
 
-def test_random_positions_are_found_where_they_should_be(krkn: GameTablebase) -> None:
+def test_searches_agree_with_probes_of_random_positions(krkn: GameTablebase) -> None:
     file = krkn.table("KRKN")
     sample = sampled_columns(file, 250, 4)
     only = places(krkn, only=True)
@@ -125,7 +125,7 @@ def test_random_positions_are_found_where_they_should_be(krkn: GameTablebase) ->
     assert kept > 3
 
 
-def test_a_search_goes_on_where_another_ended(krkn: GameTablebase) -> None:
+def test_a_search_continues_an_earlier_one(krkn: GameTablebase) -> None:
     whole = [found.fen for found in find("KRKN", krkn, orders=(1, 9))]
     for end in (0, 1, len(whole) // 2, len(whole) - 1):
         rest = find("KRKN", krkn, orders=(1, 9), after=whole[end], limit=20)
@@ -192,7 +192,7 @@ def test_bad_input(arguments: tuple[str, ...], said: str) -> None:
     assert said in result.stderr
 
 
-def test_what_is_found_shows_itself_in_a_line(krkn: GameTablebase) -> None:
+def test_repr_of_results(krkn: GameTablebase) -> None:
     search = find("KRKN", krkn)
     assert repr(search) == "<Search: KRKN>"
     assert repr(search.material) == "Material('KRKN')"

@@ -42,7 +42,7 @@ def defined() -> set[str]:
     return found
 
 
-def test_what_the_page_names_exists() -> None:
+def test_names_on_the_page_exist() -> None:
     paths = [path for path in PATHS if path not in COMMANDS]
     missing = [p for p in paths if not ((ROOT / p).exists() or (ROOT / "tbgen" / p).exists())]
     for name in NAMES:
@@ -51,12 +51,12 @@ def test_what_the_page_names_exists() -> None:
     assert not missing
 
 
-def test_the_picture_is_of_the_code_as_it_is() -> None:
+def test_the_picture_is_current() -> None:
     """Otherwise run `python scripts/docs/architecture.py`."""
     assert architecture.DRAWING.read_text("utf-8") == architecture.drawing()
 
 
-def test_every_package_has_a_room_and_every_arrow_leads_down() -> None:
+def test_every_package_has_a_box_and_every_arrow_leads_down() -> None:
     root = ElementTree.fromstring(architecture.DRAWING.read_text("utf-8"))
     name = "{http://www.w3.org/2000/svg}"
     rooms = {text.text for text in root.iter(f"{name}text") if text.get("class") == "name"}
@@ -69,7 +69,7 @@ def test_every_package_has_a_room_and_every_arrow_leads_down() -> None:
         assert heights == sorted(heights)
 
 
-def test_what_follows_from_other_arrows_is_left_out() -> None:
+def test_implied_arrows_are_left_out() -> None:
     edges = {"top": {"middle", "ground"}, "middle": {"ground"}, "ground": set()}
     assert architecture.without_detours(edges)["top"] == {"middle"}
     assert architecture.floors(edges) == {"ground": 0, "middle": 1, "top": 2}

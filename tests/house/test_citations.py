@@ -98,19 +98,19 @@ def mistakes(path: Path) -> list[str]:
     return wrong
 
 
-def test_what_is_cited_is_there() -> None:
+def test_citations_exist() -> None:
     wrong = [f"{name_of(path)}: {line}" for path in SOURCES for line in mistakes(path)]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_c_includes_what_is_there() -> None:
+def test_includes_of_c_sources_exist() -> None:
     """Checked also without a compiler."""
     for path in [*ROOT.glob("contrib/*.[ch]"), *ROOT.glob("tests/**/*.[ch]")]:
         for header in re.findall(r'^#include "([^"]+)"', path.read_text("utf-8"), re.MULTILINE):
             assert (path.parent / header).exists(), f"{name_of(path)}: {header}"
 
 
-def test_links_lead_somewhere() -> None:
+def test_links_have_targets() -> None:
     """To a file and, if given, to a heading."""
     wrong = []
     for page in pages():

@@ -167,7 +167,7 @@ def test_functions_are_typed() -> None:
     assert not untyped, "\n" + "\n".join(untyped)
 
 
-def test_only_files_with_kernels_are_excused_from_types() -> None:
+def test_only_files_with_kernels_are_exempt_from_types() -> None:
     wrong = []
     for path in PACKAGE:
         header = path.read_text("utf-8").partition("\n")[0]
@@ -176,7 +176,7 @@ def test_only_files_with_kernels_are_excused_from_types() -> None:
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def test_what_is_understood() -> None:
+def test_parsing_of_parameter_descriptions() -> None:
     """The checks of this module, on a docstring with every form."""
     said = entries("""Do it.
 

@@ -79,7 +79,7 @@ def test_every_package_has_a_layer() -> None:
     assert {package_of(module) for module in sources()} == {"", *LAYERS}
 
 
-def test_layers_have_no_circle() -> None:
+def test_layers_have_no_cycle() -> None:
     assert len(list(TopologicalSorter(LAYERS).static_order())) == len(LAYERS)
 
 
@@ -98,13 +98,13 @@ def test_imports_go_one_way(package: str) -> None:
                 assert known, f"{module} imports {other}"
 
 
-def test_only_drawings_and_pages_are_markup() -> None:
+def test_language_and_knowledge_have_no_markup() -> None:
     for module in sources():
         if package_of(module) in ("board.language", "board.knowledge"):
             assert not {"html", "urllib"} & {other.split(".")[0] for other in imported(module)}
 
 
-def test_no_circle_of_modules() -> None:
+def test_modules_have_no_import_cycle() -> None:
     """Including imports under `TYPE_CHECKING` or inside functions."""
     graph = {
         module: {other for other in imported(module) if other in sources() and other != module}
@@ -119,7 +119,7 @@ def test_no_circle_of_modules() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_proofs_share_nothing_with_what_they_prove() -> None:
+def test_proofs_import_nothing_of_the_builder() -> None:
     """Neither directly, nor through other imports."""
     reached, waiting = set(), [module for module in sources() if package_of(module) == "verify"]
     while waiting:

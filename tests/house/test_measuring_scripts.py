@@ -54,7 +54,7 @@ def rows() -> list[Measured]:
     return found
 
 
-def test_the_memory_that_the_goal_allows() -> None:
+def test_allowed_memory() -> None:
     assert bench_goals.allowed_memory(10_000_000, 7) == pytest.approx(26_000_000 + 7 + 160 * MIB)
 
 
@@ -75,7 +75,7 @@ def test_ratios_are_sums_over_what_both_measured() -> None:
     assert f"worst KRKN: {100 * MIB / allowed:.2f}" in text
 
 
-def test_goals_of_its_own_are_ratios() -> None:
+def test_own_goals_are_ratios() -> None:
     small = replace(measurement(6), table_cpu=5.0, table_wall=5.0)
     measured = {
         "KRNKR": replace(small, table_wall=5.5, table_cpu=9.9),
@@ -90,14 +90,14 @@ def test_goals_of_its_own_are_ratios() -> None:
     assert bench_goals.own_goals({"KRKN": small}, slots, 2, studied=None) == []
 
 
-def test_an_index_padded_against_the_peer_gains_no_memory() -> None:
+def test_a_padded_index_does_not_raise_the_allowed_memory() -> None:
     measured = {"KRKN": measurement(peak=300 * MIB)}
     padded = bench_goals.summary(measured, {"KRKN": 10**9}, {"KRKN": Peer(1, 10**6, 1)})
     tight = bench_goals.summary(measured, {"KRKN": 10**6}, {"KRKN": Peer(1, 10**6, 1)})
     assert padded == tight
 
 
-def test_the_peers_file_is_read_under_canonical_names(tmp_path: Path) -> None:
+def test_names_in_the_peers_file_become_canonical(tmp_path: Path) -> None:
     path = tmp_path / "peer.csv"
     path.write_text(PEER_COLUMNS + "KRKRN,100,8,30,40\nKRNKRA,200,,3,4\n")
     assert read_peer(path) == {"KRNKR": Peer(8, 100, 70), "KRNKRA": Peer(None, 200, 7)}
@@ -106,7 +106,7 @@ def test_the_peers_file_is_read_under_canonical_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "material\nKRK\n", PEER_COLUMNS + "KRK,x,1,1,1\n"])
-def test_a_bad_peers_file_is_one_line(tmp_path: Path, text: str | None) -> None:
+def test_a_bad_peers_file_is_an_error_of_one_line(tmp_path: Path, text: str | None) -> None:
     path = tmp_path / "peer.csv"
     if text is not None:
         path.write_text(text)
@@ -116,24 +116,24 @@ def test_a_bad_peers_file_is_one_line(tmp_path: Path, text: str | None) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_study_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_study_is_an_error_of_one_line(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="--yardstick takes"):
         bench_goals.yardstick(tmp_path / "bulk2.py")
 
 
-def test_a_power_law_is_found_again() -> None:
+def test_a_power_law_is_recovered() -> None:
     sizes = [10.0, 100.0, 5000.0]
     factor, exponent = growth.fit_power(sizes, [3 * size**1.25 for size in sizes])
     assert (factor, exponent) == (pytest.approx(3), pytest.approx(1.25))
 
 
 @pytest.mark.parametrize(("sizes", "costs"), [([5, 5], [1, 2]), ([1, 2], [0, 1]), ([3], [1])])
-def test_no_power_law_through_one_size_or_nothing(sizes: list[float], costs: list[float]) -> None:
+def test_a_power_law_needs_two_sizes(sizes: list[float], costs: list[float]) -> None:
     with pytest.raises(ValueError, match="two different sizes"):
         growth.fit_power(sizes, costs)
 
 
-def test_measurements_are_written_in_one_order_and_read_back(tmp_path: Path) -> None:
+def test_round_trip_of_measurements(tmp_path: Path) -> None:
     listed, path, again = rows(), tmp_path / "a.csv", tmp_path / "b.csv"
     growth.write_growth(path, "a date, a machine", listed)
     growth.write_growth(again, "a date, a machine", listed[::-1])
@@ -172,7 +172,7 @@ def test_the_plot_has_every_point_and_its_laws() -> None:
     assert "other generator: slots^" not in described
 
 
-def test_an_order_has_its_price() -> None:
+def test_cost_of_an_order() -> None:
     points = [(0, 100.0), (10, 150.0), (20, 200.0)]
     (law,) = plot_growth.slope_law(plot_growth.Series("tbgen", points))
     assert law.label == "100 + 5.0 for each order, 3 tables"
@@ -180,7 +180,7 @@ def test_an_order_has_its_price() -> None:
     assert plot_growth.slope_law(plot_growth.Series("tbgen", points[:1])) == []
 
 
-def test_the_usual_materials_come_with_what_they_need() -> None:
+def test_default_materials_include_supporting_tables() -> None:
     chosen = plot_growth.chosen([], 1 << 62, Rules.WXF)
     names = {material.name for material in chosen}
     for material in chosen:
@@ -191,7 +191,7 @@ def test_the_usual_materials_come_with_what_they_need() -> None:
     assert both_kinds == {False, True}
 
 
-def test_a_material_contains_what_captures_leave_of_it() -> None:
+def test_a_material_contains_those_after_captures() -> None:
     larger = Material.parse("KRNKRA")
     assert all(plan_accuracy.contains(larger, smaller) for smaller in larger.closure())
     # The side with less may become the one that is named first.
@@ -224,7 +224,7 @@ def test_a_material_left_out_is_predicted_from_the_others() -> None:
         assert seconds == pytest.approx(row.cpu_seconds, rel=0.2)
 
 
-def test_what_is_left_out_teaches_nothing() -> None:
+def test_left_out_tables_do_not_affect_predictions() -> None:
     """A table with unusual compression is not predicted by its own measurement."""
     listed = [
         replace(row, file_bytes=row.file_bytes * 9) if row.material == "KRKNA" else row
@@ -270,7 +270,7 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
     assert sum(value <= plan_accuracy.BYTES_FACTOR for value in factors) >= 0.95 * len(factors)
 
 
-def test_a_plan_learns_from_the_records_of_a_run() -> None:
+def test_learning_from_the_records_of_a_run() -> None:
     """The run's machine takes twice as long as that of the measurements."""
     run = [replace(row, cpu_seconds=2 * row.cpu_seconds, peak_bytes=0) for row in rows()]
     known = [row for row in rows() if row.material != "KRNKR"]
@@ -292,7 +292,7 @@ def test_records_are_rows_of_measurements() -> None:
     ) == measured  # fmt: skip
 
 
-def test_workers_of_little_memory_leave_out_what_needs_larger_tables() -> None:
+def test_workers_with_little_memory_leave_out_dependent_tables() -> None:
     planned = plan([Material.parse("KRNKR"), Material.parse("KRKNA")], Rules.WXF, threads=1)
     everything, on_disk = big_sets.jobs_within(planned, 1 << 40)
     assert ([job.key for job in everything], on_disk) == ([t.material.name for t in planned], 0)

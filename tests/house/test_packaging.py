@@ -35,7 +35,7 @@ def test_every_package_is_installed() -> None:
     )
 
 
-def test_every_file_beside_the_code_is_installed() -> None:
+def test_every_data_file_is_installed() -> None:
     missing = []
     for name, folder in packages().items():
         patterns = SETTINGS["package-data"].get(name, [])
@@ -49,7 +49,7 @@ def test_every_file_beside_the_code_is_installed() -> None:
     assert not missing
 
 
-def test_an_index_page_has_all_that_its_text_shows() -> None:
+def test_the_package_description_has_no_relative_links() -> None:
     """No relative link or picture; authors, and classifiers."""
     project = PROJECT["project"]
     text = (ROOT / project["readme"]).read_text("utf-8")

@@ -41,7 +41,7 @@ def test_the_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", blocks(README, "sh"))
-def test_the_two_commands_are_commands(command: str) -> None:
+def test_the_first_commands_exist(command: str) -> None:
     assert subprocess.run(["sh", "-n", "-c", command], check=False).returncode == 0
     assert "\n" not in command.strip()
     for part in re.findall(r"\.venv/bin/(tbgen [a-z]+)", command):
@@ -52,19 +52,19 @@ def test_the_two_commands_are_commands(command: str) -> None:
         assert result.returncode == 0
 
 
-def test_the_command_of_the_tests_is_what_is_run() -> None:
+def test_the_test_command_is_that_of_ci() -> None:
     """The last line of .ci/run is the README's command for the tests."""
     last = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()[-1]
     assert last.endswith("-m pytest")
     assert last in blocks(README, "sh")[1]
 
 
-def test_it_is_short() -> None:
+def test_the_readme_is_short() -> None:
     """Longer texts are pages of docs/, and are linked."""
     assert len(README.splitlines()) < 130
 
 
-def test_how_output_is_compared() -> None:
+def test_comparison_of_output() -> None:
     printed = ["a 1.5 s", "b", "c 3 KiB, and more", "d"]
     assert mismatch(printed, ["a 2.0 s", "b", "c 3 KiB, ...", "d"]) is None
     assert mismatch(printed, ["a 4 min", "b", "c 17 MiB, ...", "d"]) == "c 17 MiB, ..."

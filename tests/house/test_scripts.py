@@ -11,7 +11,7 @@ from tests.kits.sources import name_of, python_files, tree_of
 SCRIPTS = [path for path in python_files("scripts") if "__main__" in path.read_text("utf-8")]
 
 
-def test_arguments_are_read_by_argparse_and_explained() -> None:
+def test_scripts_use_argparse_with_help() -> None:
     """A script without arguments may be described by the page that it writes."""
     for path in SCRIPTS:
         name, text = name_of(path), path.read_text("utf-8")
@@ -22,7 +22,7 @@ def test_arguments_are_read_by_argparse_and_explained() -> None:
             assert f"python {name}" in (ast.get_docstring(tree_of(path)) or ""), name
 
 
-def test_the_lane_of_certifications_runs_what_is_there() -> None:
+def test_the_certification_job_runs_existing_scripts() -> None:
     """With the oldest and the newest numpy and numba, and the advisories."""
     lane = (ROOT / ".ci" / "certify").read_text("utf-8")
     named = re.findall(r"scripts/[a-z_/]+\.py", lane)

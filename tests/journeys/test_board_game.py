@@ -71,7 +71,7 @@ def url(tables_dir: Path) -> Iterator[str]:
         yield found
 
 
-def test_the_engine_replies_until_a_table_knows_the_rest(url: str) -> None:
+def test_the_engine_replies_until_a_table_is_reached(url: str) -> None:
     opening = Game(url, START_FEN)
     assert opening.play()
     assert opening.replies == ["/reply"]

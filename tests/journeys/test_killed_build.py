@@ -29,7 +29,7 @@ def kill_in_the_middle(directory: Path, chance: random.Random) -> bool:
     return process.returncode != 0
 
 
-def test_a_build_that_was_killed_is_resumed_and_proven(tmp_path: Path) -> None:
+def test_a_killed_build_is_resumed_and_proven(tmp_path: Path) -> None:
     chance = random.Random(2)
     assert [kill_in_the_middle(tmp_path, chance) for _ in range(2)] == [True, True]
     listed = answer(TBGEN, "ls", "--tables", tmp_path)["tables"]

@@ -16,7 +16,7 @@ OPPONENT = shutil.which("fairy-stockfish", path="/usr/bin:/usr/local/bin:/usr/ga
 
 
 @pytest.mark.skipif(OPPONENT is None, reason="fairy-stockfish is not installed")
-def test_what_the_tables_win_is_won_and_what_they_draw_is_held(tables_dir: Path) -> None:
+def test_the_tables_win_won_positions_and_hold_draws(tables_dir: Path) -> None:
     """Some wins are by the rules of repetition; the referee judges whole games."""
     script = ROOT / "scripts" / "match" / "infallible.py"
     played = run(

@@ -54,7 +54,7 @@ def test_fetched_tables_are_proven(fetched: Path) -> None:
 
 
 @cprograms.needs_c
-def test_c_and_python_say_the_same_of_them(fetched: Path) -> None:
+def test_c_and_python_agree_on_fetched_tables(fetched: Path) -> None:
     example = cprograms.compiled("example", (cprograms.CONTRIB / "example.c", *cprograms.READER))
     first, *moves = run(example, fetched, "wxf", FEN).stdout.splitlines()
     probed = answer(TBGEN, "probe", FEN, "--tables", fetched)

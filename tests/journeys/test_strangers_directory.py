@@ -76,7 +76,7 @@ def refuse(directory: Path, *words: str, said: str, status: int = 3) -> None:
     assert [line[:6] for line in errors[1:]] in ([], ["hint: "])
 
 
-def test_what_is_wrong_is_listed_and_what_is_good_is_used(directory: Path) -> None:
+def test_faults_are_listed_and_good_tables_are_used(directory: Path) -> None:
     listed = run(*ASKING, TBGEN, "ls", "--tables", directory, status=3)
     errors = [line for line in listed.stderr.splitlines() if line.startswith("error: ")]
     for material, wrong in WRONG.items():
@@ -89,7 +89,7 @@ def test_what_is_wrong_is_listed_and_what_is_good_is_used(directory: Path) -> No
     assert "KRK (check, dtm): proven" in run(TBGEN, "verify", "KRK", "--tables", directory).stdout
 
 
-def test_what_is_no_table_is_refused_in_a_line(directory: Path) -> None:
+def test_invalid_files_are_refused_in_one_line(directory: Path) -> None:
     refuse(directory, "probe", KPK, said=WRONG["KPK"])
     refuse(directory, "probe", KRRK, said="there is no table of KRRK", status=1)
     refuse(directory, "probe", KCPK, said=WRONG["KCPK"], status=2)
@@ -101,7 +101,7 @@ def test_what_is_no_table_is_refused_in_a_line(directory: Path) -> None:
     assert not mine.exists()
 
 
-def test_a_damaged_table_is_built_again_when_that_is_asked_for(directory: Path) -> None:
+def test_a_damaged_table_is_rebuilt_on_request(directory: Path) -> None:
     """It is not silently skipped as a present table."""
     refuse(directory, "build", "KPK", "--rules", "check", said=WRONG["KPK"])
     build = [TBGEN, "build", "KPK", "--rules", "check", "--tables", directory]
@@ -110,7 +110,7 @@ def test_a_damaged_table_is_built_again_when_that_is_asked_for(directory: Path) 
     assert answer(TBGEN, "probe", KPK, "--tables", directory)["outcome"] == "win"
 
 
-def test_the_engine_searches_and_says_once_what_it_leaves_out(directory: Path) -> None:
+def test_the_engine_reports_unusable_tables_once(directory: Path) -> None:
     engine = Engine("uci", directory, [*ASKING, ENGINE])
     engine.say("setoption name Rules value check")
     for fen in (KNK, KCPK, KRRK, AN_ARM_EACH, KNK):

@@ -84,7 +84,7 @@ def test_the_wheel_is_complete(wheel: Path) -> None:
     assert names == expected
 
 
-def test_it_works_far_from_the_repository(programs: Path, tables_dir: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_elsewhere(programs: Path, tables_dir: Path, tmp_path: Path) -> None:
     command, where = programs / "tbgen", ("--rules", "check", "--tables", tables_dir)
     version = run(command, "--version", folder=tmp_path)
     assert version.stdout == f"tbgen {tbgen.__version__}\n"
@@ -105,13 +105,13 @@ def test_it_works_far_from_the_repository(programs: Path, tables_dir: Path, tmp_
     engine.close()
 
 
-def test_an_index_of_packages_would_take_them(packed: Path) -> None:
+def test_twine_accepts_the_packages(packed: Path) -> None:
     files = sorted(packed.iterdir())
     checked = run(sys.executable, "-m", "twine", "check", "--strict", *files)
     assert checked.stdout.count("PASSED") == len(files) == 2
 
 
-def test_the_source_distribution_has_all_that_tests_and_docs_need(packed: Path) -> None:
+def test_the_source_distribution_is_complete(packed: Path) -> None:
     (archive,) = packed.glob("*.tar.gz")
     with tarfile.open(archive) as sources:
         names = {name.partition("/")[2] for name in sources.getnames()}

@@ -46,7 +46,7 @@ def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
     nothing_but(tmp_path, KRK.file)
 
 
-def test_what_was_cut_is_continued(server: Server, tmp_path: Path) -> None:
+def test_an_interrupted_transfer_resumes(server: Server, tmp_path: Path) -> None:
     server.cut_at = 2_000_000
     source = WebSource(server.address + "/")
     with pytest.raises(FetchError, match=r"ended after 2,000,000 of 5,120,000 bytes"):
@@ -59,7 +59,7 @@ def test_what_was_cut_is_continued(server: Server, tmp_path: Path) -> None:
     assert [asked for _, asked in server.asked] == [None, "bytes=2000000-", "bytes=4000000-"]
 
 
-def test_another_source_goes_on_where_one_was_cut(server: Server, tmp_path: Path) -> None:
+def test_another_source_resumes_an_interrupted_transfer(server: Server, tmp_path: Path) -> None:
     mirror = tmp_path / "mirror"
     mirror.mkdir()
     (mirror / KRK.file).write_bytes(CONTENT[:3_000_000])
@@ -68,7 +68,7 @@ def test_another_source_goes_on_where_one_was_cut(server: Server, tmp_path: Path
     assert (tmp_path / KRK.file).read_bytes() == CONTENT
 
 
-def test_a_server_without_ranges_begins_anew(server: Server, tmp_path: Path) -> None:
+def test_a_server_without_ranges_restarts_the_transfer(server: Server, tmp_path: Path) -> None:
     part(tmp_path).write_bytes(b"something else")
     server.ranges = False
     assert fetch(KRK, [WebSource(server.address)], tmp_path)
@@ -77,7 +77,7 @@ def test_a_server_without_ranges_begins_anew(server: Server, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("content", [b"", CONTENT[:-1] + b"x", CONTENT + b"x", b"<html>"])
 @pytest.mark.parametrize("ranges", [True, False])
-def test_other_bytes_get_no_name(
+def test_wrong_content_gets_no_final_name(
     server: Server, tmp_path: Path, content: bytes, ranges: bool
 ) -> None:
     server.files[f"/{KRK.file}"], server.ranges = content, ranges
@@ -87,7 +87,7 @@ def test_other_bytes_get_no_name(
     nothing_but(tmp_path, *([part(tmp_path).name] if content == b"<html>" else []))
 
 
-def test_a_part_of_other_bytes_is_not_the_end_of_it(server: Server, tmp_path: Path) -> None:
+def test_a_wrong_part_is_discarded_and_fetched_again(server: Server, tmp_path: Path) -> None:
     """The hash differs, so the part is emptied, and the whole file is requested."""
     part(tmp_path).write_bytes(b"x" * 1000)
     source = WebSource(server.address)
@@ -105,7 +105,7 @@ def test_a_range_that_begins_elsewhere_is_refused(server: Server, tmp_path: Path
     assert part(tmp_path).read_bytes() == CONTENT[:1000]
 
 
-def test_a_range_of_numbers_without_an_end_is_refused(server: Server, tmp_path: Path) -> None:
+def test_a_range_with_overlong_numbers_is_refused(server: Server, tmp_path: Path) -> None:
     part(tmp_path).write_bytes(CONTENT[:1000])
     server.range = f"bytes {'9' * 5000}-1/2"
     with pytest.raises(FetchError, match="another range than was asked for"):
@@ -113,14 +113,14 @@ def test_a_range_of_numbers_without_an_end_is_refused(server: Server, tmp_path: 
 
 
 @pytest.mark.parametrize("target", ["file:///etc/hostname", "ftp://127.0.0.1/x"])
-def test_nothing_but_http_is_spoken(server: Server, tmp_path: Path, target: str) -> None:
+def test_only_http_is_allowed(server: Server, tmp_path: Path, target: str) -> None:
     server.redirect = target
     with pytest.raises(FetchError):
         fetch(KRK, [WebSource(server.address)], tmp_path)
     assert not (tmp_path / KRK.file).exists()
 
 
-def test_each_source_says_why(server: Server, tmp_path: Path) -> None:
+def test_the_error_of_each_source_is_reported(server: Server, tmp_path: Path) -> None:
     server.files.clear()
     sources = [WebSource(server.address), source_of(str(tmp_path / "none")),
                WebSource("http://127.0.0.1:1")]  # fmt: skip
@@ -133,7 +133,7 @@ def test_each_source_says_why(server: Server, tmp_path: Path) -> None:
     assert "\n" not in said
 
 
-def test_what_is_there_and_differs_is_not_replaced(server: Server, tmp_path: Path) -> None:
+def test_a_different_existing_file_is_not_replaced(server: Server, tmp_path: Path) -> None:
     (tmp_path / KRK.file).write_bytes(b"mine")
     with pytest.raises(FetchError, match="is another file than the index lists"):
         fetch(KRK, [WebSource(server.address)], tmp_path)
@@ -141,7 +141,7 @@ def test_what_is_there_and_differs_is_not_replaced(server: Server, tmp_path: Pat
     assert not server.asked
 
 
-def test_a_table_that_is_being_built_is_left_alone(server: Server, tmp_path: Path) -> None:
+def test_a_table_under_construction_is_not_fetched(server: Server, tmp_path: Path) -> None:
     with locked(tmp_path / ".KRK.wxf.dtm.lock"), pytest.raises(BlockingIOError):
         fetch(KRK, [WebSource(server.address)], tmp_path)
 
@@ -165,7 +165,7 @@ def test_a_part_is_not_written_through_a_link(server: Server, tmp_path: Path) ->
     assert precious.read_text() == "precious"
 
 
-def test_a_part_with_another_name_is_not_gone_on_with(server: Server, tmp_path: Path) -> None:
+def test_a_hard_linked_part_is_not_resumed(server: Server, tmp_path: Path) -> None:
     precious, tables = tmp_path / "precious", tmp_path / "tables"
     precious.write_bytes(CONTENT[:1000])
     tables.mkdir()
@@ -176,7 +176,7 @@ def test_a_part_with_another_name_is_not_gone_on_with(server: Server, tmp_path: 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="who is not root can give no file away")
-def test_a_part_of_another_user_is_not_gone_on_with(server: Server, tmp_path: Path) -> None:
+def test_a_part_of_another_user_is_not_resumed(server: Server, tmp_path: Path) -> None:
     part(tmp_path).write_bytes(CONTENT[:1000])
     os.chown(part(tmp_path), 12_345, -1)
     assert fetch(KRK, [WebSource(server.address)], tmp_path)
@@ -184,7 +184,7 @@ def test_a_part_of_another_user_is_not_gone_on_with(server: Server, tmp_path: Pa
     assert server.asked == [(f"/{KRK.file}", None)]
 
 
-def test_a_file_that_has_no_room_is_named(server: Server, tmp_path: Path) -> None:
+def test_a_file_too_large_for_the_disk_is_named(server: Server, tmp_path: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
     try:
@@ -212,7 +212,7 @@ def test_a_file_that_has_no_room_is_named(server: Server, tmp_path: Path) -> Non
     ],
     ids=repr,
 )
-def test_an_index_is_not_believed(change: dict[str, object], said: str) -> None:
+def test_an_invalid_index_is_refused(change: dict[str, object], said: str) -> None:
     entry = {"file": KRK.file, "bytes": 5, "sha256": KRK.sha256} | change
     with pytest.raises(BadIndexError, match=said):
         read_index(json.dumps({"format": 1, "files": [entry]}))
@@ -227,7 +227,7 @@ def test_an_index_is_not_believed(change: dict[str, object], said: str) -> None:
     ],
     ids=range(7),
 )  # fmt: skip
-def test_what_is_no_index_is_refused(text: str, said: str) -> None:
+def test_text_that_is_no_index_is_refused(text: str, said: str) -> None:
     with pytest.raises(BadIndexError, match=said):
         read_index(text)
 
@@ -238,9 +238,7 @@ def test_a_file_is_listed_once() -> None:
         read_index(json.dumps({"format": 1, "files": [entry, entry]}))
 
 
-def test_an_index_lists_tables_and_what_is_written_is_read(
-    tables_dir: Path, tmp_path: Path
-) -> None:
+def test_round_trip_of_an_index(tables_dir: Path, tmp_path: Path) -> None:
     for path in tables_dir.iterdir():
         shutil.copy(path, tmp_path)
     (tmp_path / "KRK.check.dtm.proof.json").write_text("{}")
@@ -263,7 +261,7 @@ def test_an_index_lists_tables_and_what_is_written_is_read(
         index_of(tmp_path)
 
 
-def test_the_command_keeps_what_is_there_and_believes_no_index(
+def test_the_command_keeps_existing_tables_and_checks_digests(
     tables_dir: Path, tmp_path: Path
 ) -> None:
     shared, mine = tmp_path / "shared", tmp_path / "mine"
@@ -292,7 +290,7 @@ def test_an_index_without_an_end_is_refused(tmp_path: Path) -> None:
     assert "/dev/zero has more than 8 MiB" in result.stderr
 
 
-def test_what_to_do_is_said(tables_dir: Path, tmp_path: Path) -> None:
+def test_hints(tables_dir: Path, tmp_path: Path) -> None:
     shared, mine = tmp_path / "shared", tmp_path / "mine"
     shutil.copytree(tables_dir, shared)
 
@@ -318,7 +316,7 @@ def test_what_to_do_is_said(tables_dir: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_a_source_that_gives_nothing_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_fetch_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(FetchError):
         fetch(KRK, [DirectorySource(tmp_path / "none")], tmp_path)
     nothing_but(tmp_path)

@@ -42,7 +42,7 @@ def listed(tables: Path) -> dict[str, Digests]:
     return {entry["file"]: Digests(entry["digest"], entry["values"]) for entry in files}
 
 
-def test_the_list_has_the_sets_that_it_says() -> None:
+def test_the_list_has_its_documented_sets() -> None:
     names = {
         TableName(material, RuleSet(Rules.WXF), Metric.DTM).filename
         for material in [
@@ -57,7 +57,7 @@ def test_the_list_has_the_sets_that_it_says() -> None:
     assert len(materials_of((), attackers=1)) == 324
 
 
-def test_both_lists_say_the_same() -> None:
+def test_both_lists_agree() -> None:
     """docs/digests.csv has fewer materials of at most five men, and more rule sets."""
     known = read_known()
     with (DOCS / "digests.csv").open(newline="", encoding="utf-8") as file:
@@ -66,7 +66,7 @@ def test_both_lists_say_the_same() -> None:
     assert not [row for row in common if row["digest"] != known[row["file"]].digest]
 
 
-def test_what_is_built_is_as_listed() -> None:
+def test_built_tables_agree_with_the_list() -> None:
     tables = built("KRKN", rules="wxf")
     status, found = compare(tables, "KRK", "KNK", "KRKN")
     assert status == 0
@@ -101,7 +101,7 @@ def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
     assert compare(tables, "KRK", "--rules", "check") == (0, {KRK: "unknown"})
 
 
-def test_values_are_nobody_elses_word(tables_dir: Path, tmp_path: Path) -> None:
+def test_values_are_recomputed_from_the_table(tables_dir: Path, tmp_path: Path) -> None:
     """Neither an index in the directory nor a false digest in the header is trusted."""
     tables = tmp_path / "tables"
     shutil.copytree(tables_dir, tables)
@@ -126,7 +126,7 @@ def test_values_are_nobody_elses_word(tables_dir: Path, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_forged_digest_is_found_where_it_is_checked(tables_dir: Path, tmp_path: Path) -> None:
+def test_a_forged_digest_is_found(tables_dir: Path, tmp_path: Path) -> None:
     """The checksum of the header is correct."""
     path = tmp_path / KRK
     data = (tables_dir / KRK).read_bytes()
@@ -151,7 +151,7 @@ def test_standings() -> None:
     assert standing("b", Digests("1", "2"), known) == Standing.UNKNOWN
 
 
-def test_what_is_no_list_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_list_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "list.csv"
     for content in (b"file,digest\nKRK,0\n", b"\xff\xfe", b'file,digest,values\n"\n', b"",
                     b"file,digest,values\nKRK,0,0\n", b"file,digest,values\nKRK\n"):  # fmt: skip

@@ -15,7 +15,7 @@ from tests.publishing.conftest import CONTENT, KRK, Server
 
 
 @pytest.mark.parametrize("drips", ["head", "body"])
-def test_after_a_slow_server_the_next_one_is_asked(
+def test_a_slow_server_is_left_for_the_next(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drips: str
 ) -> None:
     """Single bytes keep each read from timing out."""
@@ -30,7 +30,7 @@ def test_after_a_slow_server_the_next_one_is_asked(
     assert len(server.asked) == 2
 
 
-def test_a_server_that_says_nothing_is_left_in_the_handshake(
+def test_a_silent_server_is_left_during_the_handshake(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
@@ -49,7 +49,7 @@ def test_an_index_has_a_deadline(server: Server, monkeypatch: pytest.MonkeyPatch
         fetch_index([WebSource(server.address)])
 
 
-def test_connections_are_closed_whatever_ends_them(
+def test_connections_are_always_closed(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[socket.socket] = []

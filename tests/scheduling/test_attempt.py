@@ -40,7 +40,7 @@ def throw(error: Exception) -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_an_error_arrives_as_what_it_was(error: Exception) -> None:
+def test_an_error_keeps_its_type_and_facts(error: Exception) -> None:
     with pytest.raises(type(error)) as caught:
         result_of(throw, error)
     assert type(caught.value) is type(error)
@@ -54,5 +54,5 @@ def test_an_error_arrives_as_what_it_was(error: Exception) -> None:
     assert "test_attempt" in caught.value.__notes__[0]
 
 
-def test_a_result_is_a_result() -> None:
+def test_a_result_is_returned() -> None:
     assert result_of(divmod, 7, 2) == (3, 1)

@@ -14,12 +14,12 @@ def start(number: int) -> Start:
     return Start(JOBS[number], 0, 1, 0.0)
 
 
-def test_before_anything_is_done_estimates_stand() -> None:
+def test_estimates_are_unchanged_before_the_first_result() -> None:
     assert Forecast(JOBS, 1, clock=lambda: 0.0).seconds_left() == pytest.approx(40.0)
     assert Forecast(JOBS, 2, clock=lambda: 0.0).seconds_left() == pytest.approx(20.0)
 
 
-def test_what_took_twice_as_long_will_again() -> None:
+def test_estimates_scale_with_finished_jobs() -> None:
     now = [0.0]
     forecast = Forecast(JOBS, 1, clock=lambda: now[0])
     forecast.started(start(0))
@@ -39,7 +39,7 @@ def test_what_took_twice_as_long_will_again() -> None:
 
 
 @pytest.mark.parametrize("looks", [1, 50])
-def test_what_should_have_ended_takes_longer_still(looks: int) -> None:
+def test_an_overdue_job_extends_the_forecast(looks: int) -> None:
     """Independent of the number of queries: the last table takes ten times its planned time."""
     now = [0.0]
     forecast = Forecast(JOBS[:2], 1, clock=lambda: now[0])

@@ -65,7 +65,7 @@ def is_gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_a_process_serves_and_may_fail_and_is_told_of(
+def test_a_process_runs_jobs_and_reports_failures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One process runs all cases, since a start takes half a second.
@@ -105,16 +105,14 @@ def test_a_process_serves_and_may_fail_and_is_told_of(
     assert not (tmp_path / "planted").exists()
 
 
-def test_processes_that_are_closed_clean_up(tmp_path: Path) -> None:
+def test_closed_processes_clean_up(tmp_path: Path) -> None:
     with Processes(do, 1, None) as processes:
         processes.submit(start("clean up", tmp_path))
         wait_for(tmp_path / "begun")
     assert (tmp_path / "cleaned").exists()
 
 
-def test_a_lock_that_an_interruption_left_taken_does_not_keep_them_from_closing(
-    tmp_path: Path,
-) -> None:
+def test_a_lock_held_after_an_interruption_does_not_block_closing(tmp_path: Path) -> None:
     """As after Ctrl-C within `concurrent.futures.wait`, which takes each future's lock."""
     with Processes(do, 1, None) as processes:
         future = processes.submit(start("clean up", tmp_path))
@@ -136,7 +134,7 @@ with Processes(do, 1, None) as processes:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_processes_of_a_parent_that_is_killed_clean_up_and_end(tmp_path: Path) -> None:
+def test_processes_of_a_killed_parent_clean_up_and_end(tmp_path: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], cwd=ROOT)
     wait_for(tmp_path / "begun")
     parent.kill()

@@ -97,7 +97,7 @@ def played(
 
 @played_out
 @given(graphs(), st.integers(1, 4))
-def test_all_is_done_once_and_in_order(jobs: list[Job], slots: int) -> None:
+def test_every_job_is_done_once_and_in_order(jobs: list[Job], slots: int) -> None:
     outcome, watch = played(jobs, slots, {}, keep_going=False)
     assert sorted(watch.done) == sorted(job.key for job in jobs)
     assert set(outcome.results) == set(watch.done)
@@ -107,7 +107,7 @@ def test_all_is_done_once_and_in_order(jobs: list[Job], slots: int) -> None:
 
 @played_out
 @given(graphs(), st.integers(1, 4), st.data(), st.booleans())
-def test_whatever_fails_nothing_is_lost(
+def test_failures_lose_no_job(
     jobs: list[Job], slots: int, data: st.DataObject, keep_going: bool
 ) -> None:
     endings = {job.key: data.draw(st.lists(ENDINGS, max_size=4)) for job in jobs}
@@ -128,13 +128,13 @@ def test_whatever_fails_nothing_is_lost(
         assert not outcome.left_out
 
 
-def test_what_was_lost_finds_less_beside_it() -> None:
+def test_a_lost_job_reserves_more_memory() -> None:
     jobs = [Job("large", memory=30), *(Job(str(n), memory=10, seconds=1.0) for n in range(6))]
     _, watch = played(jobs, 4, {"large": ["lost", "lost"]}, keep_going=False)
     assert watch.kept["large"] == [30, 60, MEMORY]
 
 
-def test_where_memory_is_not_counted_more_is_asked_for_all_the_same() -> None:
+def test_a_lost_job_requests_more_memory_without_a_limit() -> None:
     queue = ReadyQueue([Job("large", memory=30)])
     kept = []
     for _ in range(MOST_TRIES):
@@ -152,7 +152,7 @@ def test_the_longest_remaining_path_goes_first() -> None:
     ]  # fmt: skip
 
 
-def test_small_ones_pass_a_large_one_only_where_it_does_not_wait_for_them() -> None:
+def test_small_jobs_pass_a_large_one_only_without_delaying_it() -> None:
     queue = ReadyQueue(
         [
             Job("first", memory=60, seconds=50.0), Job("after it", ("first",), seconds=100.0),
@@ -169,7 +169,7 @@ def test_small_ones_pass_a_large_one_only_where_it_does_not_wait_for_them() -> N
     assert [start.job.key for start in queue.next(50.0, 4)] == ["after it", "large"]
 
 
-def test_cores_are_shared_among_what_can_run() -> None:
+def test_cores_are_shared_among_ready_jobs() -> None:
     queue = ReadyQueue([Job("a"), Job("b"), Job("c"), Job("top", ("a", "b", "c"))])
     assert [start.beside for start in queue.next(0.0, 2)] == [2, 2]
     for key in "ab":
@@ -177,14 +177,14 @@ def test_cores_are_shared_among_what_can_run() -> None:
     assert [start.beside for start in queue.next(0.0, 2)] == [1]
 
 
-def test_a_circle_is_refused() -> None:
+def test_a_cycle_is_refused() -> None:
     with pytest.raises(CycleError):
         ReadyQueue([Job("a", ("b",)), Job("b", ("a",))])
 
 
 @played_out
 @given(graphs(), st.integers(1, 5))
-def test_a_simulation_takes_no_less_than_it_must(jobs: list[Job], slots: int) -> None:
+def test_a_simulation_takes_at_least_the_lower_bounds(jobs: list[Job], slots: int) -> None:
     found = simulate(jobs, slots)
     total = sum(job.seconds for job in jobs)
     assert found.seconds >= max(found.longest_path, total / slots) * (1 - 1e-9)
