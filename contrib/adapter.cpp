@@ -12,7 +12,7 @@ namespace xqprobe {
 
 namespace {
 
-// Tables that live as long as any thread has a reader of them.
+// Tables that exist as long as any thread has a reader of them.
 struct Tables {
     explicit Tables(const Options &given)
         : options(given), set(xq_set_new(given.rules, 0, XQ_DTM)) {}
@@ -24,7 +24,7 @@ struct Tables {
     xq_set *set;
 };
 
-// The tables that threads use, and the thread that makes ready those with outcomes in memory.
+// The tables in use, and the thread that prepares the ones with outcomes in memory.
 class Current {
 public:
     ~Current() { stop(); }
@@ -157,7 +157,7 @@ std::shared_ptr<Tables> open(const std::vector<std::string> &directories, const 
     return tables;
 }
 
-// A distance as a number: an order counts more than any plies.
+// A distance as a number: orders count more than plies.
 int distance(const xq_value &value)
 {
     const std::int64_t plies = std::min<std::int64_t>(value.plies, 99999);
@@ -328,7 +328,7 @@ bool root_probe_wdl(const Game &game, RootMoves &moves)
         const bool is_fit = std::any_of(fit, fit + fits, [&move](const xq_step &step) {
             return is_same(step, move.move);
         });
-        // Of one outcome, the moves that are fit to be played come first.
+        // Of equal outcomes, the moves that the filter keeps come first.
         move.rank = 2 * -score + (is_fit ? 1 : 0);
         move.score = -score * own.tables->options.win / WDLWin;
     }

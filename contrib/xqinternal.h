@@ -1,5 +1,5 @@
-/* What xqprobe.c and xqgame.c share: the board's geometry, and how values are made. Programs
- * include xqprobe.h alone. MIT licence.
+/* Shared parts of xqprobe.c and xqgame.c: the board's geometry, and construction of values. Programs
+ * include only xqprobe.h. MIT licence.
  */
 #ifndef XQINTERNAL_H
 #define XQINTERNAL_H
@@ -25,13 +25,13 @@ static inline xq_value make_value(int wdl, uint32_t order, uint32_t plies, xq_me
     return v;
 }
 
-/* The rule set of a reader's tables: which moves are offences. */
+/* The rule set of a reader's tables. */
 xq_rules xq_internal_rules(const xq_reader *reader);
 
-/* What is an offence under a rule set. */
+/* Offences under a rule set. */
 typedef struct xq_offences {
-    int checks; /* for ever giving check loses: without it, nothing is a check */
-    /* What a chase is, as bits; 0 where to chase one piece for ever is allowed. */
+    int checks; /* perpetual check loses; otherwise no move counts as a check */
+    /* Definition of a chase as bits; 0 if a perpetual chase is allowed. */
     uint64_t chases;
 } xq_offences;
 

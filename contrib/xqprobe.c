@@ -1,12 +1,12 @@
 /* xqprobe: xiangqi endgame tables of tbgen, read from C99. MIT licence. See xqprobe.h.
  *
- *     areas, binomials                       what every layout is computed from
+ *     areas, binomials                       basis of every layout
  *     layout      material -> index          docs/format.md, "The index"
  *     table       header, block table        docs/format.md, "Layout of the file"
  *     reader      block -> bytes -> code     "Blocks", "Codes"
  *     held sides  two bits a slot            outcomes in memory, for the search
  *
- * Moves and what they are worth at the root are xqgame.c's.
+ * xqgame.c has moves, and their values at the root.
  */
 #if !defined(_WIN32) && !defined(XQ_IN_MEMORY) && !defined(XQ_REMOTE)
 #define _POSIX_C_SOURCE 200809L
@@ -51,12 +51,12 @@ enum { MAX_AXES = ARRANGEMENT_BYTES - 1 }; /* more than the lead, the groups, th
 enum { MINOR_CHASES = 1 }; /* bit 0 of the options */
 enum { WDL_METRIC = 2, TRITS = 5, TRIT_BYTES = 243, MAX_WDL_SLOTS = TRITS * MAX_BLOCK_BYTES };
 #ifdef _WIN32
-enum { DIRECTORY_MARK = '\\' }; /* beside '/', what may stand before the name of a file */
+enum { DIRECTORY_MARK = '\\' }; /* separator of paths, besides '/' */
 #else
 enum { DIRECTORY_MARK = '/' };
 #endif
 
-/* Ask for memory that is about to be read. */
+/* Prefetch memory that is about to be read. */
 #if defined(__GNUC__)
 #define TOUCH(address) __builtin_prefetch(address)
 #else
@@ -69,7 +69,7 @@ static const int SET_COUNT[KINDS] = {1, 2, 2, 2, 2, 2, 5};
 
 /* -- areas and binomials ------------------------------------------------------------------- */
 
-/* Where the pieces of a kind may stand, ascending, and each square's place in that list. */
+/* Squares of the pieces of a kind, ascending, and the index of each square in that list. */
 typedef struct {
     int size;
     uint8_t squares[SQUARES];
@@ -115,9 +115,9 @@ static void fill_area(area *a, int side, int kind)
     }
 }
 
-/* -- sets, tables, readers: what they hold ------------------------------------------------- */
+/* -- sets, tables, readers: their fields ---------------------------------------------------- */
 
-/* How many pieces of each kind the two sides have; side 0 is named first. */
+/* Numbers of pieces of each kind of both sides; side 0 is named first. */
 typedef struct {
     uint8_t count[SIDES][KINDS];
 } piece_counts;
@@ -134,7 +134,7 @@ typedef struct {
     uint32_t count;
     uint32_t base[MAX_DEFENDERS + 1];
     int16_t symmetric_place[MAX_DEFENDERS];
-    uint32_t *by_black; /* the number when they are in the order of Black's; NULL until needed */
+    uint32_t *by_black; /* the number in the order of Black's defenders; NULL until needed */
 } lead_numbers;
 
 /* Identical attackers that are ranked together. */
@@ -143,7 +143,7 @@ typedef struct {
     uint64_t size;
 } piece_group;
 
-/* The index of one material. What depends on defenders alone belongs to the set. */
+/* The index of one material. Arrays that depend only on defenders are owned by the set. */
 typedef struct {
     const defender_ranks *side[SIDES];
     const lead_numbers *leads;
@@ -158,12 +158,12 @@ typedef struct {
     uint32_t of[MAX_AXES];
 } digits;
 
-/* Which block each slot of one side is in (docs/format.md, "Tiles"). */
+/* Mapping of the slots of one side to blocks (docs/format.md, "Tiles"). */
 typedef struct {
     int axes, order[MAX_AXES];    /* axes of a tile, slowest first: 0 the lead, last the inner */
     uint64_t stride[2][MAX_AXES]; /* in a full tile, and in the last one */
     uint64_t tile_slots, last_tile, blocks_per_tile, blocks;
-    const uint32_t *file_lead; /* NULL where the file has the leads in the order of the index */
+    const uint32_t *file_lead; /* NULL if the file has the leads in the order of the index */
 } block_map;
 
 typedef struct {
@@ -183,12 +183,12 @@ typedef struct {
     uint64_t *offsets;    /* of every block, and of the end of the last one */
     uint32_t *checks;     /* crc32 of every block, or its code where it has no bytes */
     uint8_t *held[SIDES]; /* outcomes of all slots in the order of the file, four a byte, or NULL */
-    const uint8_t *memory; /* NULL where the file is read */
+    const uint8_t *memory; /* NULL if the file is read */
     uint8_t *owned_memory;
-    void *view; /* where the system has mapped the file, or NULL */
+    void *view; /* address of the mapped file, or NULL */
     uint64_t size;
     int file; /* -1 unless read from a file */
-    int unreadable; /* its outcomes could not be unpacked: they are not tried again */
+    int unreadable; /* its outcomes could not be unpacked, and are not tried again */
 } table_file;
 
 /* A file that was not added. */
@@ -197,10 +197,10 @@ typedef struct {
     int status;
 } skipped_file;
 
-/* What a set has of a material in one of its two colourings. */
+/* Files of a material in one of its two colourings. */
 struct xq_material {
     uint64_t key;
-    table_file *distances, *outcomes; /* either may be NULL; both are in no material without a table */
+    table_file *distances, *outcomes; /* either may be NULL; both if the material needs no table */
     int swap; /* whether the files have the colours exchanged */
 };
 
@@ -214,10 +214,10 @@ struct xq_set {
     uint32_t crc_table[8][256];
     defender_ranks *defenders[SIDES][ARMIES];
     lead_numbers *leads[ARMIES][ARMIES];
-    uint8_t outcome[TRIT_BYTES][TRITS]; /* what a byte of a win-draw-loss block says of each slot */
+    uint8_t outcome[TRIT_BYTES][TRITS]; /* outcomes in a byte of a win-draw-loss block */
     table_file **tables;
     size_t count, capacity, materials;
-    xq_material *found; /* by hash of the key, 0 where it is free */
+    xq_material *found; /* by hash of the key, 0 if free */
     size_t found_mask;
     int max_men;
     uint64_t blocks;
@@ -258,7 +258,7 @@ static uint32_t get_code(const uint8_t *p, int width)
     return width == 1 ? p[0] : width == 2 ? get16(p) : get32(p);
 }
 
-/* Eight bytes at a time: the checksum of a block is a fifth of what a cold probe takes. */
+/* Eight bytes at a time: the checksum of a block takes a fifth of a cold probe. */
 static uint32_t crc32_of(const xq_set *set, uint32_t crc, const uint8_t *data, size_t size)
 {
     const uint32_t(*step)[256] = set->crc_table;
@@ -281,7 +281,7 @@ static uint32_t top_code(const table_file *t)
 
 static uint32_t draw_code(const table_file *t) { return top_code(t) / 2 + 1; }
 
-/* The most bytes that a block can have before compression; all blocks of outcomes have that many. */
+/* Largest size of a block before compression; all blocks of outcomes have that size. */
 static size_t max_content(const table_file *t, size_t slots)
 {
     size_t width = (size_t)t->width, planes = slots * width, palette = MAX_PALETTE * width + slots;
@@ -344,7 +344,7 @@ static int parse_material(const uint8_t *name, piece_counts *m)
 
 /* -- placements and ranks ------------------------------------------------------------------ */
 
-/* A placement by piece: list[code] are the squares of the pieces of a code, ascending. */
+/* A placement by piece: list[code] has the squares of the pieces of a code, ascending. */
 typedef struct {
     uint8_t count[CODES];
     uint8_t list[CODES][MAX_COUNT];
@@ -352,7 +352,7 @@ typedef struct {
 
 static int code_of(int side, int kind) { return 8 * side + kind + 1; }
 
-/* Put a square into its place among those of a code; 0 if there are too many. */
+/* Insert a square into the sorted squares of a code; 0 if there are too many. */
 static int add_square(placement *p, int code, int square)
 {
     int i = p->count[code];
@@ -365,7 +365,7 @@ static int add_square(placement *p, int code, int square)
     return 1;
 }
 
-/* The squares of a code, ascending; in the mirror image if wanted, which `image` then holds. */
+/* The squares of a code, ascending; if requested in the mirror image, which `image` then holds. */
 static const uint8_t *squares_of(const xq_set *set, const placement *p, int code, int in_mirror,
                                  uint8_t image[MAX_COUNT])
 {
@@ -381,7 +381,7 @@ static const uint8_t *squares_of(const xq_set *set, const placement *p, int code
     return image;
 }
 
-/* The rank of the first `count` pieces of a kind: areas ascend, so that place numbers do too. */
+/* The rank of the first `count` pieces of a kind; areas ascend, so indices do too. */
 static uint32_t rank_of(const xq_set *set, const placement *p, int side, int kind, int count,
                         int in_mirror)
 {
@@ -402,7 +402,7 @@ static int defender_rank(const xq_set *set, const defender_ranks *d, const place
                   [rank_of(set, p, side, ELEPHANT, d->elephants, in_mirror)];
 }
 
-/* How many placements none, one or two pieces have. */
+/* Number of placements of none, one or two pieces. */
 static int placements(int area_size, int count)
 {
     return count == 0 ? 1 : count == 1 ? area_size : area_size * (area_size - 1) / 2;
@@ -421,8 +421,7 @@ static void add_ranked(const xq_set *set, placement *p, int side, int kind, int 
         add_square(p, code_of(side, kind), squares[second]);
 }
 
-/* The defenders of a king's place number and the ranks of advisors and elephants; 0 if they
- * overlap. */
+/* The defenders for a king's index and the ranks of advisors and elephants; 0 if they overlap. */
 static int place_defenders(const xq_set *set, const defender_ranks *d, placement *p, int side, int king,
                            int advisors, int elephants)
 {
@@ -509,7 +508,7 @@ static lead_numbers *find_leads(xq_set *set, const defender_ranks *red, const de
     return l;
 }
 
-/* The number of every lead when they are in the order of Black's defenders, then Red's. */
+/* The number of every lead in the order of Black's defenders, then Red's. */
 static const uint32_t *leads_by_black(lead_numbers *l, const defender_ranks *red, const defender_ranks *black)
 {
     uint32_t next = 0;
@@ -564,7 +563,7 @@ static int fill_layout(xq_set *set, slot_index *l, const piece_counts *m)
     return XQ_OK;
 }
 
-/* One side's map from its bytes of the header: XQ_OK, XQ_ERR_CORRUPT or XQ_ERR_MEMORY. */
+/* Parse the block map of a side in the header: XQ_OK, XQ_ERR_CORRUPT or XQ_ERR_MEMORY. */
 static int fill_map(xq_set *set, block_map *m, const slot_index *l, uint64_t tile_leads,
                     uint64_t block_slots, const uint8_t *h)
 {
@@ -620,7 +619,7 @@ static void attacker_digits(const xq_set *set, const slot_index *l, const placem
     }
     d->of[l->groups + 1] = 0;
     if (l->inner_kind >= 0) {
-        /* A twin group has one piece less: that on the largest square, the last, is inner. */
+        /* A twin group has one piece less: the last one, on the largest square, is inner. */
         int code = code_of(l->inner_side, l->inner_kind);
         const uint8_t *list = squares_of(set, p, code, in_mirror, image);
         const uint8_t *place = set->areas[l->inner_side][l->inner_kind].place;
@@ -687,7 +686,7 @@ const char *xq_status_text(int status)
     }
 }
 
-/* The rule sets in the order of xq_rules: the name, what headers state, what is an offence. */
+/* The rule sets in the order of xq_rules: name, number in headers, offences. */
 static const struct {
     const char *name;
     uint8_t rules, options;
@@ -821,13 +820,13 @@ const char *xq_skipped(const xq_set *set, size_t number, int *status)
 
 /* -- finding a material -------------------------------------------------------------------- */
 
-/* Where the search for a key begins. */
+/* First place of the hash search for a key. */
 static size_t home_of(const xq_set *set, uint64_t key)
 {
     return (size_t)(key * 0x9E3779B97F4A7C15u >> 32) & set->found_mask;
 }
 
-/* The place of a key, or the free one where it belongs; there is always a free one. */
+/* The place of a key, or a free one for it; there is always a free one. */
 static xq_material *place_of_key(const xq_set *set, uint64_t key)
 {
     size_t at = home_of(set, key);
@@ -838,7 +837,7 @@ static xq_material *place_of_key(const xq_set *set, uint64_t key)
 
 const xq_material *xq_find(const xq_set *set, uint64_t key)
 {
-    /* What neither side can win needs no table. */
+    /* A material that neither side can win needs no table. */
     static const xq_material drawn = {0, NULL, NULL, 0};
     if (!can_win(key))
         return &drawn;
@@ -856,13 +855,13 @@ static uint64_t key_of_table(const table_file *t)
     return key;
 }
 
-/* The file that outcomes come from; of a material that has one. */
+/* The file of outcomes, of a material that has one. */
 static const table_file *file_of_outcomes(const xq_material *m)
 {
     return m->outcomes != NULL ? m->outcomes : m->distances;
 }
 
-/* A table under its key and under that with the colours exchanged: equal armies have one key. */
+/* Enter a table under its key and the key with colours exchanged; equal armies have one key. */
 static void enter(xq_set *set, table_file *t)
 {
     uint64_t key = key_of_table(t);
@@ -930,7 +929,7 @@ static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t
         if (got < 0)
             return XQ_ERR_IO;
         if (got == 0)
-            return XQ_ERR_CORRUPT; /* the file has become shorter */
+            return XQ_ERR_CORRUPT; /* the file was shortened */
         out += got;
         offset += (uint64_t)got;
         size -= (size_t)got;
@@ -943,7 +942,7 @@ static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t
 #endif
 }
 
-/* The rule set that a header names, or -1 for rules or options that are unknown. */
+/* The rule set in a header, or -1 for unknown rules or options. */
 static int rule_set_of(const uint8_t *h)
 {
     for (int i = 0; i < RULE_SETS; i++)
@@ -952,7 +951,7 @@ static int rule_set_of(const uint8_t *h)
     return -1;
 }
 
-/* The fields that say what a slot of the file holds. */
+/* Parse the fields that describe the codes of the file. */
 static int read_coding(table_file *t, const uint8_t *h)
 {
     uint32_t version = get16(h + 8);
@@ -976,7 +975,7 @@ static int read_coding(table_file *t, const uint8_t *h)
                : XQ_ERR_CORRUPT;
 }
 
-/* Everything of the header but the checksum; sizes are compared before anything is allocated. */
+/* Check the header except its checksum; sizes are compared before any allocation. */
 static int read_header(xq_set *set, table_file *t, const uint8_t *h)
 {
     static const uint8_t magic[8] = {0x89, 'X', 'Q', 'T', '\r', '\n', 0x1A, '\n'};
@@ -1021,7 +1020,7 @@ static int read_header(xq_set *set, table_file *t, const uint8_t *h)
     return XQ_OK;
 }
 
-/* The block table, once the header's checksum, which covers it, is known to be right. */
+/* Read the block table, after its checksum in the header was verified. */
 static int read_block_table(const xq_set *set, table_file *t, const uint8_t *header)
 {
     uint64_t count = t->blocks[0] + t->blocks[1], table_offset = get64(header + 64);
@@ -1057,7 +1056,7 @@ static int read_block_table(const xq_set *set, table_file *t, const uint8_t *hea
                                                                            : XQ_ERR_CORRUPT;
 }
 
-/* Whether a file has the name of the table that its header, which has been checked, is of. */
+/* Whether the name of a file is that of the table in its checked header. */
 static int bears_name(const char *path, const uint8_t *h)
 {
     static const char *const metrics[] = {"dtm", "dtc", "wdl"};
@@ -1096,7 +1095,7 @@ static int insert(xq_set *set, table_file *t)
         set->count++;
         set->materials += same == 0;
     } else {
-        /* A second file of the kind: that of the preferred metric stays, else the first. */
+        /* A second file of the kind: the one of the preferred metric stays, else the first. */
         if (set->tables[at]->metric == set->preferred || t->metric != set->preferred) {
             free_table(t);
             return XQ_OK;
@@ -1111,15 +1110,15 @@ static int insert(xq_set *set, table_file *t)
     return XQ_OK;
 }
 
-/* Read and check header and block table, and take the table over whatever comes of it. `path` is
- * where the file is, NULL for one that has no name. */
+/* Read and check header and block table; takes ownership of the table in any case. `path` is NULL for
+ * a file without a name. */
 static int add_table(xq_set *set, table_file *t, const char *path)
 {
     uint8_t header[HEADER_BYTES];
     int status = read_bytes(t, 0, header, sizeof header);
     if (status == XQ_OK)
         status = read_header(set, t, header);
-    /* Damage may look like another rule set: only a right checksum makes it one. */
+    /* Damage may look like another rule set, so the checksum is verified first. */
     if (status == XQ_OK || status == XQ_ERR_OTHER_SET) {
         int read = read_block_table(set, t, header);
         status = read == XQ_OK ? status : read;
@@ -1179,7 +1178,7 @@ int xq_add_file(xq_set *set, const char *path)
     if (t == NULL)
         return XQ_ERR_MEMORY;
     struct stat status;
-    /* Not to wait: a pipe of this name may never have a writer. */
+    /* Non-blocking: a pipe of this name may never have a writer. */
     t->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (t->file < 0 || fstat(t->file, &status) != 0 || !S_ISREG(status.st_mode)) {
         free_table(t);
@@ -1270,7 +1269,7 @@ int xq_add_file(xq_set *set, const char *path)
 
 #if defined(XQ_POSIX) || defined(XQ_WINDOWS)
 
-/* Whether the name of a file ends as those of tables do, and is not hidden. */
+/* Whether the name of a file has the suffix of tables, and is not hidden. */
 static int is_table_name(const char *name)
 {
     static const char suffix[] = ".xqt";
@@ -1278,7 +1277,7 @@ static int is_table_name(const char *name)
     return name[0] != '.' && length >= sizeof suffix && strcmp(name + length - 4, suffix) == 0;
 }
 
-/* Remember that a file was not added; `path` is the set's from now on. */
+/* Record that a file was not added; the set takes ownership of `path`. */
 static void skip_file(xq_set *set, char *path, int status)
 {
     size_t bytes = (set->skipped_count + 1) * sizeof *set->skipped;
@@ -1292,7 +1291,7 @@ static void skip_file(xq_set *set, char *path, int status)
     more[set->skipped_count++].status = status;
 }
 
-/* Add a file of a directory: one more in `*added`, or `*failure` if that is the first. */
+/* Add a file of a directory: count it in `*added`, or set `*failure` for the first error. */
 static void add_from(xq_set *set, const char *folder, const char *name, int *added, int *failure)
 {
     size_t length = strlen(folder), name_bytes = strlen(name) + 1;
@@ -1414,7 +1413,7 @@ static entry **bucket_of(xq_reader *reader, uint64_t block)
     return &reader->buckets[(block * 0x9E3779B97F4A7C15u >> 32) & reader->bucket_mask];
 }
 
-/* Take an entry out of the list by last use. */
+/* Remove an entry from the list by last use. */
 static void unlink_entry(xq_reader *reader, entry *e)
 {
     *(e->newer ? &e->newer->older : &reader->newest) = e->older;
@@ -1503,8 +1502,7 @@ static int is_wdl_block(const uint8_t *content, size_t size, size_t slots)
     return rest == 0;
 }
 
-/* Unpack the one zstd frame that a block is, or take the bytes as they are; `*content` is the
- * caller's to free. */
+/* Unpack a block, which is one zstd frame or stored bytes; the caller frees `*content`. */
 static int unpack_bytes(xq_reader *reader, const table_file *t, size_t length, size_t slots,
                         uint8_t **content, size_t *size)
 {
@@ -1517,7 +1515,7 @@ static int unpack_bytes(xq_reader *reader, const table_file *t, size_t length, s
         *size = length;
         return XQ_OK;
     }
-    /* The two error values of this function are the largest numbers there are. */
+    /* The two error values of this function are the largest numbers of its type. */
     unsigned long long unpacked = ZSTD_getFrameContentSize(reader->packed, length);
     if (unpacked > most || (t->is_wdl && length > most))
         return XQ_ERR_CORRUPT;
@@ -1536,7 +1534,7 @@ static int unpack_bytes(xq_reader *reader, const table_file *t, size_t length, s
     return XQ_OK;
 }
 
-/* Read, check and unpack a block; `*content` is the caller's to free. */
+/* Read, check and unpack a block; the caller frees `*content`. */
 static int unpack_block(xq_reader *reader, const table_file *t, uint64_t block, size_t slots,
                         uint8_t **content, size_t *size)
 {
@@ -1592,7 +1590,7 @@ static int load_block(xq_reader *reader, const table_file *t, uint64_t block, si
     return XQ_OK;
 }
 
-/* Where a slot of a side is: its tile, and its place in the tile. */
+/* Tile of a slot of a side, and its place in the tile. */
 static uint64_t place_of(const table_file *t, int side, const digits *d, uint64_t *tile)
 {
     const block_map *m = &t->map[side];
@@ -1605,7 +1603,7 @@ static uint64_t place_of(const table_file *t, int side, const digits *d, uint64_
     return place;
 }
 
-/* How many slots a block has, from its tile and its number in the tile. */
+/* Number of slots of a block, from its tile and its number in the tile. */
 static size_t slots_of_block(const table_file *t, int side, uint64_t tile, uint64_t in_tile)
 {
     const block_map *m = &t->map[side];
@@ -1632,7 +1630,7 @@ static uint32_t code_in_block(const xq_set *set, const table_file *t, const uint
     return get_code(content + 2 + place * bytes, t->width);
 }
 
-/* The code of a slot, for the side that the material names first (0) or the other one to move;
+/* The code of a slot, with the side that the material names first (0) or the other one to move;
  * XQ_ERR_COLD if it is not in the cache and the file may not be read. */
 static int code_of_slot(xq_reader *reader, const table_file *t, int side, const digits *d, int may_read,
                         uint32_t *code)
@@ -1703,7 +1701,7 @@ static void hold_block(const xq_set *set, const table_file *t, uint8_t *held, ui
     }
 }
 
-/* Zeros for outcomes. Probes jump about in them, which large pages make cheaper by a fifth. */
+/* Allocate zeros for outcomes, in large pages, which make random probes a fifth faster. */
 static uint8_t *allocate_held(size_t bytes)
 {
 #if defined(XQ_POSIX) && defined(MADV_HUGEPAGE)
@@ -1712,7 +1710,7 @@ static uint8_t *allocate_held(size_t bytes)
     if (bytes >= page) {
         if (posix_memalign(&memory, page, (bytes + page - 1) / page * page) != 0)
             return NULL;
-        madvise(memory, bytes, MADV_HUGEPAGE); /* where it is refused, small pages do */
+        madvise(memory, bytes, MADV_HUGEPAGE); /* falls back to small pages */
         return (uint8_t *)memset(memory, 0, bytes);
     }
 #endif
@@ -1747,14 +1745,14 @@ static int hold_side(xq_reader *reader, table_file *t, int side)
     return XQ_OK;
 }
 
-/* The bytes that a table's outcomes take in memory. */
+/* Size in memory of a table's outcomes. */
 static uint64_t held_bytes(const table_file *t)
 {
     uint64_t side = t->layout.slots / OUTCOMES_PER_BYTE + 1;
     return side * (uint64_t)((t->blocks[XQ_RED] != 0) + (t->blocks[XQ_BLACK] != 0));
 }
 
-/* The bytes of outcomes that a set has in memory. */
+/* Size of all outcomes that a set has in memory. */
 static uint64_t all_held_bytes(const xq_set *set)
 {
     uint64_t bytes = 0;
@@ -1772,7 +1770,7 @@ static int is_held(const table_file *t)
            (t->blocks[XQ_BLACK] == 0 || t->held[XQ_BLACK] != NULL);
 }
 
-/* The smallest of the tables whose outcomes could be held and are not; NULL if none is left. */
+/* The smallest table whose outcomes are not held but could be; NULL if there is none. */
 static table_file *next_to_hold(const xq_set *set)
 {
     table_file *next = NULL;
@@ -1880,7 +1878,7 @@ static int locate(const xq_set *set, const xq_material *m, const uint8_t *pieces
     if (status != XQ_OK)
         return status;
     const table_file *t = file_of_outcomes(m);
-    /* A key that is not of these pieces. */
+    /* The key is that of other pieces. */
     if (memcmp(p.count, t->count, sizeof p.count) != 0)
         return XQ_ERR_POSITION;
     digits_of(set, &t->layout, &p, d);

@@ -1,11 +1,11 @@
-"""The C reader for web pages: DIR with xqprobe.wasm, xqprobe.js, its types and an example page.
+"""Build the C reader for web pages: xqprobe.wasm, xqprobe.js, its types and an example page.
 
     python contrib/js/build.py DIR [--decoder zstddeclib.c] [--clang clang-14]
 
 Needs clang with its linker for WebAssembly (wasm-ld) and wasi-libc (in Debian: clang, lld and
-wasi-libc), and one C file with zstd's decoder: that of `--decoder` (docs/engines.md says how zstd's
-own source makes it), or zstd.c out of the source distribution of the package zstandard, which pip
-fetches. zstd is under the BSD licence, which asks that its notice goes with xqprobe.wasm.
+wasi-libc), and one C file with zstd's decoder: that of `--decoder` (docs/engines.md describes how
+zstd's own source makes it), or zstd.c from the source distribution of the package zstandard, which
+pip downloads. zstd's BSD licence requires its notice beside xqprobe.wasm.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from distributions import fetch  # noqa: E402
 PAGES = ("xqprobe.js", "xqprobe.d.ts", "example.html")
 SMALL = ("HUF_FORCE_DECOMPRESS_X1", "ZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT", "ZSTD_NO_INLINE",
          "ZSTD_STRIP_ERROR_STRINGS")  # fmt: skip
-"""What zstd's documentation names for a small decoder."""
+"""Macros for a small decoder, from zstd's documentation."""
 ONE_THREAD = ("__EMSCRIPTEN__", "_WASI_EMULATED_PROCESS_CLOCKS")
-"""What has zstd.c leave out threads, and lets the dictionary builder compile, which is unused."""
+"""Macros that remove threads from zstd.c, and let its unused dictionary builder compile."""
 
 LINKING = ("no-entry", "gc-sections", "strip-all", "allow-undefined", "export=__wasm_call_ctors")
-"""The last one keeps every function from being wrapped in what opens and closes files."""
+"""Linker options; the last one avoids wrappers of functions that open and close files."""
 
 
 def build(directory: Path, decoder: Path | None, clang: str) -> None:
-    """Compile the reader and copy what uses it."""
+    """Compile the reader, and copy the files that use it."""
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         if decoder is None:

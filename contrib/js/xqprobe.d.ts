@@ -1,4 +1,4 @@
-/** The rule set of tables, as in the names of their files. */
+/** Rule set of tables, as in file names. */
 export type Rules =
   /* begin of rule sets: contrib/rulesets.py */
   | "none"
@@ -10,61 +10,61 @@ export type Rules =
   | "unprotected";
   /* end of rule sets */
 
-/** What a position is worth to the side to move (docs/values.md). */
+/** Value of a position for the side to move (docs/values.md). */
 export interface Value {
   outcome: "win" | "draw" | "loss";
-  /** 0: by mate or conversion; 1 and more: by the rules of repetition. Null where outcomes are all there is. */
+  /** 0: by mate or conversion; 1 and more: by the rules of repetition. Null for outcomes only. */
   order: number | null;
-  /** To the mate, the conversion, or the position from which the loser must offend for ever. */
+  /** Distance to mate, to conversion, or to the position from which the loser must offend perpetually. */
   plies: number | null;
-  /** What `plies` of order 0 count to; null for outcomes alone. */
+  /** Metric of `plies` of order 0; null for outcomes only. */
   metric: "dtm" | "dtc" | null;
 }
 
-/** A legal move, and what it is worth to the side that makes it. */
+/** A legal move, and its value for the moving side. */
 export interface Move {
-  /** As in "a0a1". */
+  /** Source and target square, such as "a0a1". */
   move: string;
   capture: boolean;
   check: boolean;
   /** Whether no known move is better. */
   best: boolean;
-  /** Null where it leads to a table that is not there. */
+  /** Null if the table after the move is missing. */
   value: Value | null;
 }
 
 export interface Options {
-  /** "wxf" unless given. */
+  /** Default: "wxf". */
   rules?: Rules;
-  /** Kinds of files, the first that is there is taken: ["dtm", "wdl"] unless given; also "dtc". */
+  /** Kinds of files in order of preference, default ["dtm", "wdl"]; also "dtc". */
   kinds?: string[];
-  /** The most bytes of a file that a server may send whole where it ignores ranges: 16 MiB. */
+  /** Largest file in bytes to download from a server without byte ranges; default 16 MiB. */
   whole?: number;
-  /** About how many bytes of files are kept: 64 MiB. */
+  /** Approximate size of the cache of files in bytes; default 64 MiB. */
   memory?: number;
-  /** The reader, or its address from that of xqprobe.js on: "xqprobe.wasm". */
+  /** The reader, or its address relative to xqprobe.js; default "xqprobe.wasm". */
   wasm?: string | URL | ArrayBuffer | ArrayBufferView;
 }
 
-/** A question that has no answer: what is wrong with the position, the tables or their server. */
+/** Error of a query: an invalid position, or a fault of the tables or their server. */
 export class TablesError extends Error {
-  /** The reader's number (xq_status in xqprobe.h), -1 where a table is missing; null for others. */
+  /** Status of the reader (xq_status in xqprobe.h), -1 for a missing table; null for other errors. */
   status: number | null;
 }
 
-/** Tables of one rule set. Questions may be asked at the same time. */
+/** Tables of one rule set. Queries may run concurrently. */
 export interface Tables {
-  /** Open a table at an address of its own; false where there is none. */
+  /** Open a table at its own address; false if it does not exist. */
   add(address: string | URL): Promise<boolean>;
   /** The value of a position. */
   value(fen: string): Promise<Value>;
-  /** The value, and all legal moves, best first. */
+  /** The value and all legal moves, best first. */
   moves(fen: string): Promise<{ value: Value; moves: Move[] }>;
-  /** The move to play after those that were played from the position on, "a0a1" each, so that
-   * no won game is repeated away; null for a side that has lost. */
+  /** The move to play after the moves ("a0a1" each) played from the position, without losing a win
+   * by repetition; null for a side that has lost. */
   bestMove(fen: string, played?: string[]): Promise<string | null>;
 }
 
-/** Tables in a directory of a web server, which are opened when a question needs them; none but those
- * that are added if the address is null. */
+/** Tables in a directory of a web server, opened when a query needs them; with address null only
+ * those that are added. */
 export function openTables(address: string | URL | null, options?: Options): Promise<Tables>;

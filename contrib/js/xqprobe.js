@@ -3,11 +3,10 @@
 //     const tables = await openTables("https://example.org/egtb/", { rules: "wxf" });
 //     await tables.value("3k5/9/9/9/9/9/9/9/9/R3K4 w");
 //
-// The reader of xqprobe.wasm is not asynchronous, and does not wait. It asks `read` for bytes, which
-// notes those that are missing; a question is put again when they have been fetched. xqprobe.d.ts
-// describes all that is exported.
+// The reader of xqprobe.wasm is synchronous. It calls `read` for bytes, which records the missing ones;
+// after they have been fetched, the query is repeated. xqprobe.d.ts describes all exports.
 
-const CHUNK = 32768; // bytes that are fetched at least
+const CHUNK = 32768; // smallest number of bytes to fetch
 const COLD = -11, MISSING = -1;
 const VALUE_NUMBERS = 4, MOVE_NUMBERS = 10, SQUARES = 90, MAX_PLAYED = 10000;
 const LETTERS = ".KABRNCP", SYNONYMS = { E: "B", H: "N" };
@@ -50,7 +49,7 @@ function stepOf(move) {
   return [from, to];
 }
 
-// The name that tables of these pieces have, as in KRNKR; null where nobody can win.
+// Canonical name of a material, such as KRNKR; null if neither side can win.
 function materialOf(pieces) {
   if (!pieces.some((code) => (code & 7) >= 4)) return null;
   const armies = [0, 1].map((side) => {
@@ -63,7 +62,7 @@ function materialOf(pieces) {
   return armies.map((army) => "K" + army.map((n, kind) => "RNCPAB"[kind].repeat(n)).join("")).join("");
 }
 
-// The materials that captures lead to: one by the side to move, or any number by both sides.
+// The materials after captures: one capture by the side to move, or any number by both sides.
 function materialsAfter(pieces, side, all) {
   const found = new Set();
   const seen = new Set();
@@ -111,7 +110,7 @@ class RemoteFile {
       this.chunks.set((first + at) / CHUNK, bytes.subarray(at, at + CHUNK));
   }
 
-  // Fetch chunks from `number` to `last`; false where there is no such file.
+  // Fetch chunks from `number` to `last`; false if the file does not exist.
   async fetch(number, last) {
     const first = number * CHUNK;
     const end = Math.min((last + 1) * CHUNK, this.size ?? Infinity);
@@ -143,7 +142,7 @@ class RemoteFile {
 
   async takePart(response, first, end) {
     const bytes = new Uint8Array(await response.arrayBuffer());
-    // Other hosts show it only if they are told to; how long a file is they always tell.
+    // Other origins may hide this header, but never the length of the file.
     const total = /\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
     const size = total === undefined ? (this.size ?? (await this.length())) : Number(total);
     this.setSize(size);
@@ -212,7 +211,7 @@ class Tables {
     throw new TablesError(this.#text(this.#reader.text(status)), status);
   }
 
-  // Put a question until no bytes are missing; `toEnd` has the rest of a file fetched at once.
+  // Repeat a query until no bytes are missing; `toEnd` fetches the rest of a file at once.
   async #ask(question, toEnd = false) {
     for (;;) {
       this.#missing.clear();
@@ -247,7 +246,7 @@ class Tables {
     return true;
   }
 
-  // Open the table of a material, once; false where there is none.
+  // Open the table of a material, once; false if it does not exist.
   #open(material) {
     if (this.address === null) return false;
     if (!this.#opened.has(material)) {

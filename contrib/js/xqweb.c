@@ -1,17 +1,17 @@
-/* The C reader for web pages: what xqprobe.js calls. MIT licence.
+/* The C reader for web pages: functions called by xqprobe.js. MIT licence.
  *
  *     xqprobe.js ---- position, played moves ---->  input
  *                <--- value, moves --------------   output
- *                <--- which bytes are missing ---   xq_remote_read, which is JavaScript's
+ *                <--- missing bytes -------------   xq_remote_read, implemented in JavaScript
  *
- * Compiled with xqgame.c in it, whose moves serve where outcomes are all that there is.
+ * Includes xqgame.c, whose move generator is used with outcomes only.
  */
 #include "../xqgame.c"
 
 #define EXPORTED(name) __attribute__((export_name(#name)))
 
 enum { CACHE_BYTES = 16 << 20 };
-/* Of an answer: the value, then MOVE_NUMBERS for each move. */
+/* Numbers of an answer: the value, then MOVE_NUMBERS for each move. */
 enum { VALUE_NUMBERS = 4, MOVE_NUMBERS = 10 };
 
 static xq_set *set;
@@ -25,7 +25,7 @@ EXPORTED(input) uint8_t *input_address(void) { return input; }
 EXPORTED(played) xq_step *played_address(void) { return played; }
 EXPORTED(output) int32_t *output_address(void) { return output; }
 
-/* Begin with no tables of a rule set, once. */
+/* Create an empty set for a rule set, once. */
 EXPORTED(start) int start(int rules)
 {
     set = xq_set_new((xq_rules)rules, 0, XQ_DTM);
@@ -58,13 +58,13 @@ static void write_moves(const xq_value *value, size_t count)
     }
 }
 
-/* The position of `input` as two arrays; returns how many pieces. */
+/* The position of `input` as two arrays; returns the number of pieces. */
 static size_t given(uint8_t *pieces, uint8_t *squares)
 {
     return list_pieces(input, pieces, squares);
 }
 
-/* The moves of the position by outcomes alone, in `found`. */
+/* The moves of the position by outcomes only, in `found`. */
 static int rank_outcomes(xq_value *value, size_t *count)
 {
     uint8_t board[SQUARES];
@@ -96,7 +96,7 @@ static int rank_outcomes(xq_value *value, size_t *count)
     return status;
 }
 
-/* The value and all moves, best first; returns how many moves, or an error. */
+/* The value and all moves, best first; returns the number of moves, or an error. */
 EXPORTED(moves) int moves(void)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
@@ -111,7 +111,7 @@ EXPORTED(moves) int moves(void)
     return (int)count;
 }
 
-/* The value alone. */
+/* The value only. */
 EXPORTED(value) int value_alone(void)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES], board[SQUARES];
@@ -128,7 +128,7 @@ EXPORTED(value) int value_alone(void)
     return status;
 }
 
-/* The move to play after a game of `count` moves from the position; 0 without one, or an error. */
+/* The move to play after a game of `count` moves from the position; 0 if there is none, or an error. */
 EXPORTED(best) int best(int count)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];

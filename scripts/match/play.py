@@ -105,9 +105,9 @@ class Match:
         self.file: Path | None = options.save
         self.saved = saved_games(self.file)
         self.moves = [0, 0]
-        """How many moves each engine has made since the start of this program."""
+        """Number of moves of each engine since the start of this program."""
         self.table_moves = [0, 0]
-        """Moves of engines that have ended for which their tables answered."""
+        """Moves of ended engine processes that found positions in tables."""
 
     def play(self, opening: openings.Opening, first: Side) -> Played:
         """Play a game with the first engine as side `first`, or return the next saved game.

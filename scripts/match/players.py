@@ -71,9 +71,9 @@ class Player:
         )  # fmt: skip
         self._lines: queue.Queue[str | None] = queue.Queue()
         self.failed = False
-        """Whether it has ended, or said nothing when it had to: no game can be played with it."""
+        """True once the engine has ended, or failed to answer; it cannot play another game."""
         self.table_moves = 0
-        """Moves for which its search has found positions in tables, as it says itself."""
+        """Moves for which the engine reported positions in tables."""
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:

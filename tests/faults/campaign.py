@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 
 OK, FINDINGS, REFUSED, CORRUPT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
-"""Exit statuses that the README knows, and that of a pipe which nobody reads."""
+"""Exit statuses of the README, and that of a pipe without a reader."""
 
 _SHOWN = 20
 """Number of findings that are printed; the rest is only counted."""

@@ -1,12 +1,12 @@
-"""A Fairy-Stockfish that uses endgame tables of xiangqi, from nothing but the package index.
+"""Build a Fairy-Stockfish that uses endgame tables of xiangqi, from the package index.
 
     python contrib/engines/fairy-stockfish/build.py DIR [--source SRC] [--jobs N] [NAME=VALUE]...
 
-Fetches the source distribution of pyffish, which has the whole source of Fairy-Stockfish, or takes
-the unpacked one of `--source` (its folder src, which stays as it is). insert.py puts our calls into
-a copy, and make compiles it: DIR/fairy-stockfish. Needs pip, make, a C++17 compiler, and zstd with
-its header. Variables for make follow, such as CXXFLAGS=-O2. Fairy-Stockfish is under the GPL, and
-so is what comes out.
+Downloads the source distribution of pyffish, which contains the whole source of Fairy-Stockfish, or
+copies the unpacked one of `--source` (its folder src). insert.py adds the calls to the copy, and
+make compiles it: DIR/fairy-stockfish. Needs pip, make, a C++17 compiler, and zstd with its header.
+Variables for make follow, such as CXXFLAGS=-O2. Fairy-Stockfish is under the GPL, and so is the
+result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from insert import insert  # noqa: E402
 
 
 def build(directory: Path, source: Path | None, jobs: int, variables: list[str]) -> Path:
-    """Compile the engine into a directory; returns the program."""
+    """Compile the engine into a directory, and return the program."""
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "changed"

@@ -1,10 +1,10 @@
-"""Endgame tables for a source of Fairy-Stockfish: our files beside its own, our calls in them.
+"""Add endgame tables to a source of Fairy-Stockfish: files beside its own, and calls to them.
 
     python contrib/engines/fairy-stockfish/insert.py SRC
 
-SRC is the folder with search.cpp. Each call goes to a place that a short pattern finds, so that
-versions from 11.1 to those of 2026 are served alike; a pattern that is not found exactly once is
-an error, and nothing is written. A source that has the calls already is refused.
+SRC is the folder with search.cpp. A short pattern finds the place of each call, so that versions
+from 11.1 to those of 2026 work. A pattern that is not found exactly once is an error, and no file
+is written. A source that already has the calls is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INCLUDE = '#include "xiangqi_tables.h"\n'
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Lines that go before or after the line that a pattern finds, the first after `below`."""
+    """Lines to insert before or after a line, the first one after `below` that matches."""
 
     file: str
     pattern: str
@@ -41,7 +41,7 @@ class Insertion:
     before: bool = False
 
     def into(self, text: str) -> str:
-        """Return the text with the lines in their place."""
+        """Return the text with the lines inserted."""
         scope = re.search(self.below, text) if self.below else None
         if self.below and scope is None:
             raise SystemExit(f"{self.file}: nothing is like /{self.below}/")
@@ -104,7 +104,7 @@ def changed(source: Path) -> dict[str, str]:
 
 
 def insert(source: Path) -> None:
-    """Put the files and calls into a source."""
+    """Insert the files and calls into a source."""
     if not (source / "search.cpp").is_file():
         raise SystemExit(f"{source} has no search.cpp: name the folder src of an unpacked source")
     texts = changed(source)

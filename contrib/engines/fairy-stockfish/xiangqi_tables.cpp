@@ -14,7 +14,7 @@ namespace XiangqiTables {
 
 namespace {
 
-// What a search reads: written before it starts.
+// Read by the search, and written before it starts.
 xqprobe::Config config;
 int probe_depth = 1;
 
@@ -84,7 +84,7 @@ bool is_same(const xqprobe::Board &one, const xqprobe::Board &other)
     return same;
 }
 
-// The game that has led to the root; the root alone, where the moves came in another way.
+// The game that led to the root; only the root if the moves are unknown.
 xqprobe::Game game_to(const Position &root)
 {
     const xqprobe::Board now = board_of(root);
@@ -183,7 +183,7 @@ bool rank_root_moves(const Position &root, Search::RootMoves &moves)
 bool probe(const Position &position, Depth depth, int ply, Value &value)
 {
     const int men = position.count<ALL_PIECES>();
-    // After a capture the position has no past, and its value holds whatever the game has been.
+    // After a capture no repetition can reach back, so the value holds for any history.
     if (men > config.cardinality || (men == config.cardinality && depth < probe_depth) ||
         position.rule50_count() != 0)
         return false;

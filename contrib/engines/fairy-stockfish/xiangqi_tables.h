@@ -6,7 +6,7 @@
 //     rank_root_moves    search.cpp      before the search, in Tablebases::rank_root_moves
 //     probe              search.cpp      at every node but the root, before the static evaluation
 //
-// insert.py puts these calls into an unpacked source. Tables are asked under the variant xiangqi alone.
+// insert.py inserts these calls into an unpacked source. Tables are probed only in the variant xiangqi.
 #ifndef XIANGQI_TABLES_H
 #define XIANGQI_TABLES_H
 
@@ -29,10 +29,10 @@ void begin_game(const Position &start);
 
 void record_move(const Position &after, Move move);
 
-// True if the moves have got the ranks and scores of tables, best first.
+// Return whether the moves got ranks and scores from tables; they are then sorted, best first.
 bool rank_root_moves(const Position &root, Search::RootMoves &moves);
 
-// True if a table has the position: `value` is then its score, that of a win below every mate.
+// Return whether a table has the position; `value` is then its score, for a win below every mate.
 bool probe(const Position &position, Depth depth, int ply, Value &value);
 
 } // namespace XiangqiTables

@@ -22,7 +22,7 @@ KING = -1
 """The victim of a check."""
 
 Condition = tuple[bool, int]
-"""Whether of the own side, and the victim that this side does not chase."""
+"""True for the own side, and the victim that this side does not chase."""
 
 
 @dataclass(frozen=True)
