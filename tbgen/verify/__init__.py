@@ -1,66 +1,68 @@
-"""Proving finished tables from the rules alone.
+"""Proof of finished tables from the rules alone.
 
 Read it in this order; docs/proof.md has the argument.
 
-    values     keys, the same for every table; ranks, whose maximum is the best; marks
-    arrays     a table and those that captures lead to, as flat arrays
-    index      every position in turn, and the slot that a move leads to
-    moves      one position, and all its moves; lists and sets of positions
-    complete   whole planes: legality, images, captures
-    acceleration   whole rows at once, where `--plain` takes place by place
+    values     keys: values on one scale for all tables; ranks and marks: keys as small integers
+    arrays     a table and its supporting tables as flat arrays
+    index      all positions in order, and the slot that a move leads to
+    moves      one position and its moves; lists and bit sets of positions
+    complete   fill every slot of a plane: legality, mirror images, captures
+    acceleration   whole rows at once, where `--plain` takes one place at a time
     passes     every position against its moves, by several threads
-    settle     perpetual checks, by rows
-    checks     perpetual checks: what should be a pattern is one, and nothing else is
-    chasers    who may have to chase one piece for ever, and what a move attacks anew
-    chases     his chases, the answers to them, and whom those chase themselves
-    chase_patterns  perpetual chases, as `checks`: a game on numbers alone
+    settle     perpetual checks: find the few candidates, by rows
+    checks     perpetual checks: compare the pattern of each order with the claims
+    chasers    positions of which all moves may chase one piece
+    chases     their chases, the answers to them, and the pieces that answers attack
+    chase_patterns  perpetual chases: compare the pattern of each order with the claims
     prove      the driver
-    files      table files: checksums, the proof, the stored figures, certificates; closures
-    wdl        win-draw-loss files: checksums, every outcome, the table that one came from
-    report     what was found
+    files      table files: checksums, proof, statistics, certificates; closures
+    wdl        win-draw-loss files: checksums, every outcome, agreement with the source table
+    report     the report of a proof
 
-Nothing that the builder computed is believed, and nothing of it is imported: this package knows
-the index, the rules and the coding of values, and neither rows nor phases. What it proves of a
-table holds if the supporting tables are right, so a closure is proven bottom-up. What is read of
-a table is in memory once, both sides, or in a file without a name; nothing is left behind but
-certificates.
+Nothing computed by the builder is trusted, and none of its code is imported. This package uses the
+index, the rules and the coding of values, but neither rows nor phases of the solver. A proof holds
+if the supporting tables are right, so a closure is proven bottom-up. Both sides of every table are
+in memory at once, or in a file without a name. Only certificates are written.
+
+Vocabulary: the *winner* (W) would win by a repetition, the *offender* (O) checks or chases for
+ever. A *claim* is a direct win by the rules of repetition. The *innermost* attacker is the one
+whose placements make a row.
 
 Parameters of kernels, unless a kernel says otherwise:
     arrays : Arrays, the tables; index : Index, this table's; marks : Marks
-    state : BoardState, the thread's own
+    state : BoardState, this thread's
     numbers : uint8 or uint16 (2 * slots,), the planes: ranks or marks
     best : uint8 or uint16 (lanes,), inout, the best number of each place of a row so far
     kept : uint8 or uint16 (lanes,), a buffer
-    lead_0, lead_1 : int, the first lead, and the one after the last
-    plane : int, where in `numbers` the children begin
-    within, image : int, the slot or row, and that of the mirror image, without the lead
+    lead_0, lead_1 : int, the first lead, and the end of the range
+    plane : int, start of the children's plane in `numbers`
+    within, image : int, the slot or row relative to the lead, and that of the mirror image
     slot : int, a canonical slot of this table; cell : int, the place of the innermost attacker
     node : int, 2 * slot + side to move
-    side : int, who moves, 0 for Red
-    m : int, which of the attackers; kind : int, of which type
-    at : int, where in `numbers` the slot is, without the term of the man's group
-    line : int, that of his term in `Index.extend`
-    mover, taken : int, which of the pieces moves, and which is taken
+    side : int, the side to move, 0 for Red
+    m : int, an attacker; kind : int, its piece type
+    at : int, the slot's index in `numbers` without the term of the attacker's group
+    line : int, the row of `Index.extend` with that term
+    mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
-    s, first, end, step : int, squares: of a line the first, the one beyond the last, and from one
-        to the next
-    board : int8 (90,), inout, piece codes; left as it was
-    squares : int64 (pieces,), inout, the square of each piece; left as it was
+    s, first, end, step : int, squares: of a line the first, the end, and the difference
+    board : int8 (90,), inout, piece codes; unchanged on return
+    squares : int64 (pieces,), inout, the square of each piece; unchanged on return
     nodes : int64 (n,), ascending
-    boards : ChaseBoards, the thread's own; the functions leave the position on them as it was
-    before, after : int8 (90,), inout, the boards around a move; left as they were
-    victim : int, which of the pieces is chased
+    boards : ChaseBoards, this thread's; its position is unchanged on return
+    before, after : int8 (90,), inout, the boards around a move; unchanged on return
+    victim : int, the chased piece, as an index of `Layout.piece_codes`
     order, limit : int, orders of repetition
     chasers : int64 (n,), all chasers, ascending
     chases : int64 (chases, CHASE_COLUMNS), of all chasers
     edges : int64 (edges, EDGE_COLUMNS), of all chases
-    graph : ChaseGraph, the same as starts
-    victims : Victims, whom the winner-to-be chases
-    due : bool (chases,), the chases that matter
-    dead : bool (chases,), the chases that cannot be answered
+    graph : ChaseGraph, start offsets of the same lists
+    victims : Victims, the pieces that the winner chases
+    due : bool (chases,), the chases that matter at this order
+    dead : bool (chases,), the chases without an answer
     alive : bool (chasers,), the chasers that may belong to the pattern
-    orders : int64 (n,), out; lists : Lists, inout; which : int, which of them
-    key, child : int, a key, and that of the opponent after a move
+    orders : int64 (n,), out; lists : Lists, inout; which : int, index of a list
+    key, child : int, a key, and the opponent's key after a move
     code : int, a stored code
     top, draw, span : int, `CodeSpace.top`, `draw` and `span`
 """

@@ -1,14 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Whole rows at once: what `--plain` looks at one by one, for all places of the innermost attacker.
+"""Rows at once: the work of `--plain` for all places of the innermost attacker.
 
-    mark_row       where kings are hit or face each other, and where a piece hangs
-    best_of_row    the best number that the moves of a side lead to
+    mark_row       places where kings are hit, kings face each other, or a piece hangs
+    best_of_row    best number that a side's moves lead to, for each place
 
-A move of another piece leads from every place of a row to the same place of another row, so that
-the best is a maximum of rows. Where the innermost attacker stands in the way of a piece, on its
-lines or on a knight's leg, the moves of that piece are looked at one by one. Along lines the
-innermost attacker's own moves are a running maximum. Attacks of and on him are found by walking
-from the other piece; those of two other pieces once for a row, and again where he stands between.
+A move of another piece leads from every place of a row to the same place of another row, so the
+best is an element-wise maximum of rows. A place that blocks a line or a knight's leg of the moving
+piece is examined separately. The innermost attacker's own moves along lines are a running maximum.
+Attacks of and on it are found by walking from the other piece. An attack between two other pieces
+is tested once for the row, and again for each place between them.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _PAWN = int(PieceType.PAWN)
 _SIDEWAYS = (1, -1, 9, -9)
 _KNIGHT_WAYS = (19, 17, -19, -17, 11, 7, -11, -7)
 _OTHER_WAYS = (*_SIDEWAYS, 10, 8, -10, -8, 20, 16, -20, -16)
-"""Differences of squares that knights, and pawns, advisors and elephants attack."""
+"""Square differences of the attacks of knights, and of pawns, advisors and elephants."""
 
 
 @part
 def _mark_way(first, end, step, needed, mask, state, index):
-    """Mark the places of a line of squares that are reached beyond so many pieces.
+    """Mark the places of a line that are reached beyond a number of pieces.
 
-    needed : int, how many; mask : uint8 (cells,), inout
+    needed : int, the number of pieces; mask : uint8 (cells,), inout
     """
     mounts, s = 0, first
     while s != end and mounts <= needed:
@@ -59,7 +59,7 @@ def _mark_way(first, end, step, needed, mask, state, index):
 
 @part
 def _mark_seen(square, kind, mask, state, index):
-    """Mark the places that a rook or cannon on a square attacks, and from which it is attacked.
+    """Mark the places that a rook or cannon on a square attacks; attacks are symmetric.
 
     mask : uint8 (cells,), inout
     """
@@ -72,7 +72,7 @@ def _mark_seen(square, kind, mask, state, index):
 
 @part
 def _attacks_with(s, source, target, state, index):
-    """Return whether one square attacks the other with the innermost attacker on a free square."""
+    """Return whether a square attacks another with the innermost attacker on an empty square."""
     state.board[s] = index.men[index.men.size - 1]
     found = attacks(state.board, source, target)
     state.board[s] = EMPTY
@@ -81,7 +81,7 @@ def _attacks_with(s, source, target, state, index):
 
 @part
 def _is_place(s, state, index):
-    """Return whether the innermost attacker may stand on a square, which may be none."""
+    """Return whether the innermost attacker may stand on a square, which may be off the board."""
     return 0 <= s < SQUARES and index.cells[s] != NOWHERE and state.board[s] == EMPTY
 
 
@@ -104,13 +104,13 @@ def _mark_inner(target, mask, state, index):
 
 @part
 def _mark_attacked(source, mask, buffer, chase_rules, state, index):
-    """Mark where the innermost attacker can be chased, and is attacked from a square.
+    """Mark the places where the innermost attacker is attacked from a square and can be chased.
 
     mask : uint8 (cells,), inout; buffer : uint8 (cells,)
     chase_rules : int, bits of the rule set
     """
     code, kind = index.men[index.men.size - 1], piece_kind(state.board[source])
-    # Where a pawn stands tells whether it can be chased; of others the kind alone does.
+    # Whether a pawn can be chased depends on its square; for other pieces on the kind alone.
     is_pawn = piece_kind(code) == _PAWN
     if not is_pawn and not may_be_victim(code, source, chase_rules):
         return
@@ -130,7 +130,7 @@ def _mark_attacked(source, mask, buffer, chase_rules, state, index):
 
 @part
 def _mark_outer(source, target, mask, buffer, state, index):
-    """Mark the places of the innermost attacker with which one square attacks the other.
+    """Mark the places of the innermost attacker with which a square attacks another.
 
     mask : uint8 (cells,), inout; buffer : uint8 (cells,)
     """
@@ -140,7 +140,7 @@ def _mark_outer(source, target, mask, buffer, state, index):
     if is_line and step == 1 and source // 9 != target // 9:
         return
     buffer[:] = attacks(state.board, source, target)
-    # Where the innermost attacker stands between them, on a leg or an eye, it may be otherwise.
+    # Test again each place between them, on a leg or on an eye.
     if is_line:
         for s in range(min(source, target) + step, max(source, target), step):
             if _is_place(s, state, index):
@@ -171,7 +171,7 @@ def _mark_facing(mask, state, index):
 def mark_row(chases, chase_rules, state, index):
     """Fill the masks of a row; the innermost attacker is not on the board.
 
-    chases : bool, whether the last two are asked for; chase_rules : int, bits of the rule set
+    chases : bool, whether to fill the last two; chase_rules : int, bits of the rule set
     """
     squares, last = state.all, state.all.size - 1
     masks, buffer = state.masks, state.buffer
@@ -203,7 +203,7 @@ def mark_row(chases, chase_rules, state, index):
 
 @inlined_part
 def _is_open(m, n, side, state, index):
-    """Return whether a knight or pawn may make a leap; n : int, which."""
+    """Return whether a knight or pawn may make a leap; n : int, index of the leap."""
     board, square = state.board, state.squares[m]
     leg, s = index.leaps[m, square, n, LEG], index.leaps[m, square, n, LANDING]
     if leg != NOWHERE and board[leg] != EMPTY:
@@ -213,7 +213,7 @@ def _is_open(m, n, side, state, index):
 
 @part
 def _best_leap(m, side, at, best, numbers, state, index):
-    """The best of the moves of a knight or pawn; best : int, what was the best before."""
+    """Return the best number of a knight's or pawn's moves; best : int, the best number before."""
     square, line, n = state.squares[m], state.line[m], 0
     while index.leaps[m, square, n, LANDING] != NOWHERE:
         if _is_open(m, n, side, state, index):
@@ -225,9 +225,9 @@ def _best_leap(m, side, at, best, numbers, state, index):
 
 @part
 def _raise(best, numbers, at):
-    """Let a row be no less than another one.
+    """Replace a row by its element-wise maximum with another row.
 
-    at : int, where the other one begins
+    at : int, the start of the other row
     """
     lanes = best.size // LANES * LANES
     row, other = best[:lanes], numbers[at : at + lanes]
@@ -263,7 +263,7 @@ def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
 
 @part
 def _raise_cell(square, at, best, numbers, index):
-    """Raise the place of the innermost attacker on one square, where it has a place there."""
+    """Raise the place of the innermost attacker on one square, if the square has a place."""
     cell = index.cells[square]
     if cell != NOWHERE:
         best[cell] = max(best[cell], numbers[at + cell])
@@ -271,7 +271,7 @@ def _raise_cell(square, at, best, numbers, index):
 
 @part
 def _keep(s, end, step, kept, best, index):
-    """Put back what the places of a line of squares held."""
+    """Restore the saved numbers of the places of a line."""
     n = 0
     while s != end:
         if index.cells[s] != NOWHERE:
@@ -282,10 +282,10 @@ def _keep(s, end, step, kept, best, index):
 
 @part
 def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
-    """Raise a row by the moves of a rook or cannon one way.
+    """Raise a row by the moves of a rook or cannon in one direction.
 
-    The innermost attacker may stand on a square of the way: it may be taken there, or is the mount,
-    and what is beyond is not reached.
+    The innermost attacker may stand on the line: it can be captured there or is the cannon's mount,
+    and it blocks the squares beyond.
     """
     board, s, n = state.board, first, 0
     while s != end and board[s] == EMPTY:
@@ -307,7 +307,7 @@ def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, st
         while mount != s:
             _raise_cell(mount, at + index.extend[line, s], best, numbers, index)
             mount += step
-    # Beyond the mount, and where the innermost attacker stands before it not at all.
+    # Beyond the mount. Places before it have the innermost attacker as a second mount.
     taken = s + step
     while taken != end and board[taken] == EMPTY:
         _raise_cell(taken, at + index.extend[line, taken], best, numbers, index)
@@ -325,9 +325,9 @@ def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, st
 
 @part
 def _look_closer(m, side, at, square, kept, best, numbers, state, index):
-    """The best in one place of a row, where the innermost attacker may stand in a piece's way.
+    """Compute the best number of one place that may block a leg of the moving piece.
 
-    kept : int, the best without that piece
+    kept : int, the best number without that piece
     """
     cell = index.cells[square]
     if cell != NOWHERE and state.board[square] == EMPTY:
@@ -370,9 +370,9 @@ def _raise_by_man(m, side, at, best, kept, numbers, state, index):
 
 @part
 def _sweep(first, step, count, kind, at, best, numbers, state):
-    """Raise a line of squares by the moves of the innermost rook or cannon one way along it.
+    """Raise a line of squares by the moves of the innermost rook or cannon in one direction.
 
-    count : int, how many squares; at : int, where the row begins
+    count : int, the number of squares; at : int, the start of the row
     """
     board = state.board
     passed = last = before = numbers[0] * 0
@@ -393,12 +393,12 @@ def _sweep(first, step, count, kind, at, best, numbers, state):
 
 @part
 def best_of_row(side, own, plane, lead, within, image, numbers, state, index):
-    """Find the largest number that a move of a side leads to, for each place of the row.
+    """Compute the largest number that a move of a side leads to, for each place of the row.
 
-    They are in `state.best`. The innermost attacker is not on the board. Places that are taken get
-    anything.
+    The result is in `state.best`; occupied places hold arbitrary numbers. The innermost attacker is
+    not on the board.
 
-    own : uint8 or uint16 (cells,), what is stored: where there is no position, anything is returned
+    own : uint8 or uint16 (cells,), the stored numbers; places with 0 may get arbitrary results
     lead : int, the first slot of the lead
     """
     last, best, kept = index.men.size - 1, state.best, state.kept

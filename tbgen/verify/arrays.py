@@ -1,22 +1,22 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Everything that the proof of one material reads, as a few flat arrays for the kernels.
+"""Arrays of a proof: a table and its supporting tables, flat, for the kernels.
 
     codes of each side  ->  palettes, ranks of all keys  ->  planes of places, tile by tile
 
     ranks        the planes of this table (number 0)
-    supports     those of the tables that captures lead to, one after another
-    tables       one line per table: where its planes and its descriptor are
-    descriptors  the layouts of all tables (`tbgen.indexing.slots`), one after another
+    supports     the planes of the supporting tables, concatenated
+    tables       one line per table: the start of its planes and of its descriptor
+    descriptors  the layouts of all tables (`tbgen.indexing.slots`), concatenated
     pieces       this table's pieces in the order of `Layout.piece_codes`
-    captures     one line per piece: the table that its capture leads to, and how to list the
+    captures     one line per piece: the table that its capture leads to, and the order of the
                  remaining pieces there
-    values       what ranks stand for (`values`)
+    values       lookup tables of ranks (`values`)
 
-Beside them stand the few figures of the layout and of the rule set that kernels ask for. The
-planes are copies: as loaded, they hold places in the palette of their side, and of other tables
-only the sides are there that a capture gives the move to. `complete` makes ranks of those of table
-0, and `settle` marks. What the statistics of a table count says which codes have a place; any other
-one is no value, and refutes the position that has it.
+A few scalars of the layout and of the rule set are added for the kernels. The planes are copies.
+When loaded they hold places in the palette of their side; `complete` replaces those of table 0 by
+ranks, and `settle` ranks by marks. Of a supporting table only the sides to move after a capture
+are loaded. The statistics of a table list the codes that get a place. Any other code is no value,
+and refutes its position.
 """
 
 from __future__ import annotations
@@ -50,82 +50,85 @@ from tbgen.verify.values import (
     orders_of_keys,
 )
 
-# Columns of `tables`. Where the planes begin, in `ranks` or in `supports`, is in the columns 0 (Red
-# to move) and 1.
+# Columns of `tables`. Columns 0 (Red to move) and 1 hold the start of the planes, in `ranks` or in
+# `supports`.
 FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4
 
-# Columns of `captures`; from SOURCES on, which of this table's pieces each piece there is.
+# Columns of `captures`; from SOURCES on, this table's piece for each piece of the child.
 TABLE, SWAPPED, SOURCES = 0, 1, 2
 
 NO_TABLE = -1
 """The number of the table of materials in which every position is drawn."""
 
 SLACK = 64
-"""Ranks beyond the planes: whole vectors are read where the last row ends."""
+"""Ranks beyond the planes: whole vectors are read past the end of the last row."""
 
 
 Numbers = NDArray[np.int64]
-"""Nodes (2 * slot + side to move), orders, keys, or places in a list of them."""
+"""Nodes (2 * slot + side to move), orders, keys, or positions in a list of them."""
 
 NOBODY: Numbers = np.empty(0, np.int64)
 
 ManyNumbers = NDArray[np.uint32] | NDArray[np.int64]
-"""Nodes of which there may be millions: four bytes each, where that is enough."""
+"""Lists of possibly millions of nodes: four bytes each where that is enough."""
 
 Members = NDArray[np.bool_]
-"""A set: one flag for each of a list."""
+"""Set as one flag for each element of a list."""
 
 
 class Table(Protocol):
-    """A finished table, in a file or in memory."""
+    """Finished table, in a file or in memory."""
 
     @property
     def layout(self) -> Layout:
-        """Its index."""
+        """Return the index of the table."""
 
     @property
     def code_space(self) -> CodeSpace:
-        """Return how it codes values."""
+        """Return the coding of values."""
 
     @property
     def metric(self) -> Metric:
-        """Return what its distances count to."""
+        """Return the metric of the distances."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """The codes that positions with a side to move have, and perhaps others."""
+        """Return a superset of the codes of the positions with a side to move."""
 
     def tiles(self, side: int) -> int:
-        """Into how many tiles the codes of a side are divided."""
+        """Return the number of tiles of a side."""
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> Sequence[tuple[int, Codes]]:
-        """The codes of a tile: for each run of slots the first one, and (n,) numbers.
+        """Return the codes of a tile as runs: the first slot of each, and (n,) numbers.
 
-        Anything may be said of slots that hold no canonical position.
+        Slots without a canonical position may hold any code.
 
-        numbers_of : says what is to stand there in place of codes
+        numbers_of : maps codes to the numbers that are returned in their place
         """
 
 
 Supporting = Callable[[Material], Table]
-"""Opens the table of a material that a capture leads to; only asked for those that need one."""
+"""Opens the table of a material that a capture leads to; called only for those that need one."""
 
 Plane = tuple[int, int]
-"""A table's number, and the side to move there."""
+"""Number of a table, and side to move."""
 
 
 class Palette(NamedTuple):
-    """The values that one side of a table has, each with a place. Place 0 is of no value."""
+    """Values of one side of a table, each with a place. Place 0 stands for no value."""
 
     codes: Numbers
-    """int64 (n + 1,), ascending, without 0; the last is beyond all codes."""
+    """int64 (n + 1,), ascending, without 0; the last one is larger than all codes."""
     places: Numbers
-    """int64 (n + 1,): the place of each code, 0 of the last."""
+    """int64 (n + 1,): the place of each code; 0 for the last."""
     keys: Numbers
-    """int64 (places,): the key of each place, that of no value first."""
+    """int64 (places,): the key of each place; `NO_KEY` for place 0."""
 
     @classmethod
     def of(cls, table: Table, side: int, *, converts: bool = False) -> Palette:
-        """That of a side; converts : whether keys are worth what conversions into them are."""
+        """Return the palette of a side.
+
+        converts : whether to replace keys by the keys after a conversion (metric DTC)
+        """
         codes = np.array(sorted({*table.occurring_codes(side)} - {0}), np.int64)
         keys = keys_of_codes(codes, table.code_space)
         found, places = np.unique(after_conversion(keys) if converts else keys, return_inverse=True)
@@ -136,40 +139,41 @@ class Palette(NamedTuple):
         )
 
     def places_of(self, codes: Codes) -> Numbers:
-        """int64 (n,): the places of codes, 0 for those that have none."""
+        """Return the places of codes, int64 (n,); 0 for unknown codes."""
         at = self.codes.searchsorted(codes)
         return np.where(self.codes[at] == codes, self.places[at], 0)
 
     def count_codes(self, counts: Numbers) -> dict[int, int]:
-        """Return how many positions have each code, by how many have each place (places,)."""
+        """Return the number of positions of each code, given that of each place (places,)."""
         found = zip(self.codes[:-1].tolist(), counts[self.places[:-1]].tolist(), strict=True)
         return {code: count for code, count in found if count}
 
 
 @lent
 class Supports(NamedTuple):
-    """The tables that captures lead to. Shapes: T tables, this one included; S slots of the others.
+    """Tables that captures lead to. Shapes: T tables, this one included; S slots of the others.
 
-    The planes of each of the others begin where `Arrays.tables` says, one per side to move; what
-    no capture leads to is not there.
+    `Arrays.tables` gives the start of each plane, one per side to move. Planes that no capture
+    leads to are left out.
     """
 
     places: NDArray[Any]
     """uint8 or uint16 (S,): the place of each slot in the palette of its table and side."""
     ranks: NDArray[Any]
-    """ranks (T, 2, 2, places): what the places of a plane, by the side to move there, are worth
-    where Red or Black is to move here (`values`): the other one where colours are swapped."""
+    """ranks (T, 2, 2, places): the rank of a place, by the side to move in the supporting table and
+    the side to move here; the two differ where colours are swapped.
+    """
 
 
 @lent
 class Arrays(NamedTuple):
-    """The arrays of the module's picture, and figures, as kernels take them.
+    """Arrays of the picture above and scalar parameters, as passed to kernels.
 
     Shapes: S slots of both planes, T tables, P pieces, L leads.
     """
 
     ranks: NDArray[Any]
-    """uint8 or uint16 (S + SLACK,): the planes; `complete` writes to them."""
+    """uint8 or uint16 (S + SLACK,): the planes; filled in by `complete`."""
     supports: Supports
     tables: NDArray[np.int64]
     """int64 (T, TABLE_COLUMNS)."""
@@ -183,31 +187,33 @@ class Arrays(NamedTuple):
     """bool (P,): whether the capture of the piece may win by the rules of repetition."""
     values: Values
     hung: NDArray[np.uint8]
-    """uint8 (2, slots / 8): slots with a piece under attack that can be chased, or that may win by
-    rules with a capture, by side to move; none but from `complete` to `settle`."""
+    """uint8 (2, slots / 8): by side to move, bit set of slots where a piece that can be chased is
+    under attack, or where a rule-decided win may come from a capture. Empty except from `complete`
+    to `settle`.
+    """
     seek_patterns: bool
-    """The rules know perpetual checks."""
+    """Whether the rules judge perpetual checks."""
     seek_chases: bool
-    """The rules know perpetual chases."""
+    """Whether the rules judge perpetual chases."""
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
 
 
 class Loaded(NamedTuple):
-    """The tables of a proof."""
+    """Tables of a proof."""
 
     arrays: Arrays
     marks: Marks
     palettes: tuple[Palette, Palette]
-    """Those of this table's sides."""
+    """Palettes of the two sides of this table."""
 
 
 @part
 def rank_after_capture(table, to_move, here, slot, arrays):
-    """The rank of a slot of a supporting table.
+    """Return the rank of a slot of a supporting table.
 
-    table : int, its number; to_move : int, the side there; here : int, the side whose rank it is
-    slot : int, of that table
+    table : int, its number; to_move : int, the side to move there
+    here : int, the side to move in this table; slot : int, of the supporting table
     """
     supports = arrays.supports
     place = supports.places[arrays.tables[table, to_move] + slot]
@@ -219,10 +225,10 @@ def list_captures(
     children: Mapping[tuple[int, PieceType], Material],
     numbers: Mapping[str, int],
 ) -> NDArray[np.int64]:
-    """`Arrays.captures`.
+    """Return `Arrays.captures`.
 
-    layouts : of all tables, by number; of this one first
-    children : what is left after each capture; numbers : of the tables, by name of material
+    layouts : of all tables, by number; this table first
+    children : the material after each capture; numbers : of the tables, by name of material
     """
     pieces = layouts[0].piece_codes
     captures = np.full((len(pieces), SOURCES + len(pieces)), NO_TABLE, np.int64)
@@ -239,14 +245,14 @@ def list_captures(
 
 
 def _plane_after(line: NDArray[np.int64], code: int) -> Plane:
-    """Return which plane a capture leads to; line : of `captures`; code : of who is taken."""
+    """Return the plane that a capture leads to; line : of `captures`; code : of the piece taken."""
     return int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
-    """Return how a capture's child lists the pieces: colours swapped or not, and who is who.
+    """Return whether a capture's child swaps colours, and its pieces as pieces of this table.
 
-    The child's sides change places where its material names the other one first.
+    The child's sides are swapped where its material names the other side first.
     """
     left = list(layout.armies)
     code = layout.piece_codes[taken]
@@ -263,18 +269,15 @@ def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, li
 
 
 class Room:
-    """Room for planes: in memory while there is some left, then in files.
-
-    The files have no names, and are gone when nobody uses them.
-    """
+    """Allocator of planes: in memory up to a limit, then in unnamed files."""
 
     def __init__(self, memory: int | None = None, folder: Path | None = None) -> None:
-        """Begin with so many bytes of memory, None for all that there is."""
+        """Allow so many bytes of memory, None for no limit."""
         self._left = memory
         self._folder = folder
 
     def reserve(self, slots: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Zeros for so many slots."""
+        """Return zeros for a number of slots."""
         size = slots * np.dtype(dtype).itemsize
         if self._left is None:
             return np.zeros(slots, dtype)
@@ -288,8 +291,8 @@ class Room:
 def unpack(table: Table, side: int, palette: Palette, places: NDArray[Any]) -> None:
     """Write one side of a table as places in a palette.
 
-    By this thread alone: two of them spend as long, and twice the processor time, since what takes
-    long is done in pieces of some 30 microseconds, and the interpreter changes hands between them.
+    Single-threaded: two threads take as long and twice the processor time, because the work is in
+    pieces of about 30 microseconds and the threads contend for the interpreter lock.
 
     places : uint8 or uint16 (slots,), out
     """
@@ -301,7 +304,7 @@ def unpack(table: Table, side: int, palette: Palette, places: NDArray[Any]) -> N
 
 
 def _list_tables(layouts: list[Layout], planes: list[Plane]) -> tuple[NDArray[np.int64], int]:
-    """`Arrays.tables`, and how many slots the planes have that captures lead to (`planes`)."""
+    """Return `Arrays.tables`, and the number of slots of the supporting planes (`planes`)."""
     tables = np.zeros((len(layouts), TABLE_COLUMNS), np.int64)
     tables[0, 1] = layouts[0].slots
     ends = np.cumsum([layout.descriptor.size for layout in layouts])
@@ -320,13 +323,13 @@ def gather(
     memory: int | None = None,
     folder: Path | None = None,
 ) -> Loaded:
-    """Load a table and those that captures lead to, to be proven under some rules.
+    """Load a table and its supporting tables for a proof under a rule set.
 
-    memory : bytes; planes for which there is none left are kept in files without names
-    folder : where that file is, by default where the system keeps temporary files
+    memory : bytes; planes that do not fit are kept in unnamed files
+    folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
-    ranks of 16 bits tell apart, and what `supporting` raises.
+    16-bit ranks can tell apart, and the errors of `supporting`.
     """
     if rule_set.rules is None:
         raise InputError("nothing is proven under unknown rules", "name the rules of the table")
@@ -338,7 +341,7 @@ def gather(
     layouts = [each.layout for each in loaded]
     numbers = {name: number for number, name in enumerate(wanted, start=1)}
     captures = list_captures(layouts, children, numbers)
-    # Who has lost a piece is to move.
+    # The side that has lost a piece is to move.
     after = {n: _plane_after(line, code)
              for n, (line, code) in enumerate(zip(captures, pieces, strict=True))
              if line[TABLE] != NO_TABLE}  # fmt: skip

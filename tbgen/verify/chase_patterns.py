@@ -1,33 +1,30 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Perpetual chases: what should be a pattern is one, and nothing else is.
+"""Perpetual chases: compare the pattern of each order with the claims.
 
-The pattern of order k is found anew from everything that is open before that order. Unlike the
-checks it needs no values to begin with: every position of a side whose moves all chase one piece,
-or lose, is a *chaser* of that piece (`chases`), and a game on them, on numbers alone, says which of
-them are caught in a pattern (docs/values.md, "Patterns, exactly").
+The pattern of order k is found anew among everything that is undecided before that order. A
+*chaser* is a position of a side whose moves all chase one piece or lose (`chasers`). A game on
+chasers determines which of them belong to a pattern (docs/values.md, "Patterns, exactly").
 
-    find     chasers, among the nodes that the first pass listed (`chasers`)
+    find     chasers, among the nodes listed by the passes (`chasers`)
     expand   their chases, and the answers that lead to chasers again
-    order k  the chasers of the pattern  ->  who must be a direct win  <=  who claims to be one
-                                         ->  who may be a direct win   >=
+    order k  chasers of the pattern  ->  positions that must be direct wins  <=  claims
+                                     ->  positions that may be direct wins   >=  claims
 
-Whoever a chaser of the pattern leads to must be a direct win. One chased by another chaser may be
-one too, if he has an answer that leads into the pattern: he wins by this order in any case, in no
-plies or in two, and a search that begins with fewer positions than all open ones need not have
-met that chaser. Chasers are numbered as in `chasers`, and kept ascending.
+A position after a chase of the pattern must be a direct win. A position after a chase by another
+chaser may be one too, if an answer leads into the pattern: it is won by this order in any case, in
+0 or 2 plies, and the builder may not have examined that chaser.
 
-    chaser  --chase-->  the winner-to-be answers  --edge-->  chaser  --chase-->  ...
+    chaser  --chase-->  the winner answers  --edge-->  chaser  --chase-->  ...
 
-A chaser belongs to the pattern if every chase that matters by this order has an edge to a chaser
-of the pattern, again and again, and the winner-to-be meets each of his clauses as often as he
-likes: an answer that is no check; and for each piece, an answer that does not chase it, or whose
-chase the offender does not answer. The clauses are solved as they are written, one greatest
-fixpoint around a least one for each clause: nothing is assumed of how patterns look.
+A chaser belongs to the pattern if every chase that matters at this order has an edge to a chaser
+of the pattern, for ever, and the winner can satisfy each clause again and again. The clauses ask
+for an answer that gives no check and, for each piece, an answer that does not chase it or whose
+chase the offender does not answer. Each clause is a least fixpoint inside one greatest fixpoint.
 
     chases of chaser n     chase_start[n] up to chase_start[n + 1]
     edges of chase c       edge_start[c] up to edge_start[c + 1], to chaser edge_to[e]
     pair (e, f)            edge e, then the f-th chase of the chaser it leads to:
-                           victims[pair_start[e] + f], the pieces that this pair makes victims
+                           victims[pair_start[e] + f], the victims of this pair
 """
 
 from __future__ import annotations
@@ -65,7 +62,7 @@ from tbgen.verify.values import orders_of_keys
 
 @lent
 class ChaseGraph(NamedTuple):
-    """The arrays of the module's picture, and one flag per edge. Shapes: N chasers, C chases."""
+    """Arrays of the picture above, and one flag per edge. Shapes: N chasers, C chases."""
 
     chase_start: Numbers
     """int64 (N + 1,)."""
@@ -79,16 +76,15 @@ class ChaseGraph(NamedTuple):
 
 @lent
 class Victims(NamedTuple):
-    """Pieces that the winner-to-be chases, for the edges that may matter.
+    """Pieces chased by the winner, for edges inside a possible pattern.
 
-    A piece is a bit, and its number depends on the position: of a pair, it is the one at the
-    chaser where the pair begins.
+    A piece is a bit. Its number refers to the chaser's position at the start of the pair.
     """
 
     pair_start: Numbers
-    """int64 (edges,): -1 for edges whose answers chase nobody."""
+    """int64 (edges,): -1 for edges whose answers chase nothing."""
     victims: NDArray[np.uint64]
-    """uint64 (pairs,): a set of pieces for each."""
+    """uint64 (pairs,): a bit set of pieces for each pair."""
     follow: NDArray[np.int8]
     """int8 (edges, pieces): a piece's number at the chaser that an edge leads to."""
 
@@ -96,10 +92,10 @@ class Victims(NamedTuple):
 def keep_clauses(
     graph: ChaseGraph, victims: Victims, due: Members, dead: Members, alive: Members
 ) -> None:
-    """Shrink a safe set of chasers to the pattern.
+    """Reduce a safe set of chasers to the pattern.
 
     due : bool (chases,), the chases that matter
-    dead : bool (chases,), inout, the chases that cannot be answered
+    dead : bool (chases,), inout, the chases without an answer
     alive : bool (chasers,), inout
     """
     chaser_of = np.repeat(np.arange(alive.size), np.diff(graph.chase_start))
@@ -115,7 +111,7 @@ def keep_clauses(
 
 @borrowing_kernel
 def k_keep_safe(graph, due, dead, alive):
-    """Shrink the chasers that are `alive` to those that support each other.
+    """Reduce the chasers that are `alive` to the greatest subset that support each other.
 
     alive : bool (chasers,), inout
     """
@@ -146,10 +142,10 @@ def k_keep_safe(graph, due, dead, alive):
 
 @part
 def _meets(graph, victims, due, met, e, clause):
-    """Return whether an edge, whatever is chased next, meets a clause or stays where it can be met.
+    """Return whether an edge meets a clause, or leads only to chases from which it can be met.
 
-    e : int, the edge; clause : int, 0 for an answer that is no check, 1 + p for piece p
-    met : bool (chases, 1 + pieces), as `k_reach` has found so far
+    e : int, the edge; clause : int, 0 for an answer without check, 1 + p for piece p
+    met : bool (chases, 1 + pieces), the current set of `k_reach`
     """
     if clause == 0 and not graph.is_check[e]:
         return True
@@ -173,9 +169,9 @@ def _meets(graph, victims, due, met, e, clause):
 
 @borrowing_kernel
 def k_reach(graph, victims, due, alive, met):
-    """Find from which chases each clause can be met inside the pattern.
+    """Find the chases from which each clause can be met inside the pattern.
 
-    met : bool (chases, 1 + pieces), inout, all False before
+    met : bool (chases, 1 + pieces), inout, all False on entry
     """
     changed = True
     while changed:
@@ -201,7 +197,7 @@ _RANGE_CHASERS = 1 << 12
 
 
 class ChasePatterns:
-    """The possible chase patterns of a table, and what those of each order say of its values."""
+    """Possible chase patterns of a table, and comparison of each order with the claims."""
 
     def __init__(
         self,
@@ -211,7 +207,7 @@ class ChasePatterns:
         claims: tuple[Numbers, Numbers],
         threads: int,
     ) -> None:
-        """Look for all orders.
+        """Build the graph of all orders.
 
         ranges : nodes that may be chasers
         claims : direct wins of sides that are not in check, ascending, and their keys
@@ -244,7 +240,7 @@ class ChasePatterns:
         )
 
     def check_order(self, order: int) -> list[Wrong]:
-        """Return who is refuted by the pattern of an order, by ascending node."""
+        """Return the positions that the pattern of an order refutes, by ascending node."""
         alive, candidates, due = self.find(order)
         must = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
         answered, goals = self._edges[:, SOURCE], self._edges[:, TO]
@@ -261,7 +257,7 @@ class ChasePatterns:
         ]
 
     def check_limit(self, limit: int) -> list[Wrong]:
-        """Return who claims a pattern of an order that the table is not meant to have."""
+        """Return the claims of orders beyond a limit."""
         claimed = zip(self.claims.tolist(), self._claimed_orders.tolist(), strict=True)
         return [
             Wrong(node, order, is_pattern=False, by_chase=True)
@@ -270,7 +266,7 @@ class ChasePatterns:
         ]
 
     def find(self, order: int) -> tuple[Members, Members, Members]:
-        """The chasers of the pattern of an order, its candidates, and the chases that matter."""
+        """Return the chasers of the pattern of an order, the candidates, and the due chases."""
         candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
         alive = candidates.copy()
         due: Members = self._chases[:, LOSES_FROM] > order
@@ -281,7 +277,7 @@ class ChasePatterns:
         return alive, candidates, due
 
     def _find_victims(self, alive: Members, due: Members) -> Victims:
-        """The pieces that the side that would win chases, in a safe set."""
+        """Return the pieces that the winner chases inside a safe set."""
         sources = self._edges[:, SOURCE]
         inside = alive[self._chases[sources, CHASER]] & due[sources] & alive[self._edges[:, TO]]
         wanted = np.flatnonzero(inside)
@@ -302,7 +298,7 @@ class ChasePatterns:
         return victims
 
     def _expand(self, first: int) -> list[Numbers]:
-        """The chases and edges of a range of chasers."""
+        """Return the chases and edges of a range of chasers."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
         boards = ChaseBoards.make(self._index, self._arrays)
         return list_rows(
@@ -316,5 +312,5 @@ class ChasePatterns:
 
 
 def _starts(owners: NDArray[Any], count: int) -> Numbers:
-    """int64 (count + 1,): where the runs of ascending owners 0 .. count - 1 begin."""
+    """Return the start offsets of the runs of owners 0 .. count - 1, int64 (count + 1,)."""
     return np.searchsorted(owners, np.arange(count + 1)).astype(np.int64)

@@ -1,19 +1,18 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Chasers: who may belong to a pattern of chases as the offender, and what a move attacks anew.
+"""Chasers, the possible offenders of chase patterns, and new attacks of a move.
 
     chaser   (position, victim): every move loses, or chases the victim, from `first order` on
 
-Attacks are judged by the predicates of the referee (`tbgen.rules.chases`, whose numbered points
-are those of docs/referee.md, section 2), for pieces in the order of `Layout.piece_codes` instead
-of squares.
+Attacks are judged by the predicates of the referee (`tbgen.rules.chases`; points are those of
+docs/referee.md, section 2). Pieces are numbered in the order of `Layout.piece_codes`.
 
-What a move loses to, and from which order on that counts:
+Order from which a losing move counts as lost:
 
-    a quiet move to a win of order j     from j + 1 on; from j if it is a direct win in check, or
-                                         if a capture wins there: both are known before chases
-    a capture that loses at order j      from j on
+    a quiet move to a win of order j     j + 1; j if it is a direct win in check, or if a capture
+                                         wins there: both are known before the chases of order j
+    a capture that loses at order j      j
 
-Which replies rescue a piece is for `chases`.
+`chases` finds the replies that rescue a piece.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ _KING = int(PieceType.KING)
 
 @lent
 class ChaseBoards(NamedTuple):
-    """A position, and beside it the boards after a chase and after its answer.
+    """Position, and the boards after a chase and after its answer.
 
-    `state.all` follows the moves that are tried on any of the three.
+    `state.all` follows the moves made on any of the three.
     """
 
     state: BoardState
@@ -62,7 +61,7 @@ class ChaseBoards(NamedTuple):
 
     @classmethod
     def make(cls, index: Index, arrays: Arrays) -> ChaseBoards:
-        """An empty one."""
+        """Return empty boards."""
         state = BoardState.make(index, arrays.ranks.dtype)
         pieces = len(state.all)
         return cls(
@@ -84,7 +83,7 @@ def copy_board(board, copy):
 
 @part
 def play(mover, target, board, squares):
-    """Move a piece quietly, on the board and in the list of squares; returns where it stood."""
+    """Make a quiet move on the board and in the list of squares; return the source square."""
     source = squares[mover]
     code = board[source]
     board[source] = EMPTY
@@ -95,9 +94,9 @@ def play(mover, target, board, squares):
 
 @part
 def attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
-    """Return whether the move `source`-`target` lets a piece attack another one anew (points 1-6).
+    """Return whether the move `source`-`target` makes one piece attack another anew (points 1-6).
 
-    attacker, victim : int, which of the pieces, whose squares on `after` are in `squares`
+    attacker, victim : int, pieces; `squares` has their squares on `after`
     """
     if piece_side(arrays.pieces[attacker]) == piece_side(arrays.pieces[victim]):
         return False
@@ -108,7 +107,7 @@ def attacks_anew(before, after, source, target, attacker, victim, squares, array
 
 @part
 def is_chased(before, after, source, target, victim, squares, arrays):
-    """Return whether the move `source`-`target` lets any piece attack the victim anew."""
+    """Return whether the move `source`-`target` creates an attack of any piece on the victim."""
     for attacker in range(squares.size):
         if attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
             return True
@@ -117,7 +116,7 @@ def is_chased(before, after, source, target, victim, squares, arrays):
 
 @part
 def is_mirrored(slot, board, other, index, arrays):
-    """Return whether the position of a slot is the mirror image of the board.
+    """Return whether a slot holds the mirror image of the position on the board.
 
     other : int64 (pieces,), out: the squares of the slot's position
     """
@@ -130,12 +129,12 @@ def is_mirrored(slot, board, other, index, arrays):
 
 @part
 def loses_from(n, side, key, state, index, arrays):
-    """The order from which on a legal move counts as losing, and whether it may chase.
+    """Return the order from which a legal move counts as losing, and whether it may be a chase.
 
-    NEVER + 1 where it counts by no order. Quiet moves may chase that give no check and lead to
-    what is open.
+    The order is NEVER + 1 for moves that never count. A move that may be a chase is quiet, gives no
+    check and leads to a draw or a rule-decided position.
 
-    n : int, which of the listed moves; key : int, of what it leads to
+    n : int, index of a listed move; key : int, the opponent's key after it
     """
     order, may_chase = NEVER + 1, False
     mover, target = state.on[state.sources[n]], state.targets[n]
@@ -166,11 +165,11 @@ NUMBER, FIRST_ORDER, CHASER_COLUMNS = range(3)
 
 @part
 def _weigh(n, side, key, limit, boards, index, arrays):
-    """Let a legal move say from which order on each piece may still be the one that all chase.
+    """Update the first orders of all possible victims by a legal move.
 
-    Returns the least of these orders; beyond `limit` if there is none left.
+    Returns the least first order; more than `limit` if no victim is left.
 
-    n : int, which of the listed moves; key : int, of what it leads to
+    n : int, index of a listed move; key : int, the opponent's key after it
     """
     state, after, firsts = boards.state, boards.after, boards.first_orders
     mover, target = state.on[state.sources[n]], state.targets[n]
@@ -194,12 +193,12 @@ def _weigh(n, side, key, limit, boards, index, arrays):
 
 @part
 def _find_first_orders(count, side, limit, boards, index, arrays):
-    """Find from which order on each piece is the one that every move must chase.
+    """Compute for each piece the order from which every move loses or chases it.
 
-    Returns whether there is such an order, up to `limit`, for any piece; `boards.first_orders`
-    has them then.
+    Returns whether any piece has such an order up to `limit`; `boards.first_orders` then holds
+    them.
 
-    count : int, how many moves are listed; limit : int, an order
+    count : int, the number of listed moves; limit : int, an order
     """
     pieces, state, firsts = arrays.pieces, boards.state, boards.first_orders
     for v in range(firsts.size):
@@ -213,13 +212,13 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
         if rank == 0:
             continue
         key = arrays.values.keys[1 - side, rank]
-        # What loses from some order on that all moves are known to need says nothing new.
+        # The move loses at the least first order already: it changes nothing.
         if key > 0 and order_of_key(key) < least:
             continue
         least = _weigh(n, side, key, limit, boards, index, arrays)
         if least > limit:
             return False
-    # Where every move loses by then, chase or not, there is no pattern.
+    # If every move loses by the first order, chase or not, there is no pattern.
     found = False
     for v in range(firsts.size):
         if boards.last_orders[v] <= firsts[v]:
@@ -230,7 +229,7 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 
 @borrowing_kernel
 def k_find_chasers(nodes, lists, boards, index, arrays):
-    """List the chasers among some open positions.
+    """List the chasers among draws and rule-decided positions.
 
     lists : Lists, out
     """
@@ -253,7 +252,7 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
 def list_chasers(
     ranges: Ranges, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
 ) -> NDArray[np.int64]:
-    """All chasers among nodes, ascending; int64 (n, CHASER_COLUMNS)."""
+    """Return all chasers among nodes, ascending; int64 (n, CHASER_COLUMNS)."""
 
     def scan(nodes: Numbers) -> Numbers:
         boards = ChaseBoards.make(index, arrays)

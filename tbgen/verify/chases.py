@@ -1,16 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Chases, the answers to them, and whom those chase: the edges of possible chase patterns.
+"""Chases, answers and victims: the edges of possible chase patterns.
 
-    chase    a chaser's move that attacks his victim anew, with the pieces that do
-    answer   a reply of the winner-to-be that meets one of these attacks and leads to a chaser of
-             the same victim
-    victim   a piece that an answer attacks anew, unless the next chase meets that
+    chase    a chaser's move that attacks the victim anew, with the attacking pieces
+    answer   a reply that meets one of these attacks and leads to a chaser of the same victim
+    victim   a piece that an answer attacks anew, unless the next chase meets that attack
 
-The last is asked only for answers inside what may be a pattern, and only for those that are no
-check: most patterns are kept by answers that attack nothing anew, and have no question left.
+Victims are computed only for answers inside a possible pattern, and only for answers that give no
+check. Most answers attack nothing anew, so the question does not arise.
 
-Points are those of docs/referee.md, section 2. Which chasers make a pattern is for `chase_patterns`
-to say.
+Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
+pattern.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ CHASES, EDGES, LISTS = range(3)
 
 @part
 def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
-    """The place of the chaser of a victim that the position on `boards.replied` is; -1: none.
+    """Return the index of the chaser with the position on `boards.replied` and the victim; else -1.
 
     side : int, the chaser's; slot : int, of that position
     """
@@ -67,9 +66,9 @@ def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
 
 @part
 def _is_met(attackers, source, target, place, boards, arrays):
-    """Return whether a reply has met one of the attacks on the victim (point 7).
+    """Return whether a reply meets one of the attacks on the victim (point 7).
 
-    attackers : int, how many there are in `boards.attackers`
+    attackers : int, the number of entries of `boards.attackers`
     place : int, the victim's square before the reply
     """
     for n in range(attackers):
@@ -93,11 +92,11 @@ def _is_calm(side, source, target, boards, arrays):
 
 @part
 def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays):
-    """List the answers to the chase that was listed last.
+    """List the answers to the last listed chase.
 
-    The position after the chase is on `boards.after`, `boards.replied` is a copy.
+    `boards.after` holds the position after the chase, `boards.replied` a copy.
 
-    side : int, who chases; attackers : int, how many there are in `boards.attackers`
+    side : int, the chaser's; attackers : int, the number of entries of `boards.attackers`
     lists : Lists, inout
     """
     edges = lists.rows[EDGES]
@@ -136,7 +135,7 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
 
 @part
 def _list_attackers(source, target, victim, boards, arrays):
-    """Write the pieces that the chase `source`-`target` lets attack the victim anew; how many."""
+    """Write the pieces that attack the victim anew after `source`-`target`; return their number."""
     state, count = boards.state, 0
     for q in range(state.all.size):
         if attacks_anew(state.board, boards.after, source, target, q, victim, state.all, arrays):
@@ -149,8 +148,8 @@ def _list_attackers(source, target, victim, boards, arrays):
 def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, arrays):
     """List the chases of the chasers [first, last), and the answers to each.
 
-    first, last : int, places of chasers
-    first_orders : int64 (chasers,), those of all chasers; lists : Lists, out
+    first, last : int, indices of chasers
+    first_orders : int64 (chasers,), of all chasers; lists : Lists, out
     """
     state, after, replied = boards.state, boards.after, boards.replied
     chases = lists.rows[CHASES]
@@ -190,11 +189,11 @@ ONE = np.uint64(1)
 
 @part
 def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
-    """Return whether the next chase meets an attack on the position after the answer (point 7).
+    """Return whether the next chase meets an attack made by the answer (point 7).
 
-    chase : int64, the next chase as a move; attacker : int, which of the pieces
-    mirrored : bool, whether the chaser's slot is the mirror image of `boards.replied`, which has
-        its squares in `boards.state.other`
+    chase : int64, the next chase as a move; attacker : int, the attacking piece
+    mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; its
+        squares are in `boards.state.other`
     """
     squares, replied = boards.state.all, boards.replied
     source, target = boards.state.other[chase // SQUARES], chase % SQUARES
@@ -215,7 +214,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
                   arrays):  # fmt: skip
     """Fill the words of one edge, whose answer is the move `source`-`target`.
 
-    e : int64, the edge; side : int, whose pieces may be victims
+    e : int64, the edge; side : int, the colour of possible victims
     mirrored : bool, as in `_meets_attack`
     """
     squares = boards.state.all

@@ -69,12 +69,12 @@ Edges = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Graph:
-    """The possible patterns of all orders: the arrays of the module's picture, and for nodes
+    """Possible patterns of all orders: the arrays of the picture above, and for nodes
 
-    offenders  `offender_orders` of their values, `first_orders` at which their other moves are
-               known to lose, `offender_in_check`
-    checked    `checked_orders` of their values, `wins_from` the order at which a capture wins, or
-               a move to a loss that rows have settled
+    offenders  `offender_orders` of their values, `first_orders` from which their other moves
+               are known to lose, `offender_in_check`
+    checked    `checked_orders` of their values, `wins_from` the lowest order at which a capture
+               wins, or a move to a confirmed direct loss
     """
 
     checks: Edges
@@ -86,7 +86,7 @@ class Graph:
     wins_from: Numbers
 
     def find(self, order: int) -> Members:
-        """The checked sides of the pattern of an order."""
+        """Return the checked sides of the pattern of an order."""
         offenders = (self.first_orders <= order) & (self.offender_orders >= order)
         unknown = self.checked_orders >= order
         # A check into a win of a lower order loses like any other move.
@@ -103,7 +103,7 @@ class Graph:
     def _prune(
         self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
     ) -> tuple[Members, Members]:
-        """The greatest subsets of both that support each other."""
+        """Return the greatest subsets of both that support each other."""
         while True:
             staying = offenders.copy()
             staying[needed[~checked[needed[:, 1]], 0]] = False
@@ -113,7 +113,7 @@ class Graph:
             offenders, checked = staying, supported
 
     def _reach(self, offenders: Members) -> Members:
-        """The checked sides with a move to some of the offenders."""
+        """Return the checked sides with a move to an offender of the set."""
         reached = np.zeros(len(self.checked_orders), np.bool_)
         reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
         return reached
@@ -121,9 +121,9 @@ class Graph:
     def _find_calm(
         self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
     ) -> Members:
-        """The checked sides that can reach, inside the pattern, a reply that is no check.
+        """Return the checked sides that can reach, inside the pattern, a reply that is no check.
 
-        A least fixpoint: a reply to an offender who is not in check; a capture that wins; or a
+        A least fixpoint: a reply to an offender that is not in check; a capture that wins; or a
         reply that checks an offender all of whose checks lead to such sides again.
         """
         quiet = offenders & ~self.offender_in_check
@@ -140,26 +140,27 @@ class Graph:
 
 
 class Listed(NamedTuple):
-    """Nodes, and where they lead."""
+    """Nodes and their edges."""
 
     nodes: Numbers
-    """int64 (n,): those of them that may be offenders; of checked sides, all."""
+    """int64 (n,): the possible offenders among the nodes; of checked sides, all."""
     orders: Numbers
-    """int64 (n,): of an offender its first order; of a checked side the lowest order of a capture
-    that wins, or of a settled loss that it can move to, NEVER without one."""
+    """int64 (n,): for an offender its first order; for a checked side the lowest order of a winning
+    capture or of a confirmed direct loss after a move, NEVER without one.
+    """
     edges: Edges
-    """int64 (edges, 2): the place of a node, and the node after a move."""
+    """int64 (edges, 2): the index of a node, and the node after a move."""
 
 
 class Patterns:
-    """The patterns of each order, compared with a table's direct wins."""
+    """Patterns of each order, compared with a table's direct wins."""
 
     def __init__(
         self, arrays: Arrays, index: Index, offenders: Ranges, checked: Numbers, threads: int
     ) -> None:
         """Build the graph.
 
-        offenders : nodes that may be offenders; checked : nodes that are to be looked at, too
+        offenders : possible offenders; checked : further nodes to examine
         """
         self._arrays, self._index = arrays, index
         with compile_lock():
@@ -184,7 +185,7 @@ class Patterns:
         )
 
     def check_order(self, order: int) -> list[Wrong]:
-        """Return who is refuted by the pattern of an order, by ascending node."""
+        """Return the positions that the pattern of an order refutes, by ascending node."""
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
         return [
@@ -193,7 +194,7 @@ class Patterns:
         ]
 
     def check_limit(self, limit: int) -> list[Wrong]:
-        """Return who claims a pattern of an order that the table is not meant to have."""
+        """Return the claims of orders beyond a limit."""
         orders = self.graph.checked_orders
         direct = (self._keys > 0) & (self._keys == MATE - orders * ORDER)
         return [
@@ -202,10 +203,10 @@ class Patterns:
         ]
 
     def _lean_on_others(self, listed: Listed) -> bool:
-        """Return whether a check leads to a lower order, but to no claim.
+        """Return whether a check leads to a win of a lower order that is no claim.
 
-        Rows have asked whether a class is a pattern an order earlier as if all such checks were
-        answered: by whom, is not listed.
+        The passes over rows assume that such checks are answered; the candidates then are not
+        sufficient.
         """
         if not self._arrays.values.settled.any():
             return False
@@ -218,9 +219,9 @@ class Patterns:
     def _list(
         self, pool: ThreadPoolExecutor, ranges: Ranges, offenders: Numbers | None = None
     ) -> Listed:
-        """Return the checks of nodes that may be offenders, or the answers of checked sides.
+        """Return the checks of possible offenders, or the answers of checked sides.
 
-        offenders : where answers lead
+        offenders : None for checks; else the goals of answers
         """
         parts: list[Listed] = []
         count = 0
@@ -231,7 +232,7 @@ class Patterns:
         return Listed(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> Listed:
-        """List those of one thread's range."""
+        """Return the edges of one task."""
         orders, state = (
             np.zeros(len(nodes), np.int64),
             BoardState.make(self._index, self._arrays.ranks.dtype),
@@ -252,17 +253,17 @@ class Patterns:
 
 @part
 def _add(n, node, lists):
-    """Add an edge; n : int, the place where it begins; lists : Lists, inout."""
+    """Add an edge; n : int, the index of its source; lists : Lists, inout."""
     row = new_row(lists, 0)
     lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node
 
 
 @part
 def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays):
-    """List those of a checked side's moves that matter.
+    """List the moves of a checked side to offenders, and note the order of its confirmed wins.
 
-    n : int, the place of the node; count : int, how many moves are listed
-    offenders : int64 (m,), ascending: where answers lead; lists : Lists, inout
+    n : int, the index of the node; count : int, the number of listed moves
+    offenders : int64 (m,), ascending: the goals; lists : Lists, inout
     """
     values, there = arrays.values, (1 - side) * index.slots
     orders[n] = NEVER
@@ -282,9 +283,9 @@ def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays
 
 @part
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
-    """List the checks of an offender, if it is one.
+    """List the checks of a node if it is a possible offender.
 
-    n : int, the place of the node; count : int, how many moves are listed
+    n : int, the index of the node; count : int, the number of listed moves
     lists : Lists, inout
     """
     planes, slots = arrays.ranks, index.slots
@@ -315,10 +316,10 @@ def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
 def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
     """List the edges of some nodes.
 
-    nodes : int64 (n,), sides to move: possible offenders, or checked ones
-    offenders : int64 (m,), ascending: where answers lead
-    answers : bool, whether nodes are checked, and edges their answers
-    orders : int64 (n,), out: as in `Listed`, NEVER + 1 for what is no offender
+    nodes : int64 (n,), possible offenders, or checked sides
+    offenders : int64 (m,), ascending: the goals of answers
+    answers : bool, whether nodes are checked sides, and edges their answers
+    orders : int64 (n,), out: as in `Listed`, NEVER + 1 for nodes that are no offenders
     lists : Lists, out: edges
     """
     for n in range(nodes.size):

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Whole planes: a number in every slot that a move may lead to, 0 where there is no position.
+"""Complete planes: a number in every slot that a move may lead to, 0 where there is no position.
 
-places of a palette  --by the rules-->  numbers of legal positions, counted on the way
-                     --by the index-->  the same in mirror images and exchanged twins
-                     --by captures--->  where two pieces share a square, what is without one
+place in a palette  --rules----->  number of each legal position; positions are counted
+                    --index----->  the same number in mirror images and exchanged twins
+                    --captures-->  number after the capture, where two pieces share a square
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KING = int(PieceType.KING)
 def is_hit(side, skipped, state, index):
     """Return whether an attacker hits the king of a side.
 
-    skipped : int, an attacker that is not on the board, or NOWHERE
+    skipped : int, an attacker treated as off the board, or NOWHERE
     """
     king = state.kings[side]
     k = 0
@@ -51,7 +51,7 @@ def is_hit(side, skipped, state, index):
 
 @part
 def hangs(side, chase_rules, state, index):
-    """Return whether a piece of a side that can be chased is attacked by one that can chase.
+    """Return whether an attacker able to chase attacks a piece of a side that can be chased.
 
     chase_rules : int, bits of the rule set
     """
@@ -66,9 +66,9 @@ def hangs(side, chase_rules, state, index):
 
 @part
 def after_capture(side, taken, state, arrays):
-    """The number of the position after a capture, with a side to move that has lost a piece.
+    """Return the number of the position after a capture; the side to move has lost a piece.
 
-    taken : int, which of all pieces; the one that took it has its square
+    taken : int, the captured piece; its capturer already stands on its square
     """
     capture = arrays.captures[taken]
     table = capture[TABLE]
@@ -90,11 +90,11 @@ def after_capture(side, taken, state, arrays):
 
 @part
 def wins_by_capture(side, order, state, arrays):
-    """Return whether a capture of the side to move, not in check, wins by an order from 1 on.
+    """Return whether a capture of the side to move, not in check, wins by an order from 1 up.
 
-    None wins by order 0 where the position is open, or its value is not the best of its moves.
+    No capture of an open position wins by order 0: its value would not be the best of its moves.
 
-    order : int, the highest that counts
+    order : int, the highest order that counts
     """
     pieces, squares, board = arrays.pieces, state.all, state.board
     for taken in range(squares.size):
@@ -118,7 +118,7 @@ def wins_by_capture(side, order, state, arrays):
 
 @part
 def _capture(x, y, slot, state, arrays, index):
-    """Fill a slot in which two pieces of different sides share a square; x, y : int, which."""
+    """Fill a slot in which two pieces of different sides share a square; x, y : int, the pieces."""
     pieces, board = arrays.pieces, state.board
     square = state.all[x]
     stood = board[square]
@@ -140,7 +140,7 @@ def _capture(x, y, slot, state, arrays, index):
 
 @part
 def find_canonical(lead, within, image, state, index):
-    """The slot that the index has for the position in a slot.
+    """Return the canonical slot of the position in a slot.
 
     lead : int
     """
@@ -156,9 +156,9 @@ def find_canonical(lead, within, image, state, index):
 
 @part
 def _mark_places(chases, chase_rules, state, index):
-    """Fill the masks of a row, as `mark_row`, place by place.
+    """Fill the masks of a row one place at a time; same result as `mark_row`.
 
-    chases : bool, whether pieces that hang are asked for; chase_rules : int, bits of the rule set
+    chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
     board, masks, last = state.board, state.masks, index.men.size - 1
     for cell in range(index.row_slots):
@@ -176,9 +176,9 @@ def _mark_places(chases, chase_rules, state, index):
 
 @part
 def _fill(slot, cell, counts, state, arrays, index):
-    """Fill the slots of a canonical position, either side to move.
+    """Fill the slots of a canonical position for both sides to move.
 
-    counts : int64 (2, places), inout, how many positions have each place of a side's palette
+    counts : int64 (2, places), inout, number of positions of each place of a side's palette
     """
     values, planes, masks = arrays.values, arrays.ranks, state.masks
     for side in range(2):
@@ -203,7 +203,7 @@ def _fill(slot, cell, counts, state, arrays, index):
 def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     """Fill the slots of a place in which pieces share a square.
 
-    overlaps, x, y : int, as `open_row` returns them
+    overlaps, x, y : int, as returned by `open_row`
     """
     planes, board = arrays.ranks, state.board
     last = state.all.size - 1
@@ -223,10 +223,10 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
-    """Fill the slots of some leads.
+    """Fill the slots of a range of leads.
 
-    plain : bool, whether positions are looked at one by one
-    counts : int64 (2, places), inout, how many positions have each place of a side's palette
+    plain : bool, whether to examine positions one by one
+    counts : int64 (2, places), inout, number of positions of each place of a side's palette
     """
     planes, slots = arrays.ranks, index.slots
     board, last = state.board, index.men.size - 1

@@ -1,23 +1,21 @@
-"""Proving a table file: its bytes, its values, its figures; and the certificate that says so.
+"""Proof of a table file: blocks, values and statistics; and its certificate.
 
-    file  ->  every block read and checked, once  ->  every position  ->  the statistics recounted
+    file  ->  every block read and checked, once  ->  every position  ->  statistics recounted
               CorruptTableError                       findings            file problems
-          ->  FileProof    proven    the certificate beside the table (`tbgen.tables.certificates`)
-                           refuted   none, and one that says otherwise of these contents goes
+          ->  FileProof    proven    certificate beside the table (`tbgen.tables.certificates`)
+                           refuted   no certificate; an existing one of these contents is removed
 
-The supporting tables are taken as they are, but their digests are computed from the bytes that are
-read, so that a proof can say what it rests on. A table that counts to mate leans on tables that
-count to mate; one that counts to conversion on any. `certify` alone writes. A directory that cannot
-be written to is no reason to fail: a proof is a proof, and what was not written is said.
+Supporting tables are trusted, but their digests are computed from the bytes read, so a proof can
+name its premises. A table that counts to mate needs supporting tables that count to mate; one that
+counts to conversion may use any. Only `certify` writes. A directory without write permission does
+not make a proof fail; the missing certificate is reported.
 
     names  ->  plan   ->  Job, Job, ...  ->  tbgen.scheduling  ->  Settling, in some process
                           supporting tables first                  Settled, RefutedError
 
-A table whose certificate holds is not proven again: its bytes are read, its digest computed, and
-the digests of its supporting tables compared, whose own bytes were read when their turn came. What
-rests on a table that is refuted, damaged or missing is left alone: nothing could be said of it.
-Each proof leaves its certificate at once, so that whatever stops a run, the next one goes on from
-there.
+A table with a valid certificate is not proven again. Its bytes are read, its digest is computed,
+and the digests of its supporting tables are compared. Tables above a refuted, damaged or missing
+table are skipped. Each proof writes its certificate at once, so an interrupted run resumes there.
 """
 
 from __future__ import annotations
@@ -56,10 +54,10 @@ from tbgen.verify.report import METHOD, Progress, VerifyReport, no_progress
 
 
 class FileTable(TableFile):
-    """A table file as `verify` takes it: its digest is that of the very bytes that are proven."""
+    """Table file for `verify`; its digest is computed from the bytes that are proven."""
 
     def __init__(self, path: Path, *, name: TableName) -> None:
-        """Open it; nothing is checked but the header."""
+        """Open the file; only the header is checked."""
         self.modified = path.stat().st_mtime_ns
         super().__init__(path, name=name)
         self._digests = [b""] * sum(self.header.blocks)
@@ -72,9 +70,9 @@ class FileTable(TableFile):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """Return what stands for the codes of one tile; arbitrary where no position is.
+        """Return the numbers of the codes of one tile; arbitrary ones where there is no position.
 
-        Raises `CorruptTableError`, for a wrong digest as soon as all tiles have been read.
+        Raises `CorruptTableError`; for a wrong digest once all tiles have been read.
         """
         runs = super().tile(side, number, numbers_of, digests or self._digests)
         if not self._is_checked and all(self._digests):
@@ -83,7 +81,7 @@ class FileTable(TableFile):
         return runs
 
     def check_rest(self) -> None:
-        """Read and check what no tile was asked of: a side that no capture leads to."""
+        """Read and check the blocks not read so far: a side that no capture leads to."""
         if not self._is_checked:
             self.check_blocks(self._digests)
             self._is_checked = True
@@ -91,10 +89,10 @@ class FileTable(TableFile):
 
 @dataclass(frozen=True, slots=True)
 class FileProof:
-    """Findings of the proof of a table file, of which contents, and given which.
+    """Result of the proof of a table file, its digest and its premises.
 
-    `digest` is that of the contents, hex, computed from the bytes of the file; so are those of the
-    supporting tables. `modified` is the file's time of modification before they were read, ns.
+    `digest` is that of the contents, hex, computed from the bytes of the file; likewise those of
+    the supporting tables. `modified` is the file's modification time before it was read, ns.
     """
 
     path: Path
@@ -114,14 +112,13 @@ def verify_file(
     plain: bool = False,
     memory: int | None = None,
 ) -> FileProof:
-    """Prove a table, given its supporting tables; `find` says where the files are.
+    """Prove a table file, given its supporting tables; `find` returns the path of a table.
 
-    plain : whether positions are looked at one by one
-    memory : bytes; planes for which there is none left are kept in files without names beside the
-        table
+    plain : whether to examine positions one by one
+    memory : bytes; planes that do not fit are kept in unnamed files beside the table
 
-    Raises `CorruptTableError` for a damaged file, `MissingTableError` where the table or a
-    supporting one is not there, and what `TableFile` and `verify` raise.
+    Raises `CorruptTableError` for a damaged file, `MissingTableError` if the table or a supporting
+    one is missing, and the errors of `TableFile` and `verify`.
     """
     with contextlib.ExitStack() as files:
         file = files.enter_context(open_table(find, name))
@@ -149,7 +146,7 @@ def verify_file(
 
 
 def open_table(find: Find, name: TableName) -> FileTable:
-    """The file of a table; raises `MissingTableError` where it is not there."""
+    """Open the file of a table; raises `MissingTableError` if it is missing."""
     path = find(name)
     if path is None:
         raise MissingTableError(name.material.name, name.rule_set)
@@ -157,10 +154,10 @@ def open_table(find: Find, name: TableName) -> FileTable:
 
 
 def supporting_names(find: Find, name: TableName) -> list[TableName]:
-    """The tables that a table was made from, by name of material; of two metrics, to mate.
+    """Return the supporting tables of a table, by name of material; DTM before DTC.
 
-    Raises `MissingTableError`, and `InputError` where the table that is there counts to conversion
-    and this one does not.
+    Raises `MissingTableError`, and `InputError` if only a supporting table that counts to
+    conversion is present and this table counts to mate.
     """
     needed = {child.name: child for child in name.material.captures().values() if child.needs_table}
     names = []
@@ -179,9 +176,9 @@ def supporting_names(find: Find, name: TableName) -> list[TableName]:
 
 
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
-    """Return what the stored statistics say that the positions do not."""
+    """Return the differences between stored and recounted statistics."""
     spec, stored = file.header.spec, file.statistics
-    # Tables written before patterns were counted claim nothing about them.
+    # Tables of older versions do not record the number of patterns.
     recorded = any(order.chase_patterns is not None for order in stored.orders)
     counted = TableStatistics.from_histograms(
         spec.name, spec.codes, file.layout.slots, proof.histograms, {},
@@ -210,7 +207,7 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
 
 
 def _code_of(file: TableFile, fen: str, side: Side) -> int | None:
-    """The code of a position, None where the FEN names none of this table with `side` to move."""
+    """Return the code of a position; None if `side` or material do not match the FEN."""
     try:
         position = Position.from_fen(fen)
     except InputError:
@@ -221,13 +218,13 @@ def _code_of(file: TableFile, fen: str, side: Side) -> int | None:
 
 
 def _shorten(figure: object) -> str:
-    """A figure for a message."""
+    """Return a value as text for a message, shortened."""
     text = str(figure)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def certify(proof: FileProof) -> list[str]:
-    """Let the certificate beside a table say what a proof found; what is to be noted, as lines."""
+    """Update the certificate of a table after a proof; return notes as lines."""
     path = certificate_path(proof.path)
     try:
         if proof.report.ok:
@@ -243,7 +240,7 @@ def certify(proof: FileProof) -> list[str]:
 
 
 def certificate_of(proof: FileProof) -> Certificate:
-    """The certificate of a proof without findings."""
+    """Return the certificate of a proof without findings."""
     return Certificate(
         table=proof.name,
         digest=proof.digest,
@@ -255,7 +252,7 @@ def certificate_of(proof: FileProof) -> Certificate:
 
 
 def _claims(proof: FileProof) -> bool:
-    """Return whether the certificate beside the table is one of these contents."""
+    """Return whether the table has a certificate of the same contents."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:
@@ -264,17 +261,17 @@ def _claims(proof: FileProof) -> bool:
 
 
 _PROCESS = 300 << 20
-"""Bytes that a process takes before it has read a table, its compiled kernels included."""
+"""Bytes of a process before it reads a table, compiled kernels included."""
 
 _SLOTS_PER_SECOND = 1e6
-"""About as many are proven; only ratios matter, to choose what is begun first."""
+"""Approximate speed of a proof; only ratios matter, for the order of jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The way a table was settled: by a proof (`report`), or by the certificate that it has.
+    """Table and the way it was settled: by a proof (`report`), or by its certificate.
 
-    `digest` is that of its contents, hex, computed from its bytes; `notes` are lines to tell.
+    `digest` is that of its contents, hex, computed from its bytes; `notes` are lines for the user.
     """
 
     name: TableName
@@ -285,7 +282,7 @@ class Settled:
 
 
 class RefutedError(TablebaseError):
-    """A table is not what the rules make it; `settled` has the report."""
+    """A table is refuted; `settled` has the report."""
 
     def __init__(self, settled: Settled) -> None:
         self.settled = settled
@@ -294,12 +291,12 @@ class RefutedError(TablebaseError):
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """A call that settles tables, in any process: where they are, and how.
+    """Picklable call that settles tables in a worker process.
 
-    threads : those of all processes together
-    plain : whether positions are looked at one by one
-    force : whether what is certified is proven again
-    certificates : whether certificates are written
+    threads : of all processes together
+    plain : whether to examine positions one by one
+    force : whether to prove certified tables again
+    certificates : whether to write certificates
     """
 
     directory: Path
@@ -311,7 +308,7 @@ class Settling:
     def __call__(self, start: Start) -> Settled:
         """Settle the table of a job.
 
-        Raises `RefutedError`, and what `verify_file` raises.
+        Raises `RefutedError`, and the errors of `verify_file`.
         """
         name, find = start.job.payload, in_directory(self.directory)
         assert isinstance(name, TableName)
@@ -333,7 +330,7 @@ class Settling:
         return settled
 
     def _by_certificate(self, find: Find, name: TableName, threads: int) -> Settled | None:
-        """The table as its certificate settles it; None where that does not."""
+        """Return the table settled by its certificate; None without a valid certificate."""
         with open_table(find, name) as file:
             try:
                 certificate = read_certificate(file.path)
@@ -349,15 +346,15 @@ class Settling:
         if certificate.digest != digest:
             return None
         if self.certificates:
-            with contextlib.suppress(OSError):  # then its bytes are read again the next time
+            with contextlib.suppress(OSError):  # then the next run reads the bytes again
                 renew_certificate(file.path, file.modified)
         return Settled(name, digest, None, certificate)
 
 
 def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
-    """The tables of some closures as jobs, each once, bottom-up; the payload is the name.
+    """Return the tables of some closures as jobs, each once, bottom-up; the payload is the name.
 
-    Raises `MissingTableError` where one is not there, and what `supporting_names` raises.
+    Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
     """
     below: dict[TableName, list[TableName]] = {}
     waiting = list(names)
@@ -382,12 +379,12 @@ def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
 
 
 def _memory(own: int, supporting: int) -> int:
-    """Bytes of a proof, from those of the planes: its own twice, with what is noted of them."""
+    """Return the memory of a proof in bytes, from the bytes of the planes."""
     return _PROCESS + 2 * own + supporting
 
 
 def _plane_bytes(find: Find, name: TableName) -> int:
-    """Bytes of both sides of a table; of one that cannot be read, whose job will say so, none."""
+    """Return the bytes of both sides of a table; 0 if unreadable (its job reports the error)."""
     try:
         with TableFile(find(name) or name.filename, name=name) as file:
             return 2 * file.header.slots * file.code_space.width
@@ -396,6 +393,6 @@ def _plane_bytes(find: Find, name: TableName) -> int:
 
 
 def _digest(find: Find, name: TableName) -> str:
-    """Return what the header of a table says."""
+    """Return the digest in the header of a table."""
     with open_table(find, name) as file:
         return file.header.digest.hex()

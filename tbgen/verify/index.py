@@ -40,50 +40,52 @@ NOWHERE = -1
 """No square, no term, no leg."""
 
 SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
-"""Words of a defender's step: squares, the one that an elephant passes, the placement after it."""
+"""Words of a defender's step: squares, the elephant's eye square, the placement after the step."""
 FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
-"""Words of a step from a lead: the first slot of the lead after it, and whether it is mirrored."""
+"""Words of a step from a lead: the first slot of the lead after it; whether it is a mirror image.
+"""
 
 LEG, LANDING, LEAP_WORDS = range(3)
-"""Words of a leap: squares, the one that must be free, NOWHERE for a pawn; and the target."""
+"""Words of a leap: the square that must be empty (NOWHERE for a pawn), and the target."""
 _MOST_LEAPS = 8
 
 RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
-"""Masks of a row: where the king of a side is hit, where the kings face each other, and where a
-piece of a side that can be chased is attacked by one that can chase."""
+"""Masks of a row: places where a side's king is hit, where the kings face each other, and where a
+piece of a side that can be chased is attacked by one that can chase.
+"""
 
 LANES = 32
-"""The number of places that are looked at together: loops of so many become vectors."""
+"""Number of places processed together: loops of this length are vectorised."""
 
 
 @lent
 class Index(NamedTuple):
-    """The parts of a layout. Shapes: M attackers, G groups (the last is the innermost), L leads."""
+    """Tables of a layout. Shapes: M attackers, G groups (the last is the innermost), L leads."""
 
     slots: int
     lead_slots: int
     row_slots: int
     """Slots of a row: placements of the innermost attacker."""
     twin: int
-    """The group of attackers like the innermost one, or NOWHERE."""
+    """The group of attackers equal to the innermost one, or NOWHERE."""
     men: NDArray[np.int64]
     """int64 (M,): piece codes."""
     group: NDArray[np.int64]
-    """int64 (M,): the group of each."""
+    """int64 (M,): the group of each attacker."""
     number: NDArray[np.int64]
-    """int64 (M,): which of its group each is."""
+    """int64 (M,): the number of each attacker within its group."""
     own: NDArray[np.int64]
     """int64 (2, M): the attackers of each side, then NOWHERE."""
     first: NDArray[np.int64]
-    """int64 (G,): where the placements of each group begin."""
+    """int64 (G,): the first placement of each group."""
     sizes: NDArray[np.int64]
-    """int64 (G,): how many placements it has."""
+    """int64 (G,): the number of placements of each group."""
     strides: NDArray[np.int64]
-    """int64 (G,): by how many slots two neighbouring placements differ."""
+    """int64 (G,): the slot difference between neighbouring placements."""
     squares: NDArray[np.int64]
-    """int64 (placements, most pieces): where the pieces of a placement stand."""
+    """int64 (placements, most pieces): the squares of the pieces of a placement."""
     lines: NDArray[np.int64]
-    """int64 (placements, most pieces): the line of `extend` that moves of each piece read."""
+    """int64 (placements, most pieces): the line of `extend` for moves of each piece."""
     mirrored: NDArray[np.int64]
     """int64 (placements,): the term of the mirror image."""
     extend: NDArray[np.int64]
@@ -95,19 +97,21 @@ class Index(NamedTuple):
     red: NDArray[np.int64]
     """int64 (placements, defenders): the squares of Red's defenders, the king first."""
     black: NDArray[np.int64]
-    """Those of Black."""
+    """int64 (placements, defenders): the same for Black."""
     codes: NDArray[np.int64]
-    """int64 (2, most defenders): their piece codes, then EMPTY."""
+    """int64 (2, most defenders): piece codes of the defenders, then EMPTY."""
     step_start: NDArray[np.int64]
-    """int64 (2, most placements + 1): where the steps of a placement begin."""
+    """int64 (2, most placements + 1): the first step of each placement."""
     steps: NDArray[np.int64]
     """int64 (steps, STEP_WORDS)."""
     leaps: NDArray[np.int64]
-    """int64 (M, 90, 9, LEAP_WORDS): the leaps of each knight, and steps of each pawn, from a
-    square, those with a common leg together; then NOWHERE."""
+    """int64 (M, 90, 9, LEAP_WORDS): leaps of each knight, and steps of each pawn, from a square.
+    Leaps with a common leg are neighbours. NOWHERE ends the list.
+    """
     pairs: NDArray[np.int64]
-    """int64 (2, n, 2): pieces of a side that can be chased, and those that can chase them, as
-    `Layout.piece_codes` has them; then NOWHERE."""
+    """int64 (2, n, 2): pieces of a side that can be chased, and pieces that can chase them, as
+    indices of `Layout.piece_codes`; then NOWHERE.
+    """
     places: NDArray[np.int64]
     """int64 (cells,): the square of each place in a row."""
     cells: NDArray[np.int64]
@@ -120,40 +124,40 @@ class Index(NamedTuple):
 
 @lent
 class BoardState(NamedTuple):
-    """One thread's position. Shapes as those of `Index`."""
+    """Position and buffers of one thread. Shapes as in `Index`."""
 
     board: NDArray[np.int8]
     """int8 (90,): piece codes."""
     squares: NDArray[np.int64]
-    """int64 (M,): where each attacker stands."""
+    """int64 (M,): the square of each attacker."""
     line: NDArray[np.int64]
-    """int64 (M,): its line of `extend`."""
+    """int64 (M,): the line of `Index.extend` of each attacker."""
     rest: NDArray[np.int64]
-    """int64 (M,): the sum of the slot without the term of its group and without the lead."""
+    """int64 (M,): the slot without the term of the attacker's group and without the lead."""
     ranks: NDArray[np.int64]
     """int64 (G,): the placement of each group."""
     steps: NDArray[np.int64]
     """int64 (2, steps, STEP_WORDS + 1): the defenders' steps from the lead."""
     counts: NDArray[np.int64]
-    """int64 (2,): how many there are."""
+    """int64 (2,): the number of steps of each side."""
     kings: NDArray[np.int64]
     """int64 (2,): squares."""
     lead: NDArray[np.int64]
     """int64 (1,): the lead whose steps are listed, or NOWHERE."""
     sources: NDArray[np.int64]
-    """int64 (MAX_MOVES,): of the moves that `list_moves` has listed."""
+    """int64 (MAX_MOVES,): source squares, written by `list_moves`."""
     targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,)."""
+    """int64 (MAX_MOVES,): target squares."""
     children: NDArray[np.int64]
-    """int64 (MAX_MOVES,): the slots after them."""
+    """int64 (MAX_MOVES,): the slots after the moves."""
     all: NDArray[np.int64]
-    """int64 (pieces,): squares as `Layout.piece_codes` has them: defenders, then attackers."""
+    """int64 (pieces,): squares in the order of `Layout.piece_codes`: defenders, then attackers."""
     on: NDArray[np.int64]
-    """int64 (90,): which piece stands on a square, where one does (`moves`)."""
+    """int64 (90,): the index in `all` of the piece on an occupied square (`moves`)."""
     other: NDArray[np.int64]
     """int64 (pieces,): the squares of another position."""
     masks: NDArray[np.uint8]
-    """uint8 (MASKS, cells): of a row."""
+    """uint8 (MASKS, cells): the masks of a row."""
     buffer: NDArray[np.uint8]
     """uint8 (cells,): a buffer for a mask."""
     best: NDArray[Any]
@@ -163,7 +167,7 @@ class BoardState(NamedTuple):
 
     @classmethod
     def make(cls, index: Index, dtype: DTypeLike = np.uint8) -> BoardState:
-        """An empty one, for planes of a type."""
+        """Return an empty state for planes of a dtype."""
         men, groups, cells = len(index.men), len(index.first), index.row_slots
         lanes = -(-cells // LANES) * LANES
         pieces = men + int((index.codes != EMPTY).sum())
@@ -180,7 +184,7 @@ class BoardState(NamedTuple):
 
 
 def make_index(layout: Layout) -> Index:
-    """The parts of a layout."""
+    """Return the tables of a layout."""
     groups = [*layout.groups]
     strides = [stride * layout.inner_size for stride in layout.strides]
     assert layout.inner is not None, "a table has an attacker"
@@ -225,14 +229,14 @@ def make_index(layout: Layout) -> Index:
 
 
 def _targets(code: int, square: int) -> list[int]:
-    """Return where a piece goes that is alone on the board."""
+    """Return the targets of a piece that is alone on the board."""
     board, targets = bytearray(SQUARES), [0] * SQUARES
     board[square] = code
     return targets[: piece_moves(board, square, targets, 0)]
 
 
 def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """`Index.step_start` and `Index.steps`."""
+    """Return `Index.step_start` and `Index.steps`."""
     most = max(each.size for each in layout.defenders)
     starts = np.zeros((2, most + 1), np.int64)
     steps: list[tuple[int, int, int, int]] = []
@@ -253,7 +257,7 @@ def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _list_leaps(men: list[int]) -> NDArray[np.int64]:
-    """`Index.leaps`."""
+    """Return `Index.leaps`."""
     leaps = np.full((len(men), SQUARES, _MOST_LEAPS + 1, LEAP_WORDS), NOWHERE, np.int64)
     leaping = [m for m, code in enumerate(men)
                if piece_kind(code) in (PieceType.KNIGHT, PieceType.PAWN)]  # fmt: skip
@@ -272,7 +276,7 @@ def _list_leaps(men: list[int]) -> NDArray[np.int64]:
 
 
 def _list_pairs(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """`Index.pairs`."""
+    """Return `Index.pairs`."""
     pairs = np.full((2, len(codes) ** 2 + 1, 2), NOWHERE, np.int64)
     for side in Side:
         listed = [
@@ -324,9 +328,9 @@ def set_lead(lead, state, index):
 
 @part
 def first_slot(w, b, index):
-    """The first slot of the lead of two defender placements, and whether it is their image.
+    """Return the first slot of the lead of two placements, and whether it is their mirror image.
 
-    w, b : int, the placements of Red and Black
+    w, b : int, the placements of Red's and Black's defenders
     """
     d = index.descriptor
     w_image, b_image = d[d[RED_MIRROR] + w], d[d[BLACK_MIRROR] + b]
@@ -339,10 +343,11 @@ def first_slot(w, b, index):
 
 @part
 def open_row(lead, row, state, index):
-    """Put the defenders and the outer attackers of a row on the board; the innermost is not on it.
+    """Put the pieces of a row on the board, except the innermost attacker.
 
-    Returns the sums of the row and its image, how many attackers stand on another piece (2 where a
-    side's own do), and the last two pieces that share a square.
+    Returns the slots of the row and of its mirror image relative to the lead; the number of
+    attackers on the square of another piece (2 for each if the two have one colour); and the last
+    two pieces that share a square.
 
     lead : int; row : int, the number of the row within its lead
     """

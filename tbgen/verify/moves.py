@@ -42,7 +42,7 @@ from tbgen.verify.index import (
 
 @part
 def set_up(slot, state, index):
-    """Put the position of a slot on the board; returns slot and image without the lead."""
+    """Put the position of a slot on the board; return slot and image relative to the lead."""
     lead, within = slot // index.lead_slots, slot % index.lead_slots
     row, cell = within // index.row_slots, within % index.row_slots
     last, square = index.men.size - 1, index.places[cell]
@@ -57,9 +57,9 @@ def set_up(slot, state, index):
 
 @part
 def list_moves(side, slot, within, image, state, index):
-    """List the moves of a side; returns how many.
+    """List the pseudo-legal moves of a side, and return their number.
 
-    Whether they are legal, the numbers in the slots after them tell.
+    A move is legal if its child slot does not hold 0.
     """
     count, k, last = 0, 0, index.men.size - 1
     base, cell = slot - within, slot % index.row_slots
@@ -89,9 +89,9 @@ def list_moves(side, slot, within, image, state, index):
 
 @part
 def best_move(side, slot, within, image, numbers, state, index):
-    """The largest number that a move of a side leads to, 0 without one.
+    """Return the largest number in a child slot of a side's moves, 0 without a legal move.
 
-    The innermost attacker is on the board, and its square in `state.squares`.
+    The innermost attacker must be on the board, and its square in `state.squares`.
     """
     best, plane = np.int64(0), (1 - side) * index.slots
     for n in range(list_moves(side, slot, within, image, state, index)):
@@ -101,7 +101,7 @@ def best_move(side, slot, within, image, numbers, state, index):
 
 @part
 def slot_after(n, state, index):
-    """The slot that the index has for the position after a quiet move; n : int, which is listed."""
+    """Return the canonical slot after a quiet move; n : int, index of a listed move."""
     after = state.children[n]
     if index.twin == NOWHERE and not index.self_mirrored[after // index.lead_slots]:
         return after
@@ -114,58 +114,58 @@ def slot_after(n, state, index):
 
 @part
 def load_key(side, slot, index, arrays):
-    """The key of what stands in a slot of this table."""
+    """Return the key of a slot of this table."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 
 Ranges = Sequence[Callable[[], Numbers]]
-"""At least one; ascending nodes, each range beyond those before it."""
+"""Non-empty sequence of functions that return ascending nodes; ranges do not overlap and ascend."""
 
 _NODES = 1 << 14
 """Nodes of a range."""
 
 
 def cut(nodes: ManyNumbers) -> Ranges:
-    """The ranges of a list."""
+    """Return the ranges of a list."""
     starts = range(0, max(1, len(nodes)), _NODES)
     return [partial(_part, nodes, start) for start in starts]
 
 
 def _part(nodes: ManyNumbers, start: int) -> Numbers:
-    """One range of a list."""
+    """Return one range of a list."""
     return nodes[start : start + _NODES].astype(np.int64)
 
 
 def narrowed(nodes: ManyNumbers, slots: int) -> ManyNumbers:
-    """A copy of nodes of a table with so many slots, in four bytes each where they do."""
+    """Return a copy of nodes of a table with so many slots, as uint32 where that is enough."""
     return nodes.astype(np.uint32) if 2 * slots <= 1 << 32 else nodes.astype(np.int64)
 
 
 _FIRST_ROOM = 1 << 15
-"""Entries of a list, which is written again if that is not enough."""
+"""Capacity of a list; if it is too small, the list is made again with more."""
 
 
 @lent
 class Lists(NamedTuple):
-    """Lists that a kernel writes; the last row of each is for what has no room."""
+    """Lists written by a kernel; the last row of each receives entries beyond its capacity."""
 
     rows: NDArray[np.int64]
     """int64 (lists, room + 1, columns)."""
     counts: NDArray[np.int64]
-    """int64 (lists,): how many entries each has, though room may be for less."""
+    """int64 (lists,): the number of entries of each list, including those beyond its capacity."""
 
     @classmethod
     def make(cls, lists: int, room: int, columns: int = 1) -> Lists:
-        """Empty ones."""
+        """Return empty lists."""
         return cls(np.empty((lists, room + 1, columns), np.int64), np.zeros(lists, np.int64))
 
     def entries(self) -> list[Numbers]:
-        """int64 (n, columns) each: what was listed."""
+        """Return the entries of each list, int64 (n, columns)."""
         return [rows[:count].copy() for rows, count in zip(*self, strict=True)]
 
 
 def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> list[Numbers]:
-    """int64 (n, columns) each: what a kernel lists."""
+    """Return the entries that a kernel writes to each list, int64 (n, columns)."""
     room = _FIRST_ROOM
     while True:
         found = Lists.make(lists, room, columns)
@@ -177,7 +177,7 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 
 @part
 def new_row(lists, which):
-    """The row for one more entry of a list."""
+    """Return the row for one more entry of a list."""
     row = lists.counts[which]
     lists.counts[which] += 1
     return min(row, lists.rows.shape[1] - 1)
@@ -191,7 +191,7 @@ def add_node(lists, which, node):
 
 @part
 def set_bit(bits, number):
-    """Put a number into a set.
+    """Add a number to a bit set.
 
     bits : uint8 (n / 8,), inout; number : int
     """
@@ -200,7 +200,7 @@ def set_bit(bits, number):
 
 @part
 def has_bit(bits, number):
-    """Return whether a number is in a set.
+    """Return whether a bit set contains a number.
 
     bits : uint8 (n / 8,); number : int
     """
@@ -209,23 +209,23 @@ def has_bit(bits, number):
 
 @part
 def contains(nodes, node):
-    """Return whether a node is among some nodes."""
+    """Return whether an ascending list of nodes contains a node."""
     at = np.searchsorted(nodes, node)
     return at < nodes.size and nodes[at] == node
 
 
 def stored_ranks(nodes: Numbers, arrays: Arrays) -> NDArray[np.unsignedinteger]:
-    """Return what stands in the planes for nodes, (n,)."""
+    """Return the ranks or marks of nodes, (n,)."""
     ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.tables[0, 1] + nodes // 2]
     return ranks
 
 
 def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
-    """The keys of nodes, int64 (n,)."""
+    """Return the keys of nodes, int64 (n,)."""
     keys: Numbers = arrays.values.keys[nodes % 2, stored_ranks(nodes, arrays)]
     return keys
 
 
 def in_check(nodes: Numbers, arrays: Arrays) -> Members:
-    """Return whether the sides to move are in check, bool (n,)."""
+    """Return whether the side to move of each node is in check, bool (n,)."""
     return stored_ranks(nodes ^ 1, arrays) == 0

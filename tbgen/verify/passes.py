@@ -54,23 +54,24 @@ from tbgen.verify.values import (
 )
 
 _TASK_SLOTS = 1 << 21
-"""Slots of a task, about."""
+"""Approximate number of slots of a task."""
 
 HELD_DRAWS, CHASERS, CLAIMS, LISTS = range(4)
-"""What `k_judge` lists: draws that only checks hold, every slot that a position has; draws and
-wins in which every such move may be a chase; direct wins."""
+"""Lists of `k_judge`: draws held by checks alone (all slots of each position); draws and wins in
+which every move that keeps the value may be a chase; direct wins.
+"""
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
-"""What `k_judge` counts: findings; node, stored key and best key of the first."""
+"""Counters of `k_judge`: findings; node, stored key and best key of the first one."""
 
 Result = TypeVar("Result")
 
 
 @part
 def _look(side, slot, rank, best, lists, figures, index, arrays):
-    """Say what is to be said of a position whose value is not just that of its best move.
+    """Classify a position whose value does not simply follow from its best move.
 
-    rank, best : int, what is stored, and what the best move leads to
+    rank, best : int, the stored rank, and the rank that the best move leads to
     lists : Lists; figures : int64 (FIGURES,), inout
     """
     stored = arrays.values.keys[side, rank]
@@ -97,9 +98,9 @@ def _look(side, slot, rank, best, lists, figures, index, arrays):
 
 @borrowing_kernel
 def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
-    """Compare what the slots of some leads hold with the best of their moves.
+    """Compare the slots of a range of leads with the best of their moves.
 
-    plain : bool, whether positions are looked at one by one
+    plain : bool, whether to examine positions one by one
     figures : int64 (FIGURES,), inout
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
@@ -143,36 +144,36 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
 
 
 class Found(NamedTuple):
-    """Findings of the passes. Nodes ascend."""
+    """Findings of the passes. Nodes ascend unless noted."""
 
     findings: int
     first: tuple[int, int, int] | None
     """Node, stored key and best key of the first finding."""
     counts: NDArray[np.int64]
-    """int64 (2, places): how often each place of the palette is the value of a position."""
+    """int64 (2, places): number of positions of each place of the palette."""
     held: ManyNumbers
-    """Draws that only checks hold, every slot that a position has; not ascending."""
+    """Draws held by checks alone, all slots of each position; not ascending."""
     chasers: ManyNumbers
-    """Those in which every such move may be a chase."""
+    """Draws and wins in which every move that keeps the value may be a chase."""
     check_claims: Numbers
     """Direct wins of sides in check."""
     chase_claims: tuple[Numbers, Numbers]
-    """Those of others, and their values."""
+    """Direct wins of sides not in check, and their keys."""
 
 
 class Suspects(NamedTuple):
-    """Positions that may have to do with patterns."""
+    """Candidates for patterns."""
 
     offenders: Ranges
-    """Possible offenders of a pattern of checks that is not claimed, or not yet."""
+    """Possible offenders of a check pattern that is not claimed, or claimed too late."""
     checked: Numbers
-    """Claims of checks that are to be looked at."""
+    """Claims by check that need the scalar check."""
     chasers: Ranges
     """Possible chasers."""
 
 
 class Passes:
-    """The passes over one table, by several threads."""
+    """Passes over one table, by several threads."""
 
     def __init__(
         self, arrays: Arrays, layout: Layout, threads: int, report: Progress, *, plain: bool = False
@@ -184,7 +185,7 @@ class Passes:
         self._phase = ""
 
     def prove(self) -> Found:
-        """Fill the planes, and prove every position."""
+        """Complete the planes, and compare every position with its moves."""
         arrays, index = self.arrays, self.index
 
         def complete(lead_0: int, lead_1: int) -> NDArray[np.int64]:
@@ -215,13 +216,13 @@ class Passes:
         )  # fmt: skip
 
     def everybody(self, found: Found) -> Suspects:
-        """All positions that are drawn or decided by rules."""
+        """Return all draws and rule-decided positions as candidates."""
         self.arrays.values.settled[:] = False
         ranges = [partial(self._list_open, start, end) for start, end in self._lead_ranges()]
         return Suspects(ranges, found.check_claims, ranges)
 
     def _list_open(self, lead_0: int, lead_1: int) -> Numbers:
-        """The positions of some leads that are drawn or decided by rules."""
+        """Return the draws and rule-decided positions of a range of leads."""
         first, end = lead_0 * self.index.lead_slots, lead_1 * self.index.lead_slots
         nodes = []
         for side in Side:
@@ -232,18 +233,18 @@ class Passes:
         return listed[self._layout.squares_of_slots(listed // 2)[1]]
 
     def plane(self, side: int) -> NDArray[Any]:
-        """uint8 or uint16 (slots,): the ranks or marks of a side."""
+        """Return the ranks or marks of a side, uint8 or uint16 (slots,)."""
         slots = self.index.slots
         return self.arrays.ranks[side * slots : (side + 1) * slots]
 
     def make_state(self) -> BoardState:
-        """Return what a task works with."""
+        """Return the buffers of a task."""
         return BoardState.make(self.index, self.arrays.ranks.dtype)
 
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
-        """Return what a function returns for each range of leads."""
+        """Return the results of a function for each range of leads."""
         if phase != self._phase:
-            # Compiled for no lead; what the compiler took is given back.
+            # Compile on an empty range, then return the compiler's memory to the system.
             self._phase = phase
             with compile_lock():
                 work(0, 0)
@@ -257,7 +258,7 @@ class Passes:
         return results
 
     def _lead_ranges(self) -> list[tuple[int, int]]:
-        """The leads of each task, which ends where a byte of a set of bits does."""
+        """Return the leads of each task; each task ends at a byte boundary of the bit sets."""
         leads, size = self._layout.leads, self.index.lead_slots
         least = 8 // math.gcd(8, size)
         step = max(1, _TASK_SLOTS // size // least) * least

@@ -1,9 +1,8 @@
-"""The driver: the proof of one table, positions against their moves, then patterns.
+"""Driver of the proof of one table: every position against its moves, then the patterns.
 
     gather the tables  ->  passes over all positions  ->  patterns, order by order  ->  report
 
-The order of work is fixed and tasks do not depend on the threads, so that the same table gives the
-same report whatever their number.
+Tasks and their order do not depend on the number of threads, so neither does the report.
 """
 
 from __future__ import annotations
@@ -51,18 +50,17 @@ def verify(
     memory: int | None = None,
     folder: Path | None = None,
 ) -> VerifyReport:
-    """Prove every position of a table, given that its supporting tables are right.
+    """Prove every position of a table, assuming that its supporting tables are right.
 
-    supporting : opens the table of any material that a capture leads to and that needs one, of
-        the same rule set
-    rule_set : what the values are to hold under; with a limit on orders, draws are not searched
-        for patterns of orders beyond it
-    plain : look at positions one by one, not at rows, and for patterns at all that is drawn or
-        decided by rules, not at candidates: the same findings, in several times the time
-    memory : bytes; planes for which there is none left are kept in files without names
-    folder : where that file is, by default where the system keeps temporary files
+    supporting : opens the supporting table of a material; called only for materials that need one
+    rule_set : the rules that the values must satisfy; with a limit on orders, draws are not
+        searched for patterns of higher orders
+    plain : examine single positions instead of rows, and search patterns among all draws and
+        rule-decided positions instead of candidates: same findings, several times slower
+    memory : bytes; planes that do not fit are kept in unnamed files
+    folder : directory of those files, by default the system's temporary directory
 
-    Raises `InputError` for a rule set without rules, and what `supporting` raises.
+    Raises `InputError` for a rule set without rules, and the errors of `supporting`.
     """
     start = time.monotonic()
     report("load", 0, 1)
@@ -77,7 +75,7 @@ def verify(
             suspects = find_suspects(passes, found, loaded.marks)
             found = found._replace(held=NOBODY, chasers=NOBODY)
             searched = search(suspects)
-        # What is suspect follows from what all positions say, and claims may rest on others.
+        # Candidates rely on correct values elsewhere, so a refuted table needs the full search.
         if not searched.is_complete or found.findings or searched.wrong:
             searched = search(passes.everybody(found))
     trim_process()
@@ -86,16 +84,16 @@ def verify(
 
 
 class _Searched(NamedTuple):
-    """Results of the search of patterns."""
+    """Result of the pattern search."""
 
     is_complete: bool = False
-    """No others can belong to patterns, if nothing is wrong."""
+    """Whether the candidates are sufficient if the table has no other error."""
     wrong: Sequence[Wrong] = ()
     orders: int = 0
-    """The number of them that were looked at."""
+    """Number of orders examined."""
     offenders: int = 0
     chasers: int = 0
-    """Numbers of nodes that were looked at as such."""
+    """`offenders` and `chasers`: numbers of nodes examined as such."""
 
 
 def _search(
@@ -106,7 +104,7 @@ def _search(
     report: Progress,
     suspects: Suspects,
 ) -> _Searched:
-    """Search the patterns among those who are suspect, order by order."""
+    """Search patterns among the candidates, order by order."""
     arrays, index = passes.arrays, passes.index
     report("patterns", 0, 1)
     trim_process()
@@ -126,7 +124,7 @@ def _search(
         for search in searches:
             wrong += search.check_order(order)
         report("patterns", order, orders)
-    # A pattern that the table lacks shows up again at every later order.
+    # A missing pattern is found again at every later order.
     first_of_node: dict[int, Wrong] = {}
     for entry in wrong:
         first_of_node.setdefault(entry.node, entry)
@@ -137,7 +135,7 @@ def _search(
 def _report(
     table: Table, loaded: Loaded, found: Found, searched: _Searched, rule_set: RuleSet
 ) -> VerifyReport:
-    """Return what was proven, without seconds."""
+    """Return the report without its duration."""
     first = None
     if found.first is not None:
         node, *keys = found.first
@@ -179,19 +177,19 @@ def _report(
 
 
 def _last_order(arrays: Arrays) -> int:
-    """The highest order of a value of this table or of a supporting one."""
-    # The first rank is none.
+    """Return the highest order of any value of this table and its supporting tables."""
+    # Rank 0 is no position.
     orders = orders_of_keys(arrays.values.keys[:, 1:])
     return int(orders[orders < NEVER].max(initial=0))
 
 
 def _value(key: int) -> Value | None:
-    """The value of a key; keys beyond mate come from codes that stand for no value."""
+    """Return the value of a key, None for a key beyond mate (from a code that is no value)."""
     return value_of_key(key) if abs(key) <= MATE else None
 
 
 def _stored_key(table: Table, node: int) -> int:
-    """The key that a table stores for a node."""
+    """Return the key that a table stores for a node."""
     slot, side = divmod(node, 2)
     for number in range(table.tiles(side)):
         for first, codes in table.tile(side, number, lambda codes: codes):
@@ -202,8 +200,8 @@ def _stored_key(table: Table, node: int) -> int:
 
 
 def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
-    """The finding of a pattern that the table lacks, or has and should not."""
-    # Marks tell no distances.
+    """Return the finding for a position that a pattern refutes."""
+    # Marks have no distances, so read the table.
     stored, fen = _value(_stored_key(table, wrong.node)), fen_of(table.layout, wrong.node)
     if not wrong.is_pattern:
         offence = "chase" if wrong.by_chase else "check"
@@ -216,7 +214,7 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
 
 
 def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:
-    """The counts of one side, with so many direct wins by chase."""
+    """Return the counts of one side; by_chase : number of its direct wins by chase."""
     outcomes = dict.fromkeys(Outcome, 0)
     rule_decided = direct = 0
     for code, n in histogram.items():

@@ -1,7 +1,7 @@
-"""The report of a proof: counts, and the first counter-example.
+"""Report of a proof: counts, and the first counter-example.
 
-Progress on the way, the positions that patterns refute (`Wrong`), and the report in the end.
-Nothing here computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
+Also the progress callback, and the positions that patterns refute (`Wrong`). Nothing here computes
+or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from tbgen.indexing.layout import Layout
 from tbgen.tables.codes import Outcome, Value
 
 METHOD = "sums"
-"""The method of proof, for certificates to say: another word once the proof is another one."""
+"""Name of the method of proof, stored in certificates; another method needs another name."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with the phase, and how much of how much of it is done."""
+"""Callback with a phase, the amount done and the total amount."""
 
 
 def no_progress(phase: str, done: int, total: int) -> None:
-    """Report to nobody."""
+    """Progress callback that does nothing."""
 
 
 def describe(value: Value | None) -> str:
-    """A value in words; None is no value at all."""
+    """Return a value in words; None is no value."""
     if value is None:
         return "no value"
     if value.outcome == Outcome.DRAW:
@@ -40,7 +40,7 @@ def describe(value: Value | None) -> str:
 
 
 def fen_of(layout: Layout, node: int) -> str:
-    """The FEN of a position that was judged; node : 2 * slot + side to move."""
+    """Return the FEN of a position; node : 2 * slot + side to move."""
     position = layout.position(node // 2, Side(node % 2))
     assert position is not None, "only positions are judged"
     return position.fen
@@ -48,9 +48,9 @@ def fen_of(layout: Layout, node: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A position whose stored value the pattern of an order refutes.
+    """Position whose stored value the pattern of an order refutes.
 
-    `is_pattern`: it is a direct win by the pattern, and the table does not say so; or the reverse.
+    `is_pattern`: the pattern makes it a direct win, and the table does not; or the reverse.
     """
 
     node: int
@@ -62,10 +62,10 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A position whose stored value the rules refute.
+    """Position whose stored value the rules refute.
 
-    `expected` is what the rules give instead, None where they only say what it is not; `reason`
-    is one line to read.
+    `expected` is the value by the rules, None where only the stored one is excluded; `reason` is
+    one line of text.
     """
 
     fen: str
@@ -74,7 +74,7 @@ class Finding:
     reason: str
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line."""
         return f"{self.fen}: {self.reason}"
 
 
@@ -98,15 +98,14 @@ class SideTotals:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """The outcome of a proof.
+    """Result of a proof.
 
-    `minor_chases` is the option of the rule set, None under rules without chases. `findings`
-    counts refuted positions, `first` is the first of them. `file_problems` are disagreements
-    between the file and itself (header, statistics). `complete` tells whether the draws were
-    searched for patterns that the table misses; with a limit on orders they are not, beyond those
-    orders, and without repetition rules there are none. `offenders_examined` counts who might check
-    with every move and is not settled by rows, `chasers_examined` who might chase one piece so.
-    `chase_patterns` counts the direct wins of each order by perpetual chase.
+    `minor_chases` is the option of the rule set, None under rules without chases. `findings` counts
+    refuted positions, `first` is the first of them. `file_problems` are disagreements between the
+    file and its own header or statistics. `complete` tells whether the draws were searched for
+    missing patterns of all orders; False with a limit on orders. `offenders_examined` counts
+    possible perpetual checkers that rows do not settle, `chasers_examined` possible perpetual
+    chasers. `chase_patterns` counts the direct wins of each order by perpetual chase.
     """
 
     material: str
@@ -130,7 +129,7 @@ class VerifyReport:
 
     @property
     def positions(self) -> int:
-        """Positions checked, either side to move."""
+        """Number of positions checked, both sides to move."""
         return self.red_to_move.positions + self.black_to_move.positions
 
     @property
@@ -139,7 +138,7 @@ class VerifyReport:
         return not self.findings and not self.file_problems
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `tbgen verify --json` prints for a material."""
+        """Return the object that `tbgen verify --json` prints for a material."""
         shown = {"ok": self.ok, "positions": self.positions, **asdict(self)}
         del shown["histograms"], shown["chase_patterns"]
         if self.first is not None:

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Perpetual checks by rows: which positions may have to do with a pattern (`values`).
+"""Candidates for perpetual checks, found by passes over rows (`values` defines the marks).
 
-    ranks  --mark-->  marks  --settle, again and again-->  whoever is still held, few questions
+    ranks  --mark-->  marks  --settle, until nothing changes-->  candidates, claims in question
 
-Each pass gives the positions of one side new marks by the best of their moves, in the rows in which
-that may change anything. What may be an offender's when nothing changes any more is left.
+Each pass updates the marks of one side from the best of its moves, in the rows where that may
+change anything. Positions that still are possible offenders at the fixpoint are candidates.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from tbgen.verify.values import (
 )
 
 _ROUNDS = 100
-"""Passes after which what is in question is left to the scalar rules."""
+"""Maximal number of passes; positions still in question are left to the scalar rules."""
 
 
 @borrowing_kernel
 def k_mark(lead_0, lead_1, state, index, arrays, marks):
-    """Turn the ranks of some leads into marks."""
+    """Replace the ranks of a range of leads by marks."""
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     red_hung, black_hung = arrays.hung[0], arrays.hung[1]
     for lead in range(lead_0, lead_1):
@@ -77,10 +77,10 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
 
 @part
 def _next_mark(side, mark, best, checked, is_first, marks):
-    """The mark that a position gets when the best of its moves is known.
+    """Return the new mark of a position, given the best mark that its moves lead to.
 
     mark, best : int64; checked : bool, whether the side to move is in check
-    is_first : bool, whether the pass is the first
+    is_first : bool, whether this is the first pass
     """
     role, of = marks.role[side, mark], marks.number[side, side, mark]
     other = marks.number[side, 1 - side, mark]
@@ -107,9 +107,9 @@ def _next_mark(side, mark, best, checked, is_first, marks):
 
 @part
 def _is_question(side, mark, best, marks):
-    """Return whether a claim has no answer to a direct loss, or only to one that is in check.
+    """Return whether a claim lacks an answer to a direct loss in which O is not in check.
 
-    Or whether what is none, and in check, has one.
+    For a position in check that is no claim: return whether it has an answer to a direct loss.
 
     mark, best : int
     """
@@ -120,20 +120,19 @@ def _is_question(side, mark, best, marks):
 
 
 _FEW = 12
-"""Positions of a row that are looked at one by one."""
+"""Rows with at most so many positions in question are examined one position at a time."""
 
 QUESTIONS, LOSING, LISTS = range(3)
-"""What the first pass lists: claims that ask a question, and losses that may be chasers."""
+"""Lists of the first pass: claims in question, and losses that may be chasers."""
 
 
 @borrowing_kernel
 def k_settle(lead_0, lead_1, side, asked, later, is_first, due, lists, state, index, arrays, marks):
-    """Give the positions of a side new marks by the best of their moves.
+    """Update the marks of a side from the best of its moves; return the number of changes.
 
-    asked : bool (M,), of which marks; later : bool (M,), those that are asked for in the next pass
-    is_first : bool, whether the pass is the first
-    due : bool (rows,), inout, the rows to look at now, and in the next pass
-    Returns how many marks have changed.
+    asked : bool (M,), the marks to update; later : bool (M,), the marks to update in the next pass
+    is_first : bool, whether this is the first pass
+    due : bool (rows,), inout, the rows of this pass, and on return of the next one
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
     last, changed, there = index.men.size - 1, 0, (1 - side) * slots
@@ -189,7 +188,7 @@ def k_settle(lead_0, lead_1, side, asked, later, is_first, due, lists, state, in
 
 
 def _mark(passes: Passes, marks: Marks) -> None:
-    """Turn ranks into marks, in the planes and of captures."""
+    """Replace ranks by marks, in the planes and in the tables of captures."""
     arrays, index = passes.arrays, passes.index
     passes.over_leads(lambda a, b: k_mark(a, b, passes.make_state(), index, arrays, marks), "marks")
     supports, drawn = arrays.supports, arrays.values.drawn.copy()
@@ -207,7 +206,7 @@ def _mark(passes: Passes, marks: Marks) -> None:
 
 
 def find_suspects(passes: Passes, found: Found, marks: Marks) -> Suspects:
-    """Turn ranks into marks; who may have to do with a pattern, as far as rows can tell."""
+    """Replace ranks by marks, and return the candidates for patterns."""
     _mark(passes, marks)
     index = passes.index
     sides = [_settle_side(passes, winner, found.held, marks) for winner in Side]
@@ -228,12 +227,12 @@ def find_suspects(passes: Passes, found: Found, marks: Marks) -> Suspects:
 def _settle_side(
     passes: Passes, winner: Side, held: ManyNumbers, marks: Marks
 ) -> tuple[Numbers, ManyNumbers, Numbers]:
-    """Make the passes for one side as W.
+    """Run the passes for one side as W.
 
-    held : draws of either side in which it has only checks
+    held : draws of either side held by checks alone
 
-    Returns the claims that ask a question, losses that may be chasers, and whoever is held when
-    nothing changes any more.
+    Returns the claims in question, the losses that may be chasers, and the possible offenders at
+    the fixpoint.
     """
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
@@ -267,7 +266,7 @@ def _settle_side(
 def _remark(
     passes: Passes, side: Side, held: ManyNumbers, marks: Marks, checked: int, others: int
 ) -> None:
-    """Give roles to the draws of a side that only checks hold; held : their slots."""
+    """Assign roles to the draws of a side that are held by checks alone; held : their slots."""
     plane = passes.plane(side)
     first_mark = int(np.flatnonzero(marks.role[side] == DRAW_CHECK)[0]) - DRAW_CHECK
     mark_of = np.arange(marks.role.shape[1], dtype=plane.dtype)
@@ -282,7 +281,7 @@ def _remark(
 def _list_alive(
     passes: Passes, side: Side, marks: Marks, roles: list[int], due: Members
 ) -> Numbers:
-    """The nodes of a side whose marks have some roles, in rows that are due."""
+    """Return the nodes of a side whose marks have one of the roles, in rows that are due."""
     size = passes.index.row_slots
     is_wanted = np.isin(marks.role[side], roles)
     cells, listed = passes.plane(side).reshape(-1, size), [NOBODY]
@@ -297,7 +296,7 @@ def _settle(
     passes: Passes, side: Side, asked: Members, later: Members, is_first: bool, due: Members,
     marks: Marks,
 ) -> tuple[int, list[Numbers]]:  # fmt: skip
-    """One pass: how many marks have changed, and what was listed."""
+    """Run one pass; return the number of changed marks, and the lists."""
     index, arrays = passes.index, passes.arrays
 
     def settle(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:

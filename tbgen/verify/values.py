@@ -1,8 +1,8 @@
-"""Values as comparable numbers: *keys*; *ranks*, whose maximum is the best; *marks* for patterns.
+"""Values as comparable numbers: *keys*; *ranks*, compared with moves; *marks*, for patterns.
 
-Tables number their values in different ways (`tbgen.tables.codes`), so the proof converts what it
-reads into keys, the same for every table: larger is better for the side to move, and a move costs
-one ply.
+Tables number their values in different ways (`tbgen.tables.codes`), so the proof converts codes
+into keys, which are the same for every table: larger is better for the side to move, and a move
+costs one ply.
 
     win     MATE - order * ORDER - plies
     draw    0
@@ -10,29 +10,28 @@ one ply.
 
     after a move to a child worth `key`, the mover has        -key, one step closer to 0
 
-The arithmetic is unbounded for all purposes: a child on the longest distance that its table can
-show gives its parent one ply more, and never a value of the next order.
+Keys cannot overflow: a child at the longest distance of its table gives its parent one ply more,
+never a value of the next order.
 
     stored codes  --arrays-->  places in a palette  --complete-->  ranks  --settle-->  marks
 
-A rank says what a position is worth to the side that *moved there*: the larger, the better for him,
-so that the best of his moves is the maximum of the ranks of the positions after them.
+A rank numbers the keys by their worth to the side that *moved there*: the larger, the better for
+the mover. So the best move is the maximum of the ranks of the positions after the moves.
 
     0        no position, or no move
-    1 ...    a key that the opponent likes best, and so on down to the one that he likes least
+    1 ...    keys, from the best to the worst for the side to move there
 
-Each side to move has ranks of its own, since moves of a side lead to positions of the other one
-only: a byte tells apart what one side has where it does not both. Draws have three, so that the
-maximum also tells who may belong to a pattern: CHECKED < CHASED < FREE.
+Each side to move has its own ranks, because moves of a side lead to positions of the other side
+only; so one byte is enough more often. Draws have three ranks, so that the maximum also shows
+which draws may belong to a pattern: CHECKED < CHASED < FREE.
 
     CHECKED  the side to move is in check
-    CHASED   he is not, but has a piece under attack that may be a chase
+    CHASED   it is not, but has a piece under attack that may be a chase
     FREE     neither; or the position after a capture
 
-When values have been compared with their moves, distances are known to be right, and patterns ask
-for less: of whom a position is won by which order, and who gives check. So ranks become *marks*,
-whose order again makes the best of the moves a maximum. W is who would win by the loop, O who
-checks.
+After the comparison with moves, distances are known to be right. Patterns need less: winner, order
+and checks. So ranks are replaced by *marks*, ordered such that the best move is again a maximum.
+W is the side that would win by the repetition, O the offender.
 
     won for the side to move   CLAIM_EARLY < CLAIM < (HUNG < OPEN of the order before)
                                            < CAPTURE < CHECK < HUNG < OPEN
@@ -43,15 +42,15 @@ checks.
     CAPTURE  won by a capture
     CHECK    in check, and may have an answer; of draws, CUT if not
     HUNG     not in check, with a piece under attack that can be chased; OPEN without one
-    HELD     every move that keeps the value is a check of those
+    HELD     every move that keeps the value is a check to CHECK or CLAIM
     SET      every such move is a claim: a direct loss
-    EARLY    a direct loss that may have been one an order before, as may the claims that it leads
-             to: its moves to the order before are checks, too
+    EARLY    a direct loss that may have been one an order earlier, together with the claims that it
+             leads to: its moves to the order before are checks, too
 
-A position of O's keeps being held while the best of its moves is no more than CHECK, one of W's
-keeps being CHECK while the best of his moves is HELD. What remains when nothing changes any more is
-for `checks` to judge; and so are claims that have no answer but to a position in which O is in
-check, and what is no claim but has such an answer as claims have.
+O's position stays HELD while the best of its moves is at most CHECK; W's position stays CHECK while
+the best of its moves is HELD. The positions that remain at the fixpoint are for `checks` to judge.
+So are claims whose only answer leads to a position with O in check, and positions that are no
+claims but have such an answer as claims have.
 """
 
 from __future__ import annotations
@@ -79,9 +78,9 @@ DECIDED_BY_RULES = MATE - ORDER
 
 @scalar
 def key_of_code(code: int, top: int, draw: int, span: int) -> int:
-    """The key of a stored code.
+    """Return the key of a stored code.
 
-    Code 0, no position, gives a number below every loss: nothing true can follow from it.
+    Code 0 (no position) gives a number below every loss, which no position can have.
     """
     if code == draw:
         return 0
@@ -101,7 +100,7 @@ def key_of_code(code: int, top: int, draw: int, span: int) -> int:
 
 @scalar
 def key_after_move(child: int) -> int:
-    """Return what a move is worth that leads to a position worth `child` to the opponent."""
+    """Return the mover's key for a move to a position of key `child` for the opponent."""
     if child > 0:
         return 1 - child
     if child < 0:
@@ -111,7 +110,7 @@ def key_after_move(child: int) -> int:
 
 @scalar
 def key_after_conversion(child: int) -> int:
-    """Return the worth of a capture where distances count to conversion (docs/values.md)."""
+    """Return the mover's key for a capture where distances count to conversion (docs/values.md)."""
     if child > 0:
         return 2 - MATE
     if child < 0:
@@ -121,7 +120,7 @@ def key_after_conversion(child: int) -> int:
 
 @scalar
 def order_of_key(key: int) -> int:
-    """The order of a decided key; a draw has one above all others, it is decided last."""
+    """Return the order of a decided key; of a draw `NEVER`, above all orders."""
     if key == 0:
         return NEVER
     return (MATE - abs(key)) // ORDER
@@ -129,16 +128,16 @@ def order_of_key(key: int) -> int:
 
 @scalar
 def is_open(key: int) -> bool:
-    """Return whether a value is a draw or decided by rules: what patterns may have to do with."""
+    """Return whether a value is a draw or rule-decided: positions that may belong to patterns."""
     return -DECIDED_BY_RULES <= key <= DECIDED_BY_RULES
 
 
 NEVER = MATE // ORDER
-"""The order of what no order decides: draws."""
+"""Order of values that no order decides: draws."""
 
 
 def value_of_key(key: int) -> Value:
-    """The value that a key stands for."""
+    """Return the value of a key."""
     if key == 0:
         return Value(Outcome.DRAW)
     order, plies = divmod(MATE - abs(key), ORDER)
@@ -146,67 +145,72 @@ def value_of_key(key: int) -> Value:
 
 
 def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The orders of keys, as `order_of_key` has them."""
+    """Return the orders of keys, int64 (n,), as `order_of_key`."""
     return np.where(keys == 0, NEVER, (MATE - np.abs(keys)) // ORDER)
 
 
 CHECKED, CHASED, FREE, KINDS = range(4)
-"""Kinds of draws; other values are FREE."""
+"""Kinds of draws; all other values are FREE."""
 
 WON = 2
-"""In `Values.asks`."""
+"""Entry of `Values.asks`."""
 
 NO_RANK, NO_VALUE = -1, -2
-"""In `Values`: a value that is always looked at twice; no move gives that value."""
+"""Entries of `Values`: a value that always needs the scalar check; no move gives this value."""
 
 NO_KEY = key_of_code(0, 255, 128, 127)
-"""The key of no position: worse than every loss."""
+"""Key of code 0, below every loss."""
 
 
 @lent
 class Values(NamedTuple):
-    """Meaning of ranks, as kernels look it up. Shapes: R ranks of either side to move, of which
-    0 is none."""
+    """Lookup tables of ranks, for kernels.
+
+    Shapes: R ranks of either side to move; rank 0 is no position.
+    """
 
     keys: NDArray[np.int64]
-    """int64 (2, R): the key of the position, for the side to move there; for rank 0 that of code 0,
-    worse than every loss."""
+    """int64 (2, R): the key for the side to move; `NO_KEY` for rank 0."""
     kinds: NDArray[np.int64]
-    """int64 (2, R): the kind."""
+    """int64 (2, R): the kind of each rank."""
     stored: NDArray[np.int32]
-    """int32 (2, R): the same number for all ranks of a key, of both sides; NO_RANK for direct wins,
-    at which one always looks twice."""
+    """int32 (2, R): the number of the rank's key, the same for both sides; NO_RANK for direct wins,
+    which always need the scalar check.
+    """
     expected: NDArray[np.int32]
-    """int32 (2, R): the number, as in `stored`, of the value that a position has whose best move
-    leads to the rank, if there is nothing else to say of it; else a number that no value has."""
+    """int32 (2, R): the number, as in `stored`, of the value of a position whose best move leads to
+    the rank; another number where the scalar check is needed.
+    """
     own: NDArray[Any]
     """ranks (2, KINDS, places): the rank of each place in the palette of this table's side."""
     asks: NDArray[np.int64]
-    """int64 (2, places): not 0 for draws and, WON, for what the rules of repetition have won."""
+    """int64 (2, places): nonzero for draws and, WON, for rule-decided wins."""
     settled: NDArray[np.bool_]
-    """bool (2, R): of marks (`marks`), direct losses whose claims are settled; no rank is."""
+    """bool (2, R): of marks (`Marks`), direct losses all of whose claims are confirmed; False for
+    ranks.
+    """
     drawn: NDArray[np.int64]
-    """int64 (2,): the rank of a capture into a material in which all is drawn."""
+    """int64 (2,): the rank after a capture into a drawn material."""
 
     def translate(self, side: int, keys: NDArray[np.int64], kind: int = FREE) -> NDArray[np.int64]:
-        """int64 (n,): the ranks of keys of a side to move, as positions of one kind."""
+        """Return the ranks of keys of a side to move, int64 (n,), for positions of one kind."""
         of: dict[int, int] = {}
         listed = zip(self.keys[side].tolist(), self.kinds[side].tolist(), strict=True)
         for rank, (key, own_kind) in enumerate(listed):
             if rank and own_kind in (kind, FREE):
-                # The kind that was asked for comes first.
+                # The requested kind comes before FREE.
                 of.setdefault(key, rank)
         return np.array([of.get(key, 0) for key in keys.tolist()], np.int64)
 
 
 def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int64]:
-    """int64 (n,): the keys of codes."""
+    """Return the keys of codes, int64 (n,)."""
     keys = [key_of_code(code, space.top, space.draw, space.span) for code in codes.tolist()]
     return np.array(keys, np.int64)
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64 (n,): keys whose moves are worth what conversions into the given ones are."""
+    """Return keys k', int64 (n,), such that a move to k' is worth what a conversion into k is."""
     values = [-key_after_conversion(key) for key in keys.tolist()]
     return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
 
@@ -217,13 +221,13 @@ def make_values(
     *,
     seek: bool,
 ) -> Values:
-    """The ranks of all values that occur.
+    """Return the ranks of all values that occur.
 
     own : int64 (places,) each, the keys of this table's palettes, by side to move
-    others : further ones, by side to move
-    seek : whether the rules know perpetual checks
+    others : the keys of supporting tables, by side to move
+    seek : whether the rules judge perpetual checks
 
-    Raises `LimitExceededError` where 16 bits do not do.
+    Raises `LimitExceededError` if 16 bits are too few.
     """
     sides = [np.unique(np.concatenate([own[side], *others[side], [0]])) for side in Side]
     number_of = {key: number for number, key in enumerate(np.union1d(*sides).tolist())}
@@ -241,7 +245,7 @@ def make_values(
             if rank:
                 direct = 0 < key <= DECIDED_BY_RULES and (MATE - key) % ORDER == 0
                 stored[side, rank] = NO_RANK if direct else number_of[key]
-            # Without rules nothing is decided by them.
+            # Without repetition rules no value is rule-decided.
             is_silent = kind == FREE and (seek or worth == 0 or abs(worth) > DECIDED_BY_RULES)
             if is_silent and worth in number_of:
                 expected[side, rank] = number_of[worth]
@@ -262,7 +266,7 @@ def make_values(
 
 
 def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]:
-    """The key and the kind of each rank of a side, which has these keys, ascending."""
+    """Return the key and kind of each rank of a side, given its keys, ascending."""
     ranks = [(NO_KEY, FREE)]
     for key in keys[::-1].tolist():
         kinds = range(KINDS) if seek and key == 0 else (FREE,)
@@ -273,37 +277,39 @@ def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]
 CLAIM_EARLY, CLAIM, CAPTURE, CHECK, HUNG, OPEN, WIN_ROLES = range(7)
 LEFT, HELD_CHECKED, HELD, SET_CHECKED, SET, EARLY_CHECKED, EARLY, LOSS_ROLES = range(7, 15)
 DRAW_CHECK, DRAW_CUT, DRAW_FREE, DRAW_HELD_CHECKED, DRAW_HELD, ROLES = range(15, 21)
-"""Roles of marks: of wins, losses and draws; CHECKED where O is in check himself."""
+"""Roles of marks: of wins, losses and draws; CHECKED where O is in check."""
 
 _LOSSES = range(LEFT, LOSS_ROLES)
 _DRAWS = range(DRAW_CHECK, ROLES)
 
 SHARED, IN_CHECK, ATTACKED, CALM, STATES = range(5)
-"""States of a slot: two pieces share a square; the side to move is in check, or has a piece under
-attack that can be chased; none of these."""
+"""States of a slot: two pieces share a square; the side to move is in check; it has a piece under
+attack that can be chased; none of these.
+"""
 
 
 @lent
 class Marks(NamedTuple):
-    """Meaning of marks. Shapes: M marks of either side to move; 0 is none."""
+    """Lookup tables of marks, for kernels. Shapes: M marks of either side to move; 0 is none."""
 
     of_ranks: NDArray[np.int64]
-    """int64 (2, STATES, ranks): the mark of a rank."""
+    """int64 (2, STATES, ranks): the mark of a rank in each state."""
     role: NDArray[np.int64]
-    """int64 (2, M): its role, or -1 for what order 0 decides."""
+    """int64 (2, M): the role of a mark; -1 for values of order 0."""
     number: NDArray[np.int64]
-    """int64 (2, 2, M, ROLES): the mark of the same order with another role, by the side of the mark
-    and that of the other one."""
+    """int64 (2, 2, M, ROLES): the mark of the same order with another role, by the side of the
+    given mark and of the returned mark.
+    """
     keys: NDArray[np.int64]
-    """int64 (2, M): the key that a mark stands for."""
+    """int64 (2, M): the key of a mark."""
 
 
 def make_marks(keys: NDArray[np.int64]) -> Marks:
-    """The marks of the keys of ranks (2, ranks)."""
+    """Return the marks of the keys of ranks (2, ranks)."""
     orders = orders_of_keys(keys)
     orders[:, 0] = -1
     by_rules = (orders > 0) & (orders < NEVER)
-    # What one side wins, the other one loses.
+    # Orders in which the side wins or the other side loses.
     won = [np.union1d(orders[side][by_rules[side] & (keys[side] > 0)],
                       orders[1 - side][by_rules[1 - side] & (keys[1 - side] < 0)]).tolist()
            for side in range(2)]  # fmt: skip
@@ -336,7 +342,7 @@ def make_marks(keys: NDArray[np.int64]) -> Marks:
 
 
 def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
-    """Order and role of each mark of a side; won, lost : orders, ascending."""
+    """Return order and role of each mark of a side; won, lost : orders, ascending."""
     listed = [(0, -1), (0, -1)]
     for order in won:
         listed += [(order, CLAIM_EARLY), (order, CLAIM)] if order > 1 else [(order, CLAIM)]
@@ -351,7 +357,7 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 
 
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
-    """The role of a value in each state."""
+    """Return the role of a value in each state."""
     if key == 0:
         return DRAW_FREE, DRAW_CHECK, DRAW_FREE, DRAW_FREE
     if key < 0:

@@ -1,17 +1,15 @@
-"""Proving a win-draw-loss file: its bytes, its positions, its counts, and the table it came from.
+"""Proof of a win-draw-loss file: blocks, positions, counts, and agreement with its source table.
 
     every checksum   ->  CorruptTableError
     every position   its outcome is the best of its moves: a win has a move to a loss of the
-                     opponent, a loss has none to anything but his wins, a draw has a move to a
-                     draw and none to a loss
-    the counts       are those of the positions
-    the table        every outcome is the table's, where the table with the digest of the source
-                     is there
+                     opponent, a loss has only moves to wins, a draw has a move to a draw and none
+                     to a loss
+    the counts       equal those of the positions
+    the table        every outcome is the table's, if the table with the source digest is present
 
-What the second shows by itself, without the table: no outcome disagrees with those around it. It
-does not show that a win ever arrives: positions that only claim to win through each other, or a
-draw that the rules of repetition decide, pass. A table of distances has what proves that
-(`tbgen.verify.prove`), and the last line ties the file to it.
+The second check alone shows only that outcomes are consistent with their successors. It accepts
+positions that win only through each other, and draws that are decided by repetition. The proof of a
+table of distances (`tbgen.verify.prove`) excludes both; the last check transfers it to the file.
 """
 
 from __future__ import annotations
@@ -46,16 +44,16 @@ from tbgen.verify.report import Progress, fen_of, no_progress
 from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
-"""Outcomes as codes of this space, of which the proof reads nothing but the sign."""
+"""Code space of outcomes as codes; only the signs of its values matter."""
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
 """uint8 (4,): the code of each outcome."""
 
 _PIECE = 1 << 20
-"""Slots that are compared at a time."""
+"""Number of slots compared at a time."""
 
 
 class _OutcomeTable:
-    """The outcomes of a file, a win-draw-loss file or a table, as `gather` takes a table."""
+    """Outcomes of a win-draw-loss file or a table as a `Table` for `gather`."""
 
     metric = Metric.DTC
     code_space = _SPACE
@@ -65,7 +63,7 @@ class _OutcomeTable:
 
     @property
     def layout(self) -> Layout:
-        """The index of its material."""
+        """Return the index of the material."""
         return self._file.layout
 
     def occurring_codes(self, side: int) -> list[int]:
@@ -73,11 +71,11 @@ class _OutcomeTable:
         return [int(code) for code in _CODES if code]
 
     def tiles(self, side: int) -> int:
-        """Return how many tiles of whole leads a side has."""
+        """Return the number of tiles of whole leads of a side."""
         return self._file.tiles(side)
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
-        """Return what stands for the codes of one tile; arbitrary where no position is."""
+        """Return the numbers of the codes of one tile; arbitrary where there is no position."""
         file = self._file
 
         def outcome_numbers(codes: Codes) -> Codes:
@@ -90,11 +88,12 @@ class _OutcomeTable:
 
 @dataclass(frozen=True, slots=True)
 class WdlReport:
-    """The outcome of a proof of a win-draw-loss file.
+    """Result of the proof of a win-draw-loss file.
 
     `inconsistent` counts positions whose outcome is not the best of their moves, `differing` those
-    whose outcome is not the table's; `compared` says whether that table was there. `first` is the
-    FEN of the first of either, `problems` are disagreements between the file and its own facts.
+    whose outcome differs from the table's; `compared` tells whether the table was present. `first`
+    is the FEN of the first of either. `problems` are disagreements between the file and its
+    statistics.
     """
 
     material: str
@@ -122,11 +121,10 @@ class WdlReport:
 def verify_wdl(
     tablebase: Tablebase, material: Material, *, threads: int, report: Progress = no_progress
 ) -> WdlReport | None:
-    """Prove the win-draw-loss file that a tablebase has of a material; None where it has none.
+    """Prove the win-draw-loss file of a material; return None if there is no file.
 
     Captures lead into win-draw-loss files, or into tables where those are missing. Raises
-    `CorruptTableError` for a damaged file, and `MissingTableError` where a capture leads to
-    neither.
+    `CorruptTableError` for a damaged file, and `MissingTableError` if a capture leads to neither.
     """
     file = tablebase.wdl_file(material)
     if file is None:
@@ -138,7 +136,7 @@ def verify_wdl(
     def supporting(child: Material) -> Table:
         return _OutcomeTable(tablebase.wdl_file(child) or tablebase.table(child))
 
-    # Outcomes have no orders and are in no pattern: they agree as under no rules at all.
+    # Outcomes have no orders and belong to no pattern: compare them without repetition rules.
     loaded = gather(_OutcomeTable(file), supporting, RuleSet(Rules.NONE))
     arrays = loaded.arrays._replace(values=_by_outcome(loaded.arrays.values))
     found = Passes(arrays, file.layout, threads, report).prove()
@@ -177,7 +175,7 @@ def verify_wdl(
 
 
 def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> TableFile | None:
-    """The table that a file says it was derived from, None where it is not there."""
+    """Return the source table of a file, None if it is missing or has another digest."""
     wanted = TableName.parse(file)
     if wanted is None or wanted not in tablebase.available():
         return None
@@ -189,7 +187,7 @@ def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> Tabl
 
 
 def _by_outcome(values: Values) -> Values:
-    """Return the ranks, of which nothing but win, draw and loss is compared."""
+    """Return the lookup tables of ranks for the comparison of outcomes alone."""
     keys = keys_of_codes(_CODES[1:].astype(np.int64), _SPACE).tolist()
     numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
     loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
@@ -200,9 +198,9 @@ def _by_outcome(values: Values) -> Values:
 
 
 def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) -> Iterator[Numbers]:
-    """The positions (nodes, ascending) whose outcome is not that of the table, part by part.
+    """Yield the positions (nodes, ascending) whose outcome differs from the table's, part by part.
 
-    What slots without a position hold is nobody's business: those that differ are looked at.
+    Slots without a canonical position may differ and are left out.
     """
     for side in Side:
         ours = file.plane(side, threads=threads)
@@ -217,6 +215,6 @@ def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) ->
 
 
 def _counts(histogram: dict[int, int]) -> SideCounts:
-    """Return how many positions of a side win, draw and lose, by the codes of `_CODES`."""
+    """Return the wins, draws and losses of a side; histogram : by the codes of `_CODES`."""
     wins, draws, losses = (histogram.get(int(_CODES[code]), 0) for code in (WIN, DRAW, LOSS))
     return SideCounts(wins + draws + losses, wins, draws, losses)
