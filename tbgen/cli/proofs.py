@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tbgen.tables import TableName
     from tbgen.tables.proofs import ProofStatus
     from tbgen.verify import VerifyReport
-    from tbgen.verify.files import Settled, Settling
+    from tbgen.verify.files import ProvenTable, TableProver
 
 COMPILING = "compiling the kernels of proofs, once on this machine: about 20 s"
 
@@ -80,10 +80,10 @@ def show_notes(notes: Iterable[str]) -> None:
 class Announced:
     """Callable that proves tables, in any process; before compiling it prints a line to stderr."""
 
-    prove: Settling
+    prove: TableProver
 
-    def __call__(self, start: Start) -> Settled:
-        """Prove the table of a job, or accept its certificate; raises what `Settling` raises."""
+    def __call__(self, start: Start) -> ProvenTable:
+        """Prove the table of a job, or accept its certificate; raises what `TableProver` raises."""
         from tbgen.compiling.jit import announcing
 
         with announcing(tell_compiling):
@@ -118,7 +118,7 @@ class ClosureProgress(Observer):
         self._running.append(start.job.key)
         self._show_line()
 
-    def finished(self, start: Start, result: Settled) -> None:
+    def finished(self, start: Start, result: ProvenTable) -> None:
         """Called when a table is proven, now or by its certificate."""
         self._end(start)
         self._settled(start.job, result)
@@ -189,7 +189,7 @@ class ClosureProgress(Observer):
         self._running.remove(start.job.key)
         self._line.clear()
 
-    def _settled(self, job: Job, settled: Settled) -> None:
+    def _settled(self, job: Job, settled: ProvenTable) -> None:
         """Add the entry of a table that was proven, refuted or certified."""
         entry = _identity(job) | {"ok": True, "by": "certificate"}
         if settled.report is not None:

@@ -187,12 +187,12 @@ def _prove_closure(
 
     require_kernels_memory(how.memory)
     import_permanently("tbgen.verify.files")
-    from tbgen.verify.files import Settling, plan
+    from tbgen.verify.files import TableProver, plan
 
     find = in_directory(how.directory)
     planned = plan(find, names)
     prove = Announced(
-        Settling(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
+        TableProver(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
     )
     memory = usable_memory(how.memory).memory
     with LiveLine() as line:

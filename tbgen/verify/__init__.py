@@ -2,22 +2,22 @@
 
 Read it in this order; docs/proof.md has the argument.
 
-    values     keys: values on one scale for all tables; ranks and marks: keys as small integers
-    arrays     a table and its supporting tables as flat arrays
-    index      all positions in order, and the slot that a move leads to
-    moves      one position and its moves; lists and bit sets of positions
-    complete   fill every slot of a plane: legality, mirror images, captures
-    acceleration   whole rows at once, where `--plain` takes one place at a time
-    passes     every position against its moves, by several threads
-    settle     perpetual checks: find the few candidates, by rows
-    checks     perpetual checks: compare the pattern of each order with the claims
-    chasers    positions of which all moves may chase one piece
-    chases     their chases, the answers to them, and the pieces that answers attack
+    values          keys: values on one scale for all tables; ranks, marks: small integers
+    arrays          a table and its supporting tables as flat arrays
+    index           all positions in order, and the slot that a move leads to
+    moves           one position and its moves; lists and bit sets of positions
+    complete        fill every slot of a plane: legality, mirror images, captures
+    acceleration    whole rows at once, where `--plain` takes one place at a time
+    passes          every position against its moves, by several threads
+    candidates      perpetual checks and chases: find the few candidates, by rows
+    checks          perpetual checks: compare the pattern of each order with the claims
+    chasers         positions of which all moves may chase one piece
+    chases          their chases, the answers to them, and the pieces that answers attack
     chase_patterns  perpetual chases: compare the pattern of each order with the claims
-    prove      the driver
-    files      table files: checksums, proof, statistics, certificates; closures
-    wdl        win-draw-loss files: checksums, every outcome, agreement with the source table
-    report     the report of a proof
+    prove           the driver
+    files           table files: checksums, proof, statistics, certificates; closures
+    wdl             win-draw-loss files: checksums, every outcome, agreement with the source table
+    report          the report of a proof
 
 Nothing computed by the builder is trusted, and none of its code is imported. This package uses the
 index, the rules and the coding of values, but neither rows nor phases of the solver. A proof holds

@@ -14,7 +14,7 @@
 
 A few scalars of the layout and of the rule set are added for the kernels. The planes are copies.
 When loaded they hold places in the palette of their side; `complete` replaces those of table 0 by
-ranks, and `settle` ranks by marks. Of a supporting table only the sides to move after a capture
+ranks, and `candidates` ranks by marks. Of a supporting table only the sides to move after a capture
 are loaded. The statistics of a table list the codes that get a place. Any other code is no value,
 and refutes its position.
 """
@@ -189,7 +189,7 @@ class Arrays(NamedTuple):
     hung: NDArray[np.uint8]
     """uint8 (2, slots / 8): by side to move, bit set of slots where a piece that can be chased is
     under attack, or where a rule-decided win may come from a capture. Empty except from `complete`
-    to `settle`.
+    to `candidates`.
     """
     seek_patterns: bool
     """Whether the rules judge perpetual checks."""
@@ -268,7 +268,7 @@ def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, li
     return swapped, sources
 
 
-class Room:
+class PlaneAllocator:
     """Allocator of planes: in memory up to a limit, then in unnamed files."""
 
     def __init__(self, memory: int | None = None, folder: Path | None = None) -> None:
@@ -333,7 +333,7 @@ def gather(
     """
     if rule_set.rules is None:
         raise InputError("nothing is proven under unknown rules", "name the rules of the table")
-    layout, room = table.layout, Room(memory, folder)
+    layout, room = table.layout, PlaneAllocator(memory, folder)
     pieces = layout.piece_codes
     children = Material(*layout.armies).captures()
     wanted = {child.name: child for child in children.values() if child.needs_table}

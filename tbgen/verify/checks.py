@@ -169,7 +169,7 @@ class Patterns:
             listed = self._list(pool, offenders)
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
             answered = self._list(pool, cut(self._checked), listed.nodes)
-        self.is_complete = not self._lean_on_others(listed)
+        self.is_complete = not self._relies_on_unlisted_wins(listed)
         listed.edges[:, 1] = np.searchsorted(self._checked, listed.edges[:, 1])
         answered.edges[:, 1] = np.searchsorted(listed.nodes, answered.edges[:, 1])
         self._keys = stored_keys(self._checked, arrays)
@@ -202,7 +202,7 @@ class Patterns:
             for i in np.flatnonzero(direct & (orders > limit))
         ]
 
-    def _lean_on_others(self, listed: Listed) -> bool:
+    def _relies_on_unlisted_wins(self, listed: Listed) -> bool:
         """Return whether a check leads to a win of a lower order that is no claim.
 
         The passes over rows assume that such checks are answered; the candidates then are not

@@ -10,8 +10,8 @@ name its premises. A table that counts to mate needs supporting tables that coun
 counts to conversion may use any. Only `certify` writes. A directory without write permission does
 not make a proof fail; the missing certificate is reported.
 
-    names  ->  plan   ->  Job, Job, ...  ->  tbgen.scheduling  ->  Settling, in some process
-                          supporting tables first                  Settled, RefutedError
+    names  ->  plan   ->  Job, Job, ...  ->  tbgen.scheduling  ->  TableProver, in some process
+                          supporting tables first                  ProvenTable, RefutedError
 
 A table with a valid certificate is not proven again. Its bytes are read, its digest is computed,
 and the digests of its supporting tables are compared. Tables above a refuted, damaged or missing
@@ -268,7 +268,7 @@ _SLOTS_PER_SECOND = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ProvenTable:
     """Table and the way it was settled: by a proof (`report`), or by its certificate.
 
     `digest` is that of its contents, hex, computed from its bytes; `notes` are lines for the user.
@@ -284,13 +284,13 @@ class Settled:
 class RefutedError(TablebaseError):
     """A table is refuted; `settled` has the report."""
 
-    def __init__(self, settled: Settled) -> None:
+    def __init__(self, settled: ProvenTable) -> None:
         self.settled = settled
         super().__init__(f"{settled.name} is refuted")
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
+class TableProver:
     """Picklable call that settles tables in a worker process.
 
     threads : of all processes together
@@ -305,7 +305,7 @@ class Settling:
     force: bool
     certificates: bool
 
-    def __call__(self, start: Start) -> Settled:
+    def __call__(self, start: Start) -> ProvenTable:
         """Settle the table of a job.
 
         Raises `RefutedError`, and the errors of `verify_file`.
@@ -324,12 +324,12 @@ class Settling:
             memory=max(0, start.memory - _PROCESS),
         )
         notes = tuple(certify(proof)) if self.certificates else ()
-        settled = Settled(name, proof.digest, proof.report, None, notes)
+        settled = ProvenTable(name, proof.digest, proof.report, None, notes)
         if not proof.report.ok:
             raise RefutedError(settled)
         return settled
 
-    def _by_certificate(self, find: Find, name: TableName, threads: int) -> Settled | None:
+    def _by_certificate(self, find: Find, name: TableName, threads: int) -> ProvenTable | None:
         """Return the table settled by its certificate; None without a valid certificate."""
         with open_table(find, name) as file:
             try:
@@ -348,7 +348,7 @@ class Settling:
         if self.certificates:
             with contextlib.suppress(OSError):  # then the next run reads the bytes again
                 renew_certificate(file.path, file.modified)
-        return Settled(name, digest, None, certificate)
+        return ProvenTable(name, digest, None, certificate)
 
 
 def plan(find: Find, names: Iterable[TableName]) -> list[Job]:

@@ -68,7 +68,7 @@ Result = TypeVar("Result")
 
 
 @part
-def _look(side, slot, rank, best, lists, figures, index, arrays):
+def _classify(side, slot, rank, best, lists, figures, index, arrays):
     """Classify a position whose value does not simply follow from its best move.
 
     rank, best : int, the stored rank, and the rank that the best move leads to
@@ -140,7 +140,7 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                     if kinds[best[cell]] == CHECKED and keys[own[cell]] == 0:
                         add_node(lists, HELD_DRAWS, 2 * slot + side)
                     elif slot == find_canonical(lead, at + cell, mirrored, state, index):
-                        _look(side, slot, own[cell], best[cell], lists, figures, index, arrays)
+                        _classify(side, slot, own[cell], best[cell], lists, figures, index, arrays)
 
 
 class Found(NamedTuple):
@@ -161,7 +161,7 @@ class Found(NamedTuple):
     """Direct wins of sides not in check, and their keys."""
 
 
-class Suspects(NamedTuple):
+class Candidates(NamedTuple):
     """Candidates for patterns."""
 
     offenders: Ranges
@@ -215,11 +215,11 @@ class Passes:
             claims[checked], (of_chases, stored_keys(of_chases, arrays)),
         )  # fmt: skip
 
-    def everybody(self, found: Found) -> Suspects:
+    def all_candidates(self, found: Found) -> Candidates:
         """Return all draws and rule-decided positions as candidates."""
         self.arrays.values.settled[:] = False
         ranges = [partial(self._list_open, start, end) for start, end in self._lead_ranges()]
-        return Suspects(ranges, found.check_claims, ranges)
+        return Candidates(ranges, found.check_claims, ranges)
 
     def _list_open(self, lead_0: int, lead_1: int) -> Numbers:
         """Return the draws and rule-decided positions of a range of leads."""

@@ -22,9 +22,10 @@ from tbgen.indexing.systems import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, Supporting, Table, gather
+from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.checks import Patterns
-from tbgen.verify.passes import Found, Passes, Suspects
+from tbgen.verify.passes import Candidates, Found, Passes
 from tbgen.verify.report import (
     Finding,
     Progress,
@@ -35,7 +36,6 @@ from tbgen.verify.report import (
     fen_of,
     no_progress,
 )
-from tbgen.verify.settle import find_suspects
 from tbgen.verify.values import MATE, NEVER, keys_of_codes, orders_of_keys, value_of_key
 
 
@@ -72,12 +72,12 @@ def verify(
     if loaded.arrays.seek_patterns:
         search = partial(_search, passes, found.chase_claims, rule_set, threads, report)
         if not (plain or found.findings):
-            suspects = find_suspects(passes, found, loaded.marks)
+            candidates = find_candidates(passes, found, loaded.marks)
             found = found._replace(held=NOBODY, chasers=NOBODY)
-            searched = search(suspects)
+            searched = search(candidates)
         # Candidates rely on correct values elsewhere, so a refuted table needs the full search.
         if not searched.is_complete or found.findings or searched.wrong:
-            searched = search(passes.everybody(found))
+            searched = search(passes.all_candidates(found))
     trim_process()
     proof = _report(table, loaded, found, searched, rule_set)
     return replace(proof, seconds=time.monotonic() - start)
@@ -102,17 +102,17 @@ def _search(
     rule_set: RuleSet,
     threads: int,
     report: Progress,
-    suspects: Suspects,
+    candidates: Candidates,
 ) -> _Searched:
     """Search patterns among the candidates, order by order."""
     arrays, index = passes.arrays, passes.index
     report("patterns", 0, 1)
     trim_process()
-    checks = Patterns(arrays, index, suspects.offenders, suspects.checked, threads)
+    checks = Patterns(arrays, index, candidates.offenders, candidates.checked, threads)
     searches: list[Patterns | ChasePatterns] = [checks]
     chasers = 0
     if arrays.seek_chases:
-        chases = ChasePatterns(arrays, index, suspects.chasers, chase_claims, threads)
+        chases = ChasePatterns(arrays, index, candidates.chasers, chase_claims, threads)
         searches.append(chases)
         chasers = len(chases.numbers)
     orders = rule_set.orders or _last_order(arrays) + 1

@@ -104,7 +104,7 @@ class VerifyReport:
     refuted positions, `first` is the first of them. `file_problems` are disagreements between the
     file and its own header or statistics. `complete` tells whether the draws were searched for
     missing patterns of all orders; False with a limit on orders. `offenders_examined` counts
-    possible perpetual checkers that rows do not settle, `chasers_examined` possible perpetual
+    possible perpetual checkers that rows do not decide, `chasers_examined` possible perpetual
     chasers. `chase_patterns` counts the direct wins of each order by perpetual chase.
     """
 

@@ -13,7 +13,7 @@ costs one ply.
 Keys cannot overflow: a child at the longest distance of its table gives its parent one ply more,
 never a value of the next order.
 
-    stored codes  --arrays-->  places in a palette  --complete-->  ranks  --settle-->  marks
+    stored codes  --arrays-->  places in a palette  --complete-->  ranks  --candidates-->  marks
 
 A rank numbers the keys by their worth to the side that *moved there*: the larger, the better for
 the mover. So the best move is the maximum of the ranks of the positions after the moves.

@@ -23,9 +23,9 @@ from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
+from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import cut
-from tbgen.verify.settle import find_suspects
 from tests.kits.builders import Builder
 from tests.kits.built import Silence
 from tests.kits.solutions import solution
@@ -277,9 +277,9 @@ def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
     """A claim may rest on a chaser that is no candidate; here the list of candidates is empty."""
 
     def nobody(*of):
-        return find_suspects(*of)._replace(chasers=cut(NOBODY))
+        return find_candidates(*of)._replace(chasers=cut(NOBODY))
 
-    monkeypatch.setattr("tbgen.verify.prove.find_suspects", nobody)
+    monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
     report = prove(knkpp)
     assert report.ok, report.first
     assert report.black_to_move.direct_chases == 3423

@@ -13,10 +13,10 @@ from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
+from tbgen.verify.candidates import find_candidates
 from tbgen.verify.checks import Graph
 from tbgen.verify.moves import cut
-from tbgen.verify.passes import Suspects
-from tbgen.verify.settle import find_suspects
+from tbgen.verify.passes import Candidates
 from tbgen.verify.values import NEVER
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
@@ -66,12 +66,12 @@ def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
 
     def nobody(passes, found, marks):
         assert len(found.check_claims) > 0
-        find_suspects(passes, found, marks)
+        find_candidates(passes, found, marks)
         passes.arrays.values.settled[:] = False
-        return Suspects(cut(NOBODY), found.check_claims, cut(NOBODY))
+        return Candidates(cut(NOBODY), found.check_claims, cut(NOBODY))
 
     expected = prove(solved("KRKN"))
-    monkeypatch.setattr("tbgen.verify.prove.find_suspects", nobody)
+    monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
     report = prove(solved("KRKN"))
     assert report.ok, report.first
     assert report.histograms == expected.histograms

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tbgen.tables.codes import CodeSpace
-from tbgen.verify.arrays import Palette, Room, Supports, rank_after_capture, unpack
+from tbgen.verify.arrays import Palette, PlaneAllocator, Supports, rank_after_capture, unpack
 
 SPACE = CodeSpace(2)
 
@@ -79,7 +79,7 @@ def test_equivalent_codes_share_an_index():
 
 def test_planes_share_one_memory_budget(tmp_path):
     """Each plane alone would fit, but not both."""
-    room = Room(1_000, tmp_path)
+    room = PlaneAllocator(1_000, tmp_path)
     planes = [room.reserve(600, np.uint8) for _ in range(2)]
     assert [plane.flags.owndata for plane in planes] == [True, False]
     assert not any(plane.any() for plane in planes)

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Candidates for perpetual checks, found by passes over rows (`values` defines the marks).
 
-    ranks  --mark-->  marks  --settle, until nothing changes-->  candidates, claims in question
+    ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
 
 Each pass updates the marks of one side from the best of its moves, in the rows where that may
 change anything. Positions that still are possible offenders at the fixpoint are candidates.
@@ -19,7 +19,7 @@ from tbgen.verify.arrays import NOBODY, ManyNumbers, Members, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
 from tbgen.verify.moves import Lists, add_node, best_move, cut, has_bit, narrowed
-from tbgen.verify.passes import Found, Passes, Suspects
+from tbgen.verify.passes import Candidates, Found, Passes
 from tbgen.verify.values import (
     ATTACKED,
     CALM,
@@ -127,7 +127,9 @@ QUESTIONS, LOSING, LISTS = range(3)
 
 
 @borrowing_kernel
-def k_settle(lead_0, lead_1, side, asked, later, is_first, due, lists, state, index, arrays, marks):
+def k_update_marks(
+    lead_0, lead_1, side, asked, later, is_first, due, lists, state, index, arrays, marks
+):
     """Update the marks of a side from the best of its moves; return the number of changes.
 
     asked : bool (M,), the marks to update; later : bool (M,), the marks to update in the next pass
@@ -205,11 +207,11 @@ def _mark(passes: Passes, marks: Marks) -> None:
     )
 
 
-def find_suspects(passes: Passes, found: Found, marks: Marks) -> Suspects:
+def find_candidates(passes: Passes, found: Found, marks: Marks) -> Candidates:
     """Replace ranks by marks, and return the candidates for patterns."""
     _mark(passes, marks)
     index = passes.index
-    sides = [_settle_side(passes, winner, found.held, marks) for winner in Side]
+    sides = [_find_for_side(passes, winner, found.held, marks) for winner in Side]
     questions, losing, alive = ([each[n] for each in sides] for n in range(3))
     checked = np.unique(np.concatenate(questions))
     roles = [SET, EARLY]
@@ -221,10 +223,10 @@ def find_suspects(passes: Passes, found: Found, marks: Marks) -> Suspects:
                   for side in Side]  # fmt: skip
     passes.arrays.values.settled[:] = np.isin(marks.role, roles)
     chasers = np.sort(np.concatenate([found.chasers, *losing]))
-    return Suspects(cut(np.unique(np.concatenate(alive))), checked, cut(chasers))
+    return Candidates(cut(np.unique(np.concatenate(alive))), checked, cut(chasers))
 
 
-def _settle_side(
+def _find_for_side(
     passes: Passes, winner: Side, held: ManyNumbers, marks: Marks
 ) -> tuple[Numbers, ManyNumbers, Numbers]:
     """Run the passes for one side as W.
@@ -236,7 +238,7 @@ def _settle_side(
     """
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
-    _remark(passes, offender, held, marks, DRAW_HELD_CHECKED, DRAW_HELD)
+    _set_draw_roles(passes, offender, held, marks, DRAW_HELD_CHECKED, DRAW_HELD)
     holding = np.zeros(index.slots // index.row_slots, np.bool_)
     holding[held // index.row_slots] = True
     due = {side: np.ones_like(holding) for side in Side}
@@ -251,7 +253,7 @@ def _settle_side(
         for side in (offender, winner):
             roles = (asks if number else first_asks)[side], asks[side]
             asked, later = (np.isin(marks.role[side], each) for each in roles)
-            new, found = _settle(passes, side, asked, later, number == 0, due[side], marks)
+            new, found = _run_pass(passes, side, asked, later, number == 0, due[side], marks)
             changed += new
             if number == 0:
                 listed[side] = found
@@ -259,11 +261,11 @@ def _settle_side(
         if not changed:
             break
     alive = _list_alive(passes, offender, marks, asks[offender], due[offender])
-    _remark(passes, offender, held, marks, DRAW_CHECK, DRAW_FREE)
+    _set_draw_roles(passes, offender, held, marks, DRAW_CHECK, DRAW_FREE)
     return listed[winner][QUESTIONS], narrowed(listed[offender][LOSING], index.slots), alive
 
 
-def _remark(
+def _set_draw_roles(
     passes: Passes, side: Side, held: ManyNumbers, marks: Marks, checked: int, others: int
 ) -> None:
     """Assign roles to the draws of a side that are held by checks alone; held : their slots."""
@@ -292,20 +294,20 @@ def _list_alive(
     return np.concatenate(listed)
 
 
-def _settle(
+def _run_pass(
     passes: Passes, side: Side, asked: Members, later: Members, is_first: bool, due: Members,
     marks: Marks,
 ) -> tuple[int, list[Numbers]]:  # fmt: skip
     """Run one pass; return the number of changed marks, and the lists."""
     index, arrays = passes.index, passes.arrays
 
-    def settle(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
+    def update(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
         lists = Lists.make(LISTS, (lead_1 - lead_0) * index.lead_slots if is_first else 0)
-        changed = k_settle(
+        changed = k_update_marks(
             lead_0, lead_1, int(side), asked, later, is_first, due, lists, passes.make_state(),
             index, arrays, marks,
         )  # fmt: skip
         return changed, [nodes[:, 0] for nodes in lists.entries()]
 
-    changed, lists = zip(*passes.over_leads(settle, "checks"), strict=True)
+    changed, lists = zip(*passes.over_leads(update, "checks"), strict=True)
     return sum(changed), [np.concatenate(each) for each in zip(*lists, strict=True)]
