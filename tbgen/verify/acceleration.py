@@ -137,7 +137,8 @@ def _mark_outer(source, target, mask, buffer, state, index):
     kind = piece_kind(state.board[source])
     is_line = kind == _ROOK or kind == _CANNON
     step = 9 if source % 9 == target % 9 else 1
-    if is_line and step == 1 and source // 9 != target // 9:
+    ranks, files = abs(source // 9 - target // 9), abs(source % 9 - target % 9)
+    if min(ranks, files) != 0 if is_line else max(ranks, files) > 2:
         return
     buffer[:] = attacks(state.board, source, target)
     # Test again each place between them, on a leg or on an eye.
@@ -178,7 +179,7 @@ def mark_row(chases, chase_rules, state, index):
     masks[:] = 0
     _mark_facing(masks[FACING], state, index)
     for side in range(2):
-        k, n = 0, 0
+        k = 0
         while index.own[1 - side, k] != NOWHERE:
             m = index.own[1 - side, k]
             if m == index.men.size - 1:
@@ -188,16 +189,20 @@ def mark_row(chases, chase_rules, state, index):
                     state.squares[m], state.kings[side], masks[RED_HIT + side], buffer, state, index
                 )
             k += 1
-        while chases and index.pairs[side, n, 0] != NOWHERE:
-            victim, attacker = index.pairs[side, n, 0], index.pairs[side, n, 1]
-            square, mask = squares[victim], masks[RED_HANGS + side]
-            if victim == last:
+    for v in range(squares.size if chases else 0):
+        square, n = squares[v], 0
+        code = index.men[index.men.size - 1] if v == last else state.board[square]
+        if v != last and not may_be_victim(code, square, chase_rules):
+            continue
+        mask = masks[RED_HANGS + piece_side(code)]
+        while index.chasers[v, n] != NOWHERE:
+            attacker = index.chasers[v, n]
+            if v == last:
                 _mark_attacked(squares[attacker], mask, buffer, chase_rules, state, index)
-            elif may_be_victim(state.board[square], square, chase_rules):
-                if attacker == last:
-                    _mark_inner(square, mask, state, index)
-                else:
-                    _mark_outer(squares[attacker], square, mask, buffer, state, index)
+            elif attacker == last:
+                _mark_inner(square, mask, state, index)
+            else:
+                _mark_outer(squares[attacker], square, mask, buffer, state, index)
             n += 1
 
 

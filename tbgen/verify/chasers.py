@@ -26,16 +26,14 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.compiling.lending import lent
 from tbgen.indexing.slots import squares_of_slot
-from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
+from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_new_attack
 from tbgen.verify.arrays import NOBODY, Arrays, Numbers
 from tbgen.verify.complete import wins_by_capture
-from tbgen.verify.index import BoardState, Index
+from tbgen.verify.index import NOWHERE, BoardState, Index
 from tbgen.verify.moves import Ranges, list_moves, list_rows, load_key, new_row, set_up
 from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
-
-_KING = int(PieceType.KING)
 
 
 @lent
@@ -93,24 +91,19 @@ def play(mover, target, board, squares):
 
 
 @part
-def attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
-    """Return whether the move `source`-`target` makes one piece attack another anew (points 1-6).
+def is_chased(before, after, source, target, victim, squares, index, arrays):
+    """Return whether the move `source`-`target` lets a piece attack the victim anew (points 1-6).
 
-    attacker, victim : int, pieces; `squares` has their squares on `after`
+    squares : int64 (pieces,), of the board `after`
     """
-    if piece_side(arrays.pieces[attacker]) == piece_side(arrays.pieces[victim]):
-        return False
-    return is_new_attack(
-        before, after, source, target, squares[attacker], squares[victim], arrays.chase_rules
-    )
-
-
-@part
-def is_chased(before, after, source, target, victim, squares, arrays):
-    """Return whether the move `source`-`target` creates an attack of any piece on the victim."""
-    for attacker in range(squares.size):
-        if attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
+    n = 0
+    while index.chasers[victim, n] != NOWHERE:
+        attacker = squares[index.chasers[victim, n]]
+        if is_new_attack(
+            before, after, source, target, attacker, squares[victim], arrays.chase_rules
+        ):
             return True
+        n += 1
     return False
 
 
@@ -181,7 +174,7 @@ def _weigh(n, side, key, limit, boards, index, arrays):
     for v in range(firsts.size):
         if firsts[v] > limit:
             continue
-        if may_chase and is_chased(state.board, after, source, target, v, state.all, arrays):
+        if may_chase and is_chased(state.board, after, source, target, v, state.all, index, arrays):
             boards.last_orders[v] = max(boards.last_orders[v], from_order)
         else:
             firsts[v] = max(firsts[v], from_order)
@@ -204,7 +197,7 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
     for v in range(firsts.size):
         boards.last_orders[v] = 0
         firsts[v] = 1
-        if piece_side(pieces[v]) == side or piece_kind(pieces[v]) == _KING:
+        if piece_side(pieces[v]) == side or index.chasers[v, 0] == NOWHERE:
             firsts[v] = NEVER + 1
     least = np.int64(1)
     for n in range(count):

@@ -20,17 +20,18 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
-from tbgen.rules.chases import is_answered
+from tbgen.rules.chases import is_answered, is_new_attack
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.chasers import (
-    attacks_anew,
     copy_board,
     is_chased,
     is_mirrored,
     loses_from,
     play,
 )
-from tbgen.verify.moves import list_moves, new_row, set_up, slot_after
+from tbgen.verify.index import NOWHERE
+from tbgen.verify.moves import list_moves, load_key, new_row, set_up, slot_after
+from tbgen.verify.values import is_open
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 """Columns of chases: the chaser's place, the node after the move, the move, and the order from
@@ -79,12 +80,12 @@ def _is_met(attackers, source, target, place, boards, arrays):
 
 
 @part
-def _is_calm(side, source, target, boards, arrays):
+def _is_calm(side, source, target, boards, index, arrays):
     """Return whether a reply of a side attacks no piece anew."""
     squares = boards.state.all
     for v in range(squares.size):
         if piece_side(arrays.pieces[v]) != side and is_chased(
-            boards.after, boards.replied, source, target, v, squares, arrays
+            boards.after, boards.replied, source, target, v, squares, index, arrays
         ):
             return False
     return True
@@ -113,7 +114,7 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
             source = play(mover, target, replied, squares)
             slot = slot_of_squares(squares, index.descriptor)
             at = -1
-            if arrays.ranks[side * index.slots + slot] != 0:
+            if is_open(load_key(side, slot, index, arrays)):
                 at = _find_chaser(side, slot, victim, chasers, boards, index, arrays)
             check = at >= 0 and arrays.ranks[(1 - side) * index.slots + slot] == 0
             is_void = check and arrays.chase_rules & CHECK_VOIDS != 0
@@ -128,19 +129,24 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
                 edges[row, MOVE] = mover * SQUARES + target
                 edges[row, IS_CHECK] = check
                 edges[row, IS_CALM] = not check and _is_calm(
-                    1 - side, source, target, boards, arrays
+                    1 - side, source, target, boards, index, arrays
                 )
             play(mover, source, replied, squares)
 
 
 @part
-def _list_attackers(source, target, victim, boards, arrays):
+def _list_attackers(source, target, victim, boards, index, arrays):
     """Write the pieces that attack the victim anew after `source`-`target`; return their number."""
-    state, count = boards.state, 0
-    for q in range(state.all.size):
-        if attacks_anew(state.board, boards.after, source, target, q, victim, state.all, arrays):
+    squares, count, n = boards.state.all, 0, 0
+    while index.chasers[victim, n] != NOWHERE:
+        q = index.chasers[victim, n]
+        if is_new_attack(
+            boards.state.board, boards.after, source, target, squares[q], squares[victim],
+            arrays.chase_rules,
+        ):  # fmt: skip
             boards.attackers[count] = q
             count += 1
+        n += 1
     return count
 
 
@@ -171,7 +177,7 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
             node_after = 2 * slot_after(i, state, index) + 1 - side
             mover, target = state.on[state.sources[i]], state.targets[i]
             source = play(mover, target, after, state.all)
-            attackers = _list_attackers(source, target, victim, boards, arrays)
+            attackers = _list_attackers(source, target, victim, boards, index, arrays)
             # A move that is no chase of this victim loses by every order that matters here.
             if attackers:
                 row = new_row(lists, CHASES)
@@ -211,7 +217,7 @@ def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
 
 @part
 def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victims, boards,
-                  arrays):  # fmt: skip
+                  index, arrays):  # fmt: skip
     """Fill the words of one edge, whose answer is the move `source`-`target`.
 
     e : int64, the edge; side : int, the colour of possible victims
@@ -224,12 +230,14 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     for f in range(first, last):
         victims.victims[words + f] = 0
     for v in range(squares.size):
-        if piece_side(arrays.pieces[v]) != side:
-            continue
-        for q in range(squares.size):
-            if not attacks_anew(
-                boards.state.board, boards.after, source, target, q, v, squares, arrays
-            ):
+        n = 0
+        while piece_side(arrays.pieces[v]) == side and index.chasers[v, n] != NOWHERE:
+            q = index.chasers[v, n]
+            n += 1
+            if not is_new_attack(
+                boards.state.board, boards.after, source, target, squares[q], squares[v],
+                arrays.chase_rules,
+            ):  # fmt: skip
                 continue
             for f in range(first, last):
                 if _meets_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
@@ -265,5 +273,6 @@ def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index
                     victims.follow[e, p] = q
         if victims.pair_start[e] >= 0:
             _find_victims(
-                e, node % 2, source, target, mirrored, chases, edges, graph, victims, boards, arrays
-            )
+                e, node % 2, source, target, mirrored, chases, edges, graph, victims, boards, index,
+                arrays,
+            )  # fmt: skip

@@ -26,9 +26,9 @@ from tbgen.verify.arrays import (
     TABLE,
     rank_after_capture,
 )  # fmt: skip
-from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, open_row
+from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, TAKEN, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.values import CHASED, CHECKED, FREE, NEVER, WON, order_of_key
+from tbgen.verify.values import CHASED, FREE, NEVER, WON, order_of_key
 
 _KING = int(PieceType.KING)
 
@@ -55,12 +55,17 @@ def hangs(side, chase_rules, state, index):
 
     chase_rules : int, bits of the rule set
     """
-    board, squares, n = state.board, state.all, 0
-    while index.pairs[side, n, 0] != NOWHERE:
-        victim, attacker = squares[index.pairs[side, n, 0]], squares[index.pairs[side, n, 1]]
-        if attacks(board, attacker, victim) and may_be_victim(board[victim], victim, chase_rules):
-            return True
-        n += 1
+    board, squares = state.board, state.all
+    for v in range(squares.size):
+        square, n = squares[v], 0
+        if piece_side(board[square]) != side or not may_be_victim(
+            board[square], square, chase_rules
+        ):
+            continue
+        while index.chasers[v, n] != NOWHERE:
+            if attacks(board, squares[index.chasers[v, n]], square):
+                return True
+            n += 1
     return False
 
 
@@ -175,28 +180,47 @@ def _mark_places(chases, chase_rules, state, index):
 
 
 @part
-def _fill(slot, cell, counts, state, arrays, index):
-    """Fill the slots of a canonical position for both sides to move.
+def _fill_row(side, plane, slot, counts, state, arrays, index):
+    """Fill the slots of a row with a side to move, except the places of the mask TAKEN.
 
+    plane : int, where in the planes the row begins; slot : int, its first slot
     counts : int64 (2, places), inout, number of positions of each place of a side's palette
     """
-    values, planes, masks = arrays.values, arrays.ranks, state.masks
-    for side in range(2):
-        plane = side * index.slots + slot
-        if masks[RED_HIT + 1 - side, cell] or masks[FACING, cell]:
-            planes[plane] = 0
-            continue
-        place = planes[plane]
-        counts[side, place] += 1
-        kind = FREE
-        if masks[RED_HIT + side, cell]:
-            kind = CHECKED
-        elif values.asks[side, place] and masks[RED_HANGS + side, cell]:
-            kind = CHASED
-            set_bit(arrays.hung[side], slot)
-        elif values.asks[side, place] == WON and wins_by_capture(side, NEVER, state, arrays):
-            set_bit(arrays.hung[side], slot)
-        planes[plane] = values.own[side, kind, place]
+    masks, last, row = state.masks, state.all.size - 1, arrays.ranks[plane:]
+    # Local names of the arrays: the kernel reads them once, not in every turn.
+    hit, hit_other, facing = masks[RED_HIT + side], masks[RED_HIT + 1 - side], masks[FACING]
+    hung, taken, counted = masks[RED_HANGS + side], masks[TAKEN], counts[side]
+    own, asks = arrays.values.own[side], arrays.values.asks[side]
+    for cell in range(index.row_slots):
+        place = row[cell]
+        is_legal = (hit_other[cell] | facing[cell] | taken[cell]) == 0
+        kind = (1 - hit[cell]) * (FREE - hung[cell])
+        counted[place] += is_legal
+        row[cell] = own[kind, place] * is_legal
+        if is_legal and kind == CHASED and asks[place]:
+            set_bit(arrays.hung[side], slot + cell)
+        elif is_legal and kind == FREE and asks[place] == WON:
+            square = index.places[cell]
+            state.all[last], state.board[square] = square, arrays.pieces[last]
+            if wins_by_capture(side, NEVER, state, arrays):
+                set_bit(arrays.hung[side], slot + cell)
+            state.board[square] = EMPTY
+
+
+@part
+def _mark_taken(lead, at, image, is_shared, state, index):
+    """Fill the mask TAKEN: places of other pieces, and slots that are not canonical.
+
+    lead : int; is_shared : bool, whether a position may have two slots
+    """
+    for cell in range(index.row_slots):
+        square = index.places[cell]
+        state.all[state.all.size - 1] = square
+        state.masks[TAKEN, cell] = state.board[square] != EMPTY or (
+            is_shared
+            and find_canonical(lead, at + cell, image + index.mirror_cell[cell], state, index)
+            != lead * index.lead_slots + at + cell
+        )
 
 
 @part
@@ -207,7 +231,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     """
     planes, board = arrays.ranks, state.board
     last = state.all.size - 1
-    state.all[last] = square
+    state.squares[index.men.size - 1] = state.all[last] = square
     planes[slot] = 0
     planes[index.slots + slot] = 0
     if overlaps == 1 and board[square] == EMPTY:
@@ -229,34 +253,31 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
     counts : int64 (2, places), inout, number of positions of each place of a side's palette
     """
     planes, slots = arrays.ranks, index.slots
-    board, last = state.board, index.men.size - 1
     for lead in range(lead_0, lead_1):
-        base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
+        base = lead * index.lead_slots
+        is_shared = index.self_mirrored[lead] or index.twin != NOWHERE
         for row in range(index.lead_slots // index.row_slots):
             at, image, overlaps, x, y = open_row(lead, row, state, index)
             if plain and not overlaps:
                 _mark_places(arrays.seek_chases, arrays.chase_rules, state, index)
             elif not overlaps:
                 mark_row(arrays.seek_chases, arrays.chase_rules, state, index)
+            if not overlaps:
+                _mark_taken(lead, at, image, is_shared, state, index)
+                for side in range(2):
+                    first = base + at
+                    _fill_row(side, side * slots + first, first, counts, state, arrays, index)
             for cell in range(index.row_slots):
-                slot = base + at + cell
-                square = index.places[cell]
-                state.squares[last] = square
-                if overlaps or board[square] != EMPTY:
+                if not overlaps and not state.masks[TAKEN, cell]:
+                    continue
+                slot, square = base + at + cell, index.places[cell]
+                if overlaps or state.board[square] != EMPTY:
                     _fill_shared(slot, square, overlaps, x, y, state, arrays, index)
                     continue
                 state.all[state.all.size - 1] = square
-                canonical = slot
-                if symmetric or index.twin != NOWHERE:
-                    mirrored = image + index.mirror_cell[cell]
-                    canonical = find_canonical(lead, at + cell, mirrored, state, index)
-                if canonical != slot:
-                    planes[slot] = planes[canonical]
-                    planes[slots + slot] = planes[slots + canonical]
-                    for side in range(2):
-                        if has_bit(arrays.hung[side], canonical):
-                            set_bit(arrays.hung[side], slot)
-                    continue
-                board[square] = index.men[last]
-                _fill(slot, cell, counts, state, arrays, index)
-                board[square] = EMPTY
+                mirrored = image + index.mirror_cell[cell]
+                canonical = find_canonical(lead, at + cell, mirrored, state, index)
+                for side in range(2):
+                    planes[side * slots + slot] = planes[side * slots + canonical]
+                    if has_bit(arrays.hung[side], canonical):
+                        set_bit(arrays.hung[side], slot)

@@ -49,7 +49,7 @@ LEG, LANDING, LEAP_WORDS = range(3)
 """Words of a leap: the square that must be empty (NOWHERE for a pawn), and the target."""
 _MOST_LEAPS = 8
 
-RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
+RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, TAKEN, MASKS = range(7)
 """Masks of a row: places where a side's king is hit, where the kings face each other, and where a
 piece of a side that can be chased is attacked by one that can chase.
 """
@@ -108,10 +108,9 @@ class Index(NamedTuple):
     """int64 (M, 90, 9, LEAP_WORDS): leaps of each knight, and steps of each pawn, from a square.
     Leaps with a common leg are neighbours. NOWHERE ends the list.
     """
-    pairs: NDArray[np.int64]
-    """int64 (2, n, 2): pieces of a side that can be chased, and pieces that can chase them, as
-    indices of `Layout.piece_codes`; then NOWHERE.
-    """
+    chasers: NDArray[np.int64]
+    """int64 (pieces, pieces + 1): the pieces that can chase each piece, as indices of
+    `Layout.piece_codes`; then NOWHERE."""
     places: NDArray[np.int64]
     """int64 (cells,): the square of each place in a row."""
     cells: NDArray[np.int64]
@@ -223,7 +222,7 @@ def make_index(layout: Layout) -> Index:
         first, np.array(sizes), np.array(strides), squares, lines, mirrored,
         np.concatenate(extend), np.array(layout.lead_ranks, np.int64), layout.self_mirrored,
         layout.defenders[0].squares.astype(np.int64), layout.defenders[1].squares.astype(np.int64),
-        codes, step_start, steps, _list_leaps(men), _list_pairs(layout.piece_codes),
+        codes, step_start, steps, _list_leaps(men), _list_chasers(layout.piece_codes),
         squares[first[-1] :, 0].copy(), extend[-1][0], mirrored[first[-1] :], layout.descriptor,
     )  # fmt: skip
 
@@ -275,21 +274,19 @@ def _list_leaps(men: list[int]) -> NDArray[np.int64]:
     return leaps
 
 
-def _list_pairs(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return `Index.pairs`."""
-    pairs = np.full((2, len(codes) ** 2 + 1, 2), NOWHERE, np.int64)
-    for side in Side:
-        listed = [
-            (v, q)
-            for v, victim in enumerate(codes)
-            for q, attacker in enumerate(codes)
-            if piece_side(victim) == side
-            and piece_side(attacker) != side
-            and piece_kind(victim) != PieceType.KING
-            and piece_kind(attacker) in ABLE_TO_CHASE
-        ]
-        pairs[side, : len(listed)] = np.array(listed, np.int64).reshape(-1, 2)
-    return pairs
+def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return `Index.chasers`."""
+    chasers = np.full((len(codes), len(codes) + 1), NOWHERE, np.int64)
+    for line, victim in zip(chasers, codes, strict=True):
+        if piece_kind(victim) != PieceType.KING:
+            listed = [
+                q
+                for q, attacker in enumerate(codes)
+                if piece_side(attacker) != piece_side(victim)
+                and piece_kind(attacker) in ABLE_TO_CHASE
+            ]
+            line[: len(listed)] = listed
+    return chasers
 
 
 @part
