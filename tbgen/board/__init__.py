@@ -1,12 +1,12 @@
-"""The board: positions and endgames in a browser, and the same answers over HTTP.
+"""Web board: positions and endgames in a browser, and the same answers over HTTP.
 
     language    texts, names and reasons in three languages
-    knowledge   a game  ->  what tables and referee know of it; searches, puzzles
+    knowledge   answers of tables and referee about a game; searches, puzzles
     drawing     positions and lines  ->  SVG, PNG, GIF
-    web         a request  ->  a page, or an answer for programs
+    web         HTTP request  ->  HTML page, or answer for programs
 
-`web` asks the others; `drawing` and `knowledge` do not know each other. Nothing here reads files of
-tables or judges moves: `knowledge` asks `tbgen.play` and the referee, and what is said of their
-answers is in `tbgen.answers`, as for the command line, which the board does not know: it brings who
-builds.
+`web` imports the other three; `drawing` and `knowledge` do not import each other. No module here
+reads table files or judges moves: `knowledge` calls `tbgen.play` and the referee. `tbgen.answers`
+words their results, as for the command line. The board does not import the command line, which
+passes in the function that builds tables.
 """

@@ -1,20 +1,20 @@
-"""Pages and answers over HTTP.
+"""HTTP server of the board: HTML pages, JSON answers, pictures.
 
-    state      a request's query  <->  View: the game so far, and how it is to be shown
-    pages      dispatches requests          routes   has the addresses          server   runs them
+    state      query of a request  <->  View: the game so far and its display settings
+    pages      endpoints of pages           routes   table of addresses      server   runs uvicorn
 
-    workspace  looking up                 playing  with puzzles             film, editor
-    verdict    the answer and the moves   panels   what stands beside
-    endgames   pages of tables            handbook   by attackers
-    gallery    positions by their worth   composer   by what is asked
-    layout     what all pages share       embed    for other people's pages
-    construction   building from a page: who may, how it goes, what pages show of it
+    workspace  look-up page                 playing   games and puzzles      film, editor
+    verdict    outcome and list of moves    panels    sections beside the board
+    endgames   list of tables, one table    handbook  tables by attacker
+    gallery    positions of one value       composer  search form and results
+    layout     frame of all pages           embed     <iframe> page, Open Graph tags
+    construction   building tables from a page: permission, progress
 
-    api        JSON, SVG and text of a study       /v1/...            mirror   files of tables
-    openapi    these addresses, described           schemas      what they answer, by field
-    http       threads, ETags, errors       limits       what is refused, headers
-    assets     script, style and icon       proxy        requests that a proxy has sent on
-    helpers    processes that search
+    api        JSON, SVG and text answers      /v1/...           mirror   table files
+    openapi    description of these addresses       schemas      JSON Schemas of the answers
+    http       threads, ETags, errors       limits       limits of requests, security headers
+    assets     script, style and icon       proxy        X-Forwarded-* headers
+    helpers    search processes
 
 Needs the extra `web`.
 """

@@ -1,7 +1,7 @@
-"""The HTTP API: the answers of the command line, as JSON, SVG and text.
+"""HTTP API: the answers of the command line, as JSON, SVG and text.
 
-`openapi` has the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
-blanks. Moves are in ICCS; `notation` adds their `text`, `lang` chooses the language of reasons.
+`openapi` lists the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
+blanks. Moves are in ICCS. `notation` adds their `text`; `lang` sets the language of reasons.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from tbgen.tables import TablebaseError, TableName
 DEFAULT_PLIES = 400
 
 FORMATS = ("json", "csv", "pgn")
-"""Of the positions that a search finds."""
+"""Formats of the positions that a search finds."""
 
 PNG_WIDTH = 640
-"""Pixels, where none are asked for."""
+"""Default width of a PNG in pixels."""
 
 GIF_WIDTH = 480
-"""The same for pictures that move, of which there are many in one."""
+"""Default width of a GIF in pixels; smaller than a PNG, as a GIF holds many pictures."""
 
 
 class Api:
-    """The endpoints; each takes a request and returns an `Answer`."""
+    """Endpoints for programs; each takes a request and returns an `Answer`."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -55,7 +55,7 @@ class Api:
     # -- positions ---------------------------------------------------------------------------
 
     def probe(self, request: Request) -> Answer:
-        """Value and moves of a position, or of the last one of a game."""
+        """Return value and moves of a position, or of the last one of a game."""
         view = _view(request)
         if view.moves:
             study = self._library.study(view.positions, view.moves)
@@ -71,7 +71,7 @@ class Api:
         return Answer(answer, status=status)
 
     def mainline(self, request: Request) -> Answer:
-        """Best play of both sides from a position."""
+        """Return best play of both sides from a position."""
         view = _view(request)
         plies = _number(request, "plies", DEFAULT_PLIES, MAX_LINE)
         line = self._library.line(view.position, plies)
@@ -81,18 +81,18 @@ class Api:
         return Answer(answer)
 
     def judge(self, request: Request) -> Answer:
-        """The referee's verdict on a game, under the rules of the tables."""
+        """Return the referee's verdict on a game, under the rules of the tables."""
         view = _view(request)
         return Answer(self._library.judge(view.start, view.moves).as_json())
 
     def render(self, request: Request) -> Answer:
-        """A picture of a position."""
+        """Return a position as SVG."""
         view = _view(request)
         last = view.moves[-1] if view.moves else None
         return Answer(draw(view.position, view.look, Marks(last), alone=True), SVG)
 
     def render_png(self, request: Request) -> Answer:
-        """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
+        """Return a position as PNG; raises `InputError` without resvg."""
         view = _view(request)
         width = _number(request, "width", PNG_WIDTH, MAX_WIDTH)
         last = view.moves[-1] if view.moves else None
@@ -100,18 +100,18 @@ class Api:
         return Answer(raster.png(picture, max(MIN_WIDTH, width)), PNG)
 
     def animation(self, request: Request) -> Answer:
-        """A game, or best play where there are no moves, as a picture that moves."""
+        """Return a game, or best play if there are no moves, as animated SVG."""
         view = _view(request)
         return Answer(animate(*told(self._library, view), view.look), SVG)
 
     def animation_gif(self, request: Request) -> Answer:
-        """Return the picture as pixels; raises `InputError` where what draws pixels is missing."""
+        """Return `animation` as GIF; raises `InputError` without resvg or Pillow."""
         view = _view(request)
         width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
         return Answer(flipbook(*told(self._library, view), view.look, max(MIN_WIDTH, width)), GIF)
 
     def export(self, request: Request) -> Answer:
-        """The game as a PGN file; best play where there are no moves yet."""
+        """Return a game, or best play if there are no moves, as PGN file."""
         view = _view(request)
         return Answer(
             game_text(self._library, view.positions, view.moves, view.notation, view.language),
@@ -122,9 +122,9 @@ class Api:
     # -- tables ------------------------------------------------------------------------------
 
     def tables(self, request: Request) -> Answer:
-        """The tables here, or those of one endgame in any spelling of its name.
+        """List the tables, or those of one endgame in any spelling of its name.
 
-        One that cannot be read is listed with its error.
+        A table that cannot be read is listed with its error.
         """
         names, asked = self._library.available(), request.query_params.get("name")
         if asked is not None:
@@ -133,19 +133,19 @@ class Api:
         return Answer({"tables": [self._entry(name) for name in names]})
 
     def table(self, request: Request) -> Answer:
-        """The figures of one table, as `tbgen stats --json` has them."""
+        """Return the statistics of one table, as `tbgen stats --json`."""
         material = _material(request)
         answer = self._figures(material)
         del answer["histogram"]
         return Answer(answer | {"proof": self._library.proof(material).to_json()})
 
     def histogram(self, request: Request) -> Answer:
-        """The number of a table's positions with each value."""
+        """Return the number of positions with each value in a table."""
         answer = self._figures(_material(request))
         return Answer({"material": answer["material"], "histogram": answer["histogram"]})
 
     def search(self, request: Request) -> Answer:
-        """Positions of a table by what is asked of them; how much of it they stand for."""
+        """Return positions of a table that meet the query, and the share of the table searched."""
         material, query = _material(request), request.query_params
         limit = _number(request, "limit", SHOWN, MOST_SHOWN)
         seed = _number(request, "seed", 0, LARGEST)
@@ -178,7 +178,7 @@ class Api:
         )
 
     def _as_csv(self, positions: Sequence[Position]) -> str:
-        """A line for each position, with its value, as `tbgen find` writes it."""
+        """Format positions with their values as CSV, as `tbgen find` does."""
         lines = ["fen,side,outcome,order,plies"]
         for position in positions:
             found = self._library.tables.probe(position)
@@ -187,7 +187,7 @@ class Api:
         return "".join(f"{line}\n" for line in lines)
 
     def graph(self, request: Request) -> Answer:
-        """Materials that captures lead to, down to the bare kings."""
+        """Return all materials reachable by captures, down to the bare kings."""
         material = _material(request)
         present = {name.material for name in self._library.available()}
         nodes = [
@@ -204,7 +204,7 @@ class Api:
         return Answer({"material": material.name, "nodes": nodes})
 
     def dot(self, request: Request) -> Answer:
-        """The graph of captures for Graphviz."""
+        """Return the graph of captures for Graphviz."""
         material = _material(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
@@ -218,12 +218,12 @@ class Api:
     # -- the server --------------------------------------------------------------------------
 
     def health(self, request: Request) -> Answer:
-        """Return whether the server is well: it can say what every page begins with."""
+        """Return `ok` and the number of tables; raises where the first position cannot be found."""
         _ = self._library.fingerprint, self._library.first_position
         return Answer({"status": "ok", "tables": len(self._library.available())})
 
     def metrics(self, gate: Gate) -> Answer:
-        """Counts for Prometheus."""
+        """Return counts in Prometheus' text format."""
         cache = self._library.tables.cache_info
         lines = [
             "# TYPE tbgen_requests_total counter",
@@ -243,7 +243,7 @@ class Api:
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
     def _figures(self, material: Material) -> dict[str, Any]:
-        """Everything that is known of a table."""
+        """Return statistics and file properties of a table."""
         statistics, file = self._library.statistics(material)
         return statistics.to_json() | file
 
@@ -269,10 +269,10 @@ class Api:
 
 
 def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    """A study as `tbgen probe --json` has a position, with the board's own fields after those.
+    """Return a position as `tbgen probe --json`, followed by the board's own fields.
 
-    Of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Of a move:
-    `fen` after it, its `text`, and `forbidden` (the referee's reason) where it loses by
+    Fields of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Fields
+    of a move: `fen` after it, its `text`, and `forbidden` (the referee's reason) if it loses by
     repetition.
     """
     position, result = study.position, study.result
@@ -299,7 +299,7 @@ def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None)
 
 
 def _unknown_position(position: Position) -> dict[str, Any]:
-    """The answer where the position's table is missing."""
+    """Return the answer for a position whose table is missing."""
     known = {
         "fen": position.fen,
         "material": position.material.name,
@@ -312,7 +312,7 @@ def _unknown_position(position: Position) -> dict[str, Any]:
 
 
 def _missing(study: Study) -> dict[str, str]:
-    """`error` and `hint` of a position without a table, beside its partial answer."""
+    """Return `error` and `hint` for a position whose table is missing."""
     error = study.missing
     command = getattr(error, "command", "")
     message = str(error).removesuffix(f"; run: {command}")
@@ -320,7 +320,7 @@ def _missing(study: Study) -> dict[str, str]:
 
 
 def _view(request: Request) -> View:
-    """The view that a request describes; it must name a position."""
+    """Return the view that a request describes; raise `InputError` if it names no position."""
     query = request.query_params
     if position_text(query) is None:
         raise InputError("no position is given", "add ?fen= and a position")
@@ -328,7 +328,7 @@ def _view(request: Request) -> View:
 
 
 def _number(request: Request, name: str, default: int, limit: int) -> int:
-    """A number in the query, between 0 and a limit."""
+    """Return a number of the query from 0 to `limit`; raise `RequestError` for anything else."""
     text = request.query_params.get(name, "")
     if not text:
         return default
@@ -338,7 +338,7 @@ def _number(request: Request, name: str, default: int, limit: int) -> int:
 
 
 def _material(request: Request) -> Material:
-    """The material in a path, which must be one that has tables."""
+    """Return the material in the path; raise `RequestError` if it has no tables."""
     material = Material.parse(request.path_params["material"])
     if not material.needs_table:
         raise RequestError(

@@ -1,8 +1,8 @@
-"""The composer's page: positions of an endgame by what is asked of them.
+"""Search page: positions of an endgame that meet a query.
 
-/search/KRNKR?outcome=win&only=1&least=20      form, positions as small boards, how many were seen
+/search/KRKNR?outcome=win&only=1&least=20      form, positions as small boards, share searched
 
-What is searched, and how, is in `search`; the whole question is in the address.
+`search` finds the positions. The address holds the whole query.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ PRESETS: dict[str, dict[str, str]] = {
     "differs": {"differs": "1"},
     "study": {"study": "1", "sort": "-length"},
 }
-"""Questions to begin with, by the key of their name: `find_KEY` in the texts."""
+"""Example queries by name; `find_NAME` is the text of each."""
 
 _NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
 _PIECES = 'placeholder="R@e5,r@a9" size="12" maxlength="60" autocomplete="off"'
-"""Attributes of fields."""
+"""HTML attributes of input fields: of numbers, and of pieces with squares."""
 
 
 def search_page(
     library: Library, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
-    """The form, and the positions that are found; raises like `Tablebase.probe`."""
+    """Return the form and the positions found; raises like `Tablebase.probe`."""
     path = f"/search/{material}"
     asked = {name: query[name] for name in FIELDS if query.get(name)}
     seed = number_of(query.get("seed", ""), 0)
@@ -95,7 +95,7 @@ def _results(
 
 
 def _said(found: Found, view: View) -> str:
-    """The number of positions shown, of how many, and whether that is a sample."""
+    """Return a sentence with the numbers of positions shown and found, and the share searched."""
     if not found.candidates:
         return view.text("find_none")
     if found.share == 1:
@@ -110,7 +110,7 @@ def _said(found: Found, view: View) -> str:
 
 
 def _caption(library: Library, position: Position, view: View) -> str:
-    """Whose turn it is, and what that is worth."""
+    """Return side to move and value of a position."""
     result = library.tables.probe(position)
     turn = view.text("to_move", side=position.side)
     said = f"{turn}{view.text('list_stop')}{view.text(outcome_word(result.outcome))}"
@@ -122,7 +122,7 @@ def _caption(library: Library, position: Position, view: View) -> str:
 def _form(
     material: Material, asked: Mapping[str, str], view: View, offered: Collection[str]
 ) -> str:
-    """All that can be asked; differences and studies where they are `offered`."""
+    """Return the form; the fields `differs` and `study` only if `offered`."""
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}
     offences = {str(name): view.text(f"ply_{name}") for name in Offence}
@@ -164,7 +164,7 @@ def _choice(
 
 
 def _sorts(offered: Collection[str], view: View) -> dict[str, str]:
-    """The orders of positions; with a minus the largest come first."""
+    """Return texts by sort key; a key with a minus sorts in descending order."""
     found = {}
     for sort in SORTS:
         name = sort.lstrip("-")

@@ -1,12 +1,12 @@
-"""Building tables from the board: who may ask for it, who does it, and what pages show of it.
+"""Building tables from pages: permission, endpoints, progress.
 
-    GET  /enter/KEY        a cookie for the browser of whoever reads the terminal of the server
-    POST /build            cookie, the page's token, Origin and Host our own   ->  Workshop.start
-    POST /build/cancel     the same                                            ->  Workshop.cancel
-    GET  /build/events     how it goes, as server-sent events, to its end
+    GET  /enter/KEY        sets the cookie; the terminal of the server shows KEY
+    POST /build            cookie, token of the page, own Origin and Host   ->  Workshop.start
+    POST /build/cancel     likewise                                         ->  Workshop.cancel
+    GET  /build/events     progress as server-sent events, until the end
 
-The board builds nothing and knows nobody who does: whoever serves it brings a `Workshop`. These
-are the only requests that change anything, and only a server that says so takes them.
+The board does not build: the caller of `create_app` passes in a `Workshop`. These are the only
+requests that change anything, and only servers with building enabled accept them.
 """
 
 from __future__ import annotations
@@ -44,33 +44,33 @@ from tbgen.indexing import InputError, Material
 from tbgen.tables import MissingTableError
 
 PATHS = frozenset({"/build", "/build/cancel"})
-"""The addresses that take a POST."""
+"""Paths that accept POST."""
 
 MAX_STREAMS = 32
-"""Pages that watch a build at once; others are answered 503, and can be loaded again."""
+"""Pages that may watch a build at once; further ones are answered 503."""
 
 LOOK_SECONDS = 0.3
-"""How often those who watch are told."""
+"""Seconds between progress events."""
 
 BODY_SECONDS = 5
-"""How long a form may take to arrive."""
+"""Timeout in seconds for the body of a form."""
 
 TOKEN = secrets.token_urlsafe(24)
-"""Of this process: a page that brings it was made by it."""
+"""Secret in every form of this process: proves that a page was made by it."""
 
 KEY = secrets.token_urlsafe(24)
-"""Of this process: other users of the machine, who can read its pages, cannot read this."""
+"""Secret of this process that no page contains: other users of the machine can read pages."""
 
 ENTRY = f"/enter/{KEY}"
-"""The address that lets a browser have tables built."""
+"""Path that allows a browser to build tables."""
 
 
 class Construction:
-    """The endpoints that build, of one application.
+    """Endpoints that build, of one application.
 
-    closing : whether the server is about to end
-    said : progress in a language, for people
-    on_error : dresses an error up as a page
+    closing : returns whether the server is shutting down
+    said : formats progress in a language
+    on_error : turns a JSON error into a page
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Construction:
         self._streams = 0
 
     async def enter(self, request: Request) -> Response:
-        """Give a browser that has the key a cookie, and show it the board."""
+        """Set the cookie of a browser that has the key, and redirect to the board."""
         if not _is_key(request.path_params["key"]):
             return _plain(self._on_error(request, failure(_stranger())))
         answer = RedirectResponse("/", 303, {"cache-control": "no-store"})
@@ -95,15 +95,15 @@ class Construction:
         return answer
 
     async def start(self, request: Request) -> Response:
-        """Begin a build, and go back to the page that asked for it."""
+        """Start a build, and redirect to the page of the form."""
         return await self._change(request, self._start)
 
     async def cancel(self, request: Request) -> Response:
-        """End the build."""
+        """Cancel the build, and redirect to the page of the form."""
         return await self._change(request, lambda form: self._workshop.cancel())
 
     async def events(self, request: Request) -> Response:
-        """Events of the build until it has ended: `share`, `said`, and `ended`."""
+        """Stream events of the build until it ends: `share`, `said` and `ended`."""
         if self._streams >= MAX_STREAMS:
             return _plain(failure(RequestError(503, "the server is busy", "try again in a moment")))
         language = request.query_params.get("lang", "en")
@@ -133,7 +133,7 @@ class Construction:
     async def _change(
         self, request: Request, change: Callable[[Mapping[str, str]], None]
     ) -> Response:
-        """Do what a form asks for, if it may, and go back to where it stood."""
+        """Check a form, run `change` with its fields, and redirect to the page of the form."""
         try:
             if request.headers.get("origin") != f"http://{request.headers.get('host')}":
                 raise RequestError(403, "this was asked from elsewhere", "use the board's own page")
@@ -174,7 +174,7 @@ def _is_key(text: str) -> bool:
 
 
 def _cookie(request: Request) -> str:
-    """The name of the cookie; browsers give those of a machine to all its ports."""
+    """Return the name of the cookie, with the port: browsers share cookies between ports."""
     return f"tbgen-build-{request.url.port or 80}"
 
 
@@ -186,7 +186,7 @@ def _stranger() -> RequestError:
 
 
 def _own_address(back: str) -> str:
-    """An address of this server; the board where something else is given."""
+    """Return `back` if it is an address of this server, else the board's."""
     plain = back.isprintable() and "\\" not in back
     return back if plain and back.startswith("/") and not back.startswith("//") else "/"
 
@@ -196,7 +196,7 @@ def _plain(answer: Answer) -> Response:
 
 
 def missing_card(library: Library, study: Study, view: View) -> str:
-    """One card for a position without a table: what is missing, what it takes, how to get it."""
+    """Return the card of a position without a table: the missing tables, their cost, the button."""
     if not can_be_built(study):
         material = study.position.material
         name = material.name
@@ -209,7 +209,7 @@ def missing_card(library: Library, study: Study, view: View) -> str:
 
 
 def missing_page(library: Library, view: View, material: Material) -> Answer:
-    """The page of an endgame whose table is not here: what it takes, and how to get it."""
+    """Return the page of an endgame without a table: the missing tables, their cost, the button."""
     address = partial(with_settings, f"/endgames/{material}")
     title = view.text("no_verdict")
     name = material_name(material, view.language)
@@ -221,10 +221,10 @@ def missing_page(library: Library, view: View, material: Material) -> Answer:
 def _material_card(
     library: Library, material: Material, view: View, back: str, note: str = ""
 ) -> str:
-    """A card of needed tables, with the button or the command that builds them.
+    """Return the card of the needed tables, with the button or the command that builds them.
 
-    back : the address to come back to
-    note : HTML below all that
+    back : address to return to after the build
+    note : HTML at the end of the card
     """
     name = f"{material_name(material, view.language)} ({material})"
     needed = [node for node in material.closure() if node.needs_table]
@@ -243,9 +243,9 @@ def _material_card(
 
 
 def starters(library: Library, view: View, back: str) -> str:
-    """The build that goes on, or sets of endgames to begin with; empty where nobody can build.
+    """Return the running build, or sets of endgames to start with; empty without a workshop.
 
-    back : the address to come back to
+    back : address to return to after the build
     """
     workshop = library.workshop
     if workshop is None:
@@ -267,7 +267,7 @@ def starters(library: Library, view: View, back: str) -> str:
 
 
 def progress_card(library: Library, view: View, back: str) -> str:
-    """The progress of the build; the script keeps it up to date and loads the page at its end."""
+    """Return the progress of the build; the script updates it and reloads the page at the end."""
     progress = goes_on(library)
     assert progress is not None, "there is a build to tell of"
     stop = ""
@@ -284,7 +284,7 @@ def progress_card(library: Library, view: View, back: str) -> str:
 
 
 def progress_in_words(progress: Progress, language: str) -> str:
-    """`7 of 15 tables, now KRKN; 12 s so far`."""
+    """Format progress: `7 of 15 tables, now KRKN; 12 s so far`."""
     said = text(language, "build_done", done=progress.done, total=progress.total)
     if progress.running:
         names = text(language, "list_stop").join(progress.running)
@@ -294,7 +294,7 @@ def progress_in_words(progress: Progress, language: str) -> str:
 
 
 def building(library: Library) -> str:
-    """Changes with what pages say of the build: the part of their ETags that concerns it."""
+    """Return the part of ETags that changes with what pages show of the build."""
     progress = library.workshop.progress() if library.workshop is not None else None
     if progress is None:
         return TOKEN
@@ -302,20 +302,20 @@ def building(library: Library) -> str:
 
 
 def build_page(library: Library, view: View) -> Answer:
-    """The page of the build and of the starter sets."""
+    """Return the page of the build and of the starter sets."""
     title = view.text("build_title")
     parts = starters(library, view, with_settings("/build", view))
     return wide_page(view, title, parts, "/build")
 
 
 def goes_on(library: Library) -> Progress | None:
-    """The build that goes on at this moment."""
+    """Return the progress of the running build, or None."""
     progress = library.workshop.progress() if library.workshop is not None else None
     return progress if progress is not None and progress.goes_on else None
 
 
 def _failed(library: Library, material: Material | None, view: View) -> str:
-    """The reason why the last build has no result, where it was of this material or of any."""
+    """Return why the last build failed, if it included `material` (None: any material)."""
     progress = library.workshop.progress() if library.workshop is not None else None
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
@@ -329,7 +329,7 @@ def _failed(library: Library, material: Material | None, view: View) -> str:
 def _offer(
     library: Library, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
-    """The cost of some materials, and the button that builds them or the command to copy."""
+    """Return the cost of some materials, with the button that builds them or a command to copy."""
     workshop = library.workshop
     cost = library.cost(materials)
     takes = f"<p>{escape(_takes(cost, view))}</p>" if cost is not None else ""
@@ -355,7 +355,7 @@ def _takes(cost: Cost, view: View) -> str:
 
 
 def _form(path: str, fields: dict[str, str], label: str, back: str, css: str = "") -> str:
-    """A button that changes something; it brings the page's token."""
+    """Return a form with one button and the token."""
     hidden = hidden_fields({**fields, "token": TOKEN, "back": back})
     return (
         f'<form class="build" action="{path}" method="post">{hidden}'

@@ -1,12 +1,12 @@
 """Best play to the end as a film, and the ladder of a side that loses by repetition.
 
-    line    ->  Reel: frames of `story` with captions, and where the loop begins
-    ladder  ->  Reel: up to each loop, once round it, the way out to the next one, then to mate
-    rung    ->  a small board: the loser's move that stays in the loop (red), the winner's answer,
+    line    ->  Reel: frames of `story` with captions, and the start of the loop
+    ladder  ->  Reel: up to each loop, once through it, out to the next one, finally to mate
+    rung    ->  small board: the loser's move that stays in the loop (red), the winner's reply,
                 the loser's way out (green)
 
-Every ply is a link to the board after it (`at=`), so that the film can be read without scripts.
-How a ladder is found is for `insight`.
+Every ply is a link to the board after it (`at=`), so the film can be read without scripts.
+`insight` finds the ladder.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from tbgen.tables import Outcome
 
 @dataclass(frozen=True)
 class Reel:
-    """Frames from a position on, a caption for each, and the frame that a loop goes back to.
+    """Frames from a position on, a caption for each, and the index of the first frame of the loop.
 
-    `name` is the key of its heading.
+    `name` is the text key of the heading.
     """
 
     shots: list[Frame]
@@ -53,7 +53,7 @@ class Reel:
 
 
 def film_page(library: Library, view: View) -> Answer:
-    """The line from the position at hand; the script plays it on the board."""
+    """Return the page of best play from the current position; the script animates it."""
     view, plays = replace(view, plays=False), view.plays
     study = library.probe(view.position)
     line = library.line(view.position)
@@ -110,7 +110,7 @@ def film_page(library: Library, view: View) -> Answer:
 
 
 def _of_line(line: Mainline, view: View) -> Reel:
-    """Best play, and its loop."""
+    """Return the reel of best play."""
     shots = frames_of_line(line)
     before = len(shots) if line.loop_start is None else line.loop_start
     captions = [
@@ -121,14 +121,14 @@ def _of_line(line: Mainline, view: View) -> Reel:
 
 
 def _of_ladder(library: Library, view: View) -> Reel:
-    """All loops of the ladder, once round each, and the ways out of them."""
+    """Return the reel of all loops of the ladder, each once, and the ways out of them."""
     shown = list(whole_ladder(library, view))
     shots, captions = [shot for shot, _ in shown], [caption for _, caption in shown]
     return Reel(shots, captions, None, "ladder_all")
 
 
 def _controls(view: View, reel: Reel, ply: int) -> str:
-    """Steps along the line: links for readers without scripts, buttons of the film for others."""
+    """Return the buttons of the film; steps are links, which also work without scripts."""
     last = len(reel.shots)
     steps = [
         ("first", "«", 0),
@@ -161,7 +161,7 @@ def _controls(view: View, reel: Reel, ply: int) -> str:
 
 
 def _record(view: View, reel: Reel, ply: int) -> str:
-    """The moves in pairs, the loop marked, each a link to the board after it."""
+    """Return the moves in pairs with the loop marked; each links to the board after it."""
     position = view.position
     items = []
     for number, shot in enumerate(reel.shots):
@@ -187,7 +187,7 @@ def _record(view: View, reel: Reel, ply: int) -> str:
 
 
 def ladder_panel(library: Library, view: View, line: Mainline) -> str:
-    """Loop by loop what the loser may do and what becomes of it; empty where nobody repeats."""
+    """Return the loser's choices loop by loop; empty if the line is not decided by repetition."""
     rungs = ladder(library, view.position)
     if not rungs:
         return ""
@@ -201,7 +201,7 @@ def ladder_panel(library: Library, view: View, line: Mainline) -> str:
 
 
 def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
-    """Each ply of the ladder with its caption: all loops once round, then on to mate."""
+    """Yield each ply of the ladder with its caption: each loop once, then the line to mate."""
     position, made = view.position, 0
     order = None
     for rung in ladder(library, view.position):

@@ -1,11 +1,11 @@
-"""Positions by what they are worth, as small boards.
+"""Positions of one value as small boards, and the boards of the first page.
 
-    winner, order, plies  ->  whose turn it is, the value  ->  `glance`  ->  behind a bar
-    what a first visit shows: one of the day that is won only because of the rules, a puzzle, the
-    longest wins of three endgames, the highest orders of three (from the statistics of tables)
+    winner, order, plies  ->  side to move, value  ->  `glance`  ->  page behind a histogram bar
+    first page: the day's position won only because of the rules, the day's puzzle, the longest
+    wins of three endgames, the highest orders of three (from table statistics)
 
-For a rare value all of a table is read, so that bars lead to their positions in tables of
-`MAX_SLOTS` at most.
+A rare value needs a scan of the whole table, so only tables of at most `MAX_SLOTS` have links
+behind bars.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 MAX_SLOTS = 40_000_000
-"""Slots for each side of a table that is searched: about a second of work."""
+"""Most slots per side of a table that is scanned: about a second of work."""
 
 
 def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, plies: int) -> str:
-    """The address of a bar's positions; empty where a search would take too long."""
+    """Return the address of a bar's positions; empty for tables too large to scan."""
     if figures.index_size > MAX_SLOTS:
         return ""
     query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
@@ -43,9 +43,9 @@ def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, pli
 
 
 def behind_bar(winner: Side, order: int, plies: int) -> Query:
-    """The positions that a side wins in so many plies of an order.
+    """Return the query for positions that `winner` wins in `plies` of an order.
 
-    The winner is to move at odd plies of order 0, and at even ones of the others.
+    The winner is to move at odd plies of order 0, and at even plies of higher orders.
     """
     own_turn = plies % 2 == (order == 0)
     side, outcome = (winner, Outcome.WIN) if own_turn else (winner.other, Outcome.LOSS)
@@ -54,7 +54,7 @@ def behind_bar(winner: Side, order: int, plies: int) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class LongestWin:
-    """A position from which the side to move has its longest win of an order, in plies."""
+    """Position with the longest win of the side to move in an order, in plies."""
 
     position: Position
     order: int
@@ -63,7 +63,7 @@ class LongestWin:
 
 
 def longest_wins(figures: TableStatistics) -> list[LongestWin]:
-    """The longest wins that the statistics of a table have a position of."""
+    """Return the longest wins stored in the statistics of a table."""
     return [
         LongestWin(
             Position.from_fen(entry.fen),
@@ -101,7 +101,7 @@ def longest_plies(figures: TableStatistics, winner: Side) -> int:
 def gallery_page(
     library: Library, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
-    """The positions of a bar as small boards."""
+    """Return the positions of a histogram bar as small boards."""
     figures, _ = library.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
     # Nothing has an order or plies of -1.
@@ -126,7 +126,7 @@ def gallery_page(
 
 
 def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
-    """Positions with what is said of each; each leads to its page."""
+    """Return positions with captions as small boards; each links to its page."""
     boards = "".join(
         f'<a class="mini-board" href="{escape(view.at(position).href(mode="read"))}">'
         f"{thumbnail(position, view.look)}<span>{escape(said)}</span></a>"
@@ -136,14 +136,14 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
 
 
 LONGEST, DEEPEST = 3, 3
-"""Longest wins and highest orders that are shown, each of another endgame."""
+"""Most longest wins and most highest orders shown, each of another endgame."""
 
 FEWEST = 3
-"""Positions that are worth a row of their own."""
+"""Fewest boards for which the row is shown."""
 
 
 def chosen_panel(library: Library, view: View) -> str:
-    """The positions as small boards; empty where there are too few."""
+    """Return the boards of the first page; empty if there are too few."""
     chosen = library.recall(("chosen",), lambda: _chosen(library))
     shown = _of_the_day(library, view)
     if not shown and len(chosen) < FEWEST:
@@ -160,7 +160,7 @@ def chosen_panel(library: Library, view: View) -> str:
 
 
 def _of_the_day(library: Library, view: View) -> list[tuple[Position, str]]:
-    """The day's position that is won only because of the rules, and what is said of it."""
+    """Return the day's position won only because of the rules, with its caption."""
     position = rules_of_the_day(library, today())
     if position is None:
         return []
@@ -169,7 +169,7 @@ def _of_the_day(library: Library, view: View) -> list[tuple[Position, str]]:
 
 
 def _puzzle_of_the_day(library: Library, view: View) -> str:
-    """A link to the day's puzzle; empty without any."""
+    """Return a link to the day's puzzle; empty if there is none."""
     if puzzle_of_the_day(library, today()) is None:
         return ""
     daily = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
@@ -177,7 +177,7 @@ def _puzzle_of_the_day(library: Library, view: View) -> str:
 
 
 def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
-    """The positions, and what decides those of order 1 and above."""
+    """Return the longest wins and the highest orders, the latter with their deciding offence."""
     wins = [found for found in map(longest_wins, library.all_statistics().values()) if found]
     plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
     plain.sort(key=lambda win: -win.plies)

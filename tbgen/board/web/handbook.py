@@ -1,10 +1,10 @@
-"""The handbook of practical endgames: who wins by rule, who holds, and what are the exceptions.
+"""Handbook of practical endgames: class of each, and exceptions from it.
 
-/handbook        all attackers: each defence with its class, shares, longest win, part of the rules
-/handbook/KRN    one attacker: the same with diagrams of the longest win and of exceptions
-/handbook/all    all attackers, with diagrams: one document
+/handbook        all attackers: each defence with class, shares, longest win, share of rule wins
+/handbook/KRN    one attacker: also diagrams of the longest win and of exceptions
+/handbook/all    all attackers with diagrams, as one document
 
-Classes are those of `tbgen.finding.handbook`. All pages are made to be printed, too.
+`tbgen.finding.handbook` determines the classes. All pages can be printed.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 EXCEPTIONS = 3
-"""Diagrams of positions against the rule of an endgame."""
+"""Most diagrams of exceptions of an endgame."""
 
 LOOKED = 24
-"""Positions among which those with the fewest captures are chosen."""
+"""Positions found, from which those with the fewest captures are chosen."""
 
 SECONDS = 0.5
-"""Time for the exceptions of one endgame."""
+"""Seconds to search for the exceptions of one endgame."""
 
 DOCUMENT_SECONDS = 12.0
-"""Time for those of the whole document; the others are found when it is asked for again."""
+"""Seconds for all exceptions of the document; later requests find the remaining ones."""
 
 
 CSS = "wide handbook"
 
 
 def handbook_page(library: Library, view: View) -> Answer:
-    """All chapters as tables."""
+    """Return all chapters as tables."""
     found = _chapters(library)
     parts = []
     for name, entries in found.items():
@@ -63,7 +63,7 @@ def handbook_page(library: Library, view: View) -> Answer:
 
 
 def chapter_page(library: Library, view: View, name: str) -> Answer:
-    """One attacker, with diagrams; raises `RequestError` where there is no such table."""
+    """Return one attacker with diagrams; raises `RequestError` without such tables."""
     found = _chapters(library)
     if name not in found:
         raise RequestError(404, "there is no such chapter", "see /handbook")
@@ -77,7 +77,7 @@ def chapter_page(library: Library, view: View, name: str) -> Answer:
 
 
 def document_page(library: Library, view: View) -> Answer:
-    """All chapters with their diagrams, each on pages of its own when they are printed."""
+    """Return all chapters with diagrams; each starts a new page when printed."""
     found = _chapters(library)
     until = time.monotonic() + DOCUMENT_SECONDS
     contents, parts, missing = [], [], 0
@@ -112,7 +112,7 @@ def _chapters(library: Library) -> dict[str, list[Entry]]:
 
 
 def _entries(library: Library) -> list[Entry]:
-    """The entry of every table that can be read."""
+    """Return the entry of every readable table."""
     others = {
         name.material: tables
         for tables in reversed(library.others())
@@ -161,7 +161,7 @@ def _table(entries: list[Entry], view: View) -> str:
 
 
 def _without(entry: Entry, view: View) -> str:
-    """The class and the share of wins where repetition is judged otherwise."""
+    """Return the class, if it differs, and the share of wins under the other rule set."""
     if entry.without is None or entry.wins_without is None:
         return ""
     said = f"{view.text('win')} {entry.wins_without:.1%}"
@@ -174,7 +174,7 @@ def _section(
     entry: Entry,
     exceptions: Sequence[tuple[Position, Outcome]] | None,
 ) -> str:
-    """An endgame in a sentence, its longest win, and exceptions from its rule."""
+    """Return an endgame in a sentence, with diagrams of its longest win and exceptions."""
     name = material_name(entry.material, view.language)
     shown: list[tuple[Position, str]] = []
     with contextlib.suppress(TablebaseError, OSError):
@@ -195,7 +195,7 @@ def _section(
 
 
 def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
-    """The attacker's longest win, and his win of the highest order."""
+    """Return the attacker's longest win, and its win of the highest order, with captions."""
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED]
     found = []
     for win in [win for win in wins if not win.order][:1]:
@@ -210,9 +210,9 @@ def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]
 def _exceptions(
     library: Library, entry: Entry, until: float = inf
 ) -> list[tuple[Position, Outcome]] | None:
-    """Positions with the attacker to move that end otherwise than the rule says.
+    """Return positions with the attacker to move whose outcome contradicts the class.
 
-    They are remembered; None where they are not, and it is later than `until`.
+    They are cached; None if they are not and `time.monotonic()` is beyond `until`.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = library.recall(("exceptions",), dict)
     if entry.material not in kept:
@@ -224,7 +224,7 @@ def _exceptions(
 
 
 def _find_exceptions(library: Library, entry: Entry) -> list[tuple[Position, Outcome]]:
-    """Those with the fewest captures of some that are looked at."""
+    """Search for exceptions, and choose those with the fewest captures."""
     against = (Outcome.WIN,) if entry.kind == "drawn" else (Outcome.DRAW, Outcome.LOSS)
     shares = {Outcome.WIN: entry.wins, Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
     found = []
@@ -239,7 +239,7 @@ def _find_exceptions(library: Library, entry: Entry) -> list[tuple[Position, Out
 
 
 def _captures(position: Position) -> int:
-    """The captures that either side could make, were it to move."""
+    """Return the number of legal captures of both sides, each as if to move."""
     turned = Position(position.board, position.side.other)
     return sum(
         position.board[move.target] != EMPTY

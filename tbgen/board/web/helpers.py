@@ -1,11 +1,10 @@
-"""Processes that search, so that no page waits for a search.
+"""Search processes, so that pages do not wait for searches.
 
-    request  ->  a process that is free  ->  the same endpoint there  ->  answer
-                 with the same tables        ends when nobody waits
+    request  ->  a free process with the same tables  ->  endpoint there  ->  answer
 
-They run at a lower priority than the server, and end with it. One of them compiles what searches
-need as soon as there are tables; others begin when they are needed. Which addresses are answered so
-is for `routes`; how many may wait is for `http`.
+They run at a lower priority than the server and end with it. A search ends when its client has
+gone. The first process compiles the search kernels as soon as there are tables; others start on
+demand. `routes` names the addresses answered here; `http` limits the waiting requests.
 """
 
 from __future__ import annotations
@@ -37,24 +36,24 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.tables import Metric, RuleSet
 
 LOOK_SECONDS = 0.05
-"""How often somebody who waits for a process is asked whether he still does."""
+"""Seconds between checks that the client of a waiting search is still there."""
 
 NICE = 10
-"""How much lower the priority of a search is than that of a page."""
+"""Increment of the niceness of search processes."""
 
 CACHE_BYTES = 128 << 20
-"""Decoded blocks of tables that a process keeps."""
+"""Size of the cache of decoded table blocks in each process."""
 
 _KERNELS = b"outcome=win&only=1&limit=1", b"outcome=win&study=1&limit=1"
-"""Searches that use all that is compiled: first what most searches need."""
+"""Queries that together compile all search kernels, the common ones first."""
 
 BEGIN = multiprocessing.get_context("spawn")
-"""A process of its own from the start: the server has threads, which a fork would break."""
+"""Spawn context: the server has threads, which fork does not copy safely."""
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """The tables that are there, for another process to open."""
+    """List of the available tables, for another process to open."""
 
     fingerprint: str
     rule_set: RuleSet
@@ -63,7 +62,7 @@ class Shelf:
 
     @classmethod
     def of(cls, library: Library) -> Shelf:
-        """The tables of a library as they are now."""
+        """Return the current tables of a library."""
         fingerprint, tables = library.fingerprint, library.tables
         paths = []
         for name in tables.available():
@@ -85,7 +84,7 @@ class Shelf:
 
 
 class Helper:
-    """A process that answers one request after the other."""
+    """Process that answers one request after another."""
 
     def __init__(self) -> None:
         self._connection, theirs = BEGIN.Pipe()
@@ -99,9 +98,9 @@ class Helper:
     def ask(
         self, name: str, asked: Mapping[str, Any], shelf: Shelf, go_on: Callable[[], None]
     ) -> Any:
-        """The answer of an endpoint; `go_on` raises when nobody waits for it any more.
+        """Return the answer of an endpoint; `go_on` raises once the client has gone.
 
-        Raises `EOFError` or `OSError` where the process has ended.
+        Raises `EOFError` or `OSError` if the process has ended.
         """
         if self._owes:  # it compiles, and looks up when it is done
             self._receive(go_on)
@@ -114,7 +113,7 @@ class Helper:
             raise
 
     def _receive(self, go_on: Callable[[], None]) -> Any:
-        """The answer that the process owes."""
+        """Wait for the pending answer of the process."""
         while not self._connection.poll(LOOK_SECONDS):
             go_on()
         answer = self._connection.recv()
@@ -128,7 +127,7 @@ class Helper:
 
 
 class Helpers:
-    """A pool of processes that search, begun when they are needed."""
+    """Pool of search processes, started on demand."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -139,7 +138,7 @@ class Helpers:
             self._free.put(None)
 
     def compile(self) -> None:
-        """Search a small table, so that a process has compiled kernels before somebody waits."""
+        """Search a small table, so that kernels are compiled before the first request."""
         library = self._library
         found = (each for each in library.all_statistics() if has_studies(library, each))
         material = next(found, None)
@@ -158,9 +157,10 @@ class Helpers:
             self._compiled.set()
 
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
-        """An endpoint that is answered in one of the processes: one of `_endpoints`.
+        """Return an endpoint that one of the processes answers; `name` is a key of `_endpoints`.
 
-        A question waits for a process that compiles; another one would compile the same.
+        A search waits while a process compiles, since another process would compile the same
+        kernels.
         """
 
         def answer(request: Request) -> Answer:
@@ -230,7 +230,7 @@ def _endpoints(library: Library) -> dict[str, Callable[[Request], Answer]]:
 
 
 def _answered(function: Callable[[Request], Answer], request: Request) -> Answer | None:
-    """An answer, or what was wrong; None where nobody waits for it."""
+    """Return the answer, or the answer to its failure; None if the client has gone."""
     try:
         return function(request)
     except AbandonedError:

@@ -1,13 +1,12 @@
-"""HTTP around the answers: threads, ETags, errors as JSON or HTML, counts of requests.
+"""HTTP around the endpoints: threads, ETags, errors as JSON or HTML, counts of requests.
 
     request  ->  `limits`  ->  ETag known?  ->  worker thread  ->  answer
                                   304            503 if too many wait
 
-An answer depends on the address, the language and the tables only, so its ETag is known before it
-is worked out. Work is done in a few threads, so that a slow disk stops nobody else; how much may
-wait is bounded. Pages of positions have a thread of their own, so has what may take longer, and
-searches have processes (`helpers`): none of these waits for another. Work ends when nobody waits
-for it.
+An answer depends only on address, language and tables, so its ETag is known before it is computed.
+Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
+waiting requests is bounded. Position pages and long requests have one thread each, and searches
+run in processes (`helpers`): no group waits for another. Work ends when its client has gone.
 """
 
 from __future__ import annotations
@@ -32,34 +31,35 @@ from tbgen.indexing.systems import usable_cores
 from tbgen.indexing.threads import thread_pool
 
 MAX_WAITING = 64
-"""Requests at work or waiting; more are answered 503."""
+"""Prompt requests running or waiting; further ones are answered 503."""
 
 THREADS = 4
 
 MAX_LONG = 24
-"""Requests of a `Lane` that may take long, at work or waiting; more are answered 503."""
+"""Requests of any other lane running or waiting; further ones are answered 503."""
 
 LONG_THREADS = 1
-"""Python runs one thread at a time: more would end no sooner, and hold up everything else."""
+"""One thread, as Python runs one at a time: more would end no sooner and delay other requests."""
 
 MAX_OF_CLIENT = 16
-"""Requests of one address at work or waiting; more are answered 503. A browser sends six."""
+"""Requests of one client address running or waiting; more are answered 503. A browser sends six."""
 
 SEARCHERS = min(2, usable_cores())
-"""Searches at once; one of each client."""
+"""Searches at once; each client may have one."""
 
 ANSWER_SECONDS = 20
-"""How long a request may wait for its answer."""
+"""Timeout of a request in seconds."""
 
 SEARCH_SECONDS = 90
-"""The same for a search, before whose first one kernels may have to be compiled."""
+"""Timeout of a search in seconds; the first search may have to compile kernels."""
 
 RETRY_SECONDS = 5
-"""When to ask again where the server was busy."""
+"""Value of `Retry-After` in answers with status 503."""
 
 MAX_AGE = 60
-"""Seconds for which an answer need not be asked for again; tables may be built meanwhile. Pages
-are always asked for, and mostly have not changed."""
+"""Seconds for which a browser may reuse an answer without asking; tables may be built meanwhile.
+HTML pages are revalidated each time.
+"""
 
 _STATUS = {failures.FINDINGS: 404, failures.BAD_INPUT: 400, failures.CORRUPT: 500}
 
@@ -75,7 +75,7 @@ EVENTS = "text/event-stream"
 
 @dataclass(frozen=True)
 class Answer:
-    """An endpoint's answer: a body (or an object for JSON), its type, and a status."""
+    """Answer of an endpoint: body (a mapping is sent as JSON), media type, status and headers."""
 
     body: str | bytes | Mapping[str, Any]
     media_type: str = JSON
@@ -83,7 +83,7 @@ class Answer:
     headers: Mapping[str, str] | None = None
 
     def content(self) -> bytes:
-        """The bytes to send."""
+        """Return the bytes to send."""
         if isinstance(self.body, bytes):
             return self.body
         if isinstance(self.body, str):
@@ -91,13 +91,13 @@ class Answer:
         return json.dumps(self.body, ensure_ascii=False).encode()
 
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
-        """Return it for starlette, with other headers than its own if they are given."""
+        """Return a Starlette response; `headers` replace the answer's own ones if given."""
         headers = self.headers if headers is None else headers
         return Response(self.content(), self.status, headers, media_type=self.media_type)
 
 
 class RequestError(Exception):
-    """A request that is refused, with the status and what to do about it."""
+    """Refused request: status, message and a hint what to do."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -106,9 +106,9 @@ class RequestError(Exception):
 
 
 def failure(error: Exception) -> Answer:
-    """The answer to a request that failed: `{"error", "hint"}`; raises what only a bug explains.
+    """Return the answer `{"error", "hint"}` to a failed request; re-raise unexpected errors.
 
-    Messages are those of the command line. The paths of this machine are not told.
+    Messages are those of the command line. They contain no paths of this machine.
     """
     if isinstance(error, UnansweredError):
         status = 404 if isinstance(error, NothingFoundError) else 503
@@ -127,11 +127,11 @@ def failure(error: Exception) -> Answer:
 
 
 class AbandonedError(Exception):
-    """Nobody waits for this work any more."""
+    """Raised in work whose client has gone."""
 
 
 class Lane(StrEnum):
-    """Queue of a request, which waits only for others of its lane."""
+    """Queue of a request. Requests wait only for others of their lane."""
 
     PROMPT = "board"
     PAGE = "board-page"
@@ -140,7 +140,7 @@ class Lane(StrEnum):
 
 
 class Pool:
-    """Some threads, and a bounded number of requests that are at work in them or wait for one."""
+    """Thread pool with a bounded number of running and waiting requests."""
 
     def __init__(self, name: str, threads: int, most: int) -> None:
         self._executor = thread_pool(threads, name)
@@ -149,7 +149,7 @@ class Pool:
         self._lock = Lock()
 
     def submit(self, work: Callable[[], Answer]) -> Future[Answer] | None:
-        """Do some work as soon as a thread is free; None if too much waits already."""
+        """Queue `work` for a thread; return None if `most` requests are running or waiting."""
         with self._lock:
             if self._held >= self._most:
                 return None
@@ -164,10 +164,12 @@ class Pool:
 
 
 class Gate:
-    """Runs endpoints in threads, and counts.
+    """Runs endpoints in threads, and counts requests.
 
-    An endpoint is a function of a request that returns an `Answer`; it may raise what
-    `failures.describe` knows. Work that takes long calls `checkpoint` now and then.
+    An endpoint is a function of a request that returns an `Answer`. It may raise `RequestError` and
+    the errors that `failures.describe` covers. Long work calls `checkpoint` regularly.
+
+    fingerprint : returns a text that changes when any answer may have changed
     """
 
     def __init__(self, fingerprint: Callable[[], str]) -> None:
@@ -186,18 +188,18 @@ class Gate:
         self.requests: Counter[tuple[str, int]] = Counter()
 
     def checkpoint(self) -> None:
-        """Raise `AbandonedError` if this thread works for a request that nobody waits for."""
+        """Raise `AbandonedError` if the client of this thread's request has gone."""
         abandoned: Event | None = getattr(self._at_work, "abandoned", None)
         if abandoned is not None and abandoned.is_set():
             raise AbandonedError
 
     @property
     def closed(self) -> bool:
-        """Return whether the server is about to end."""
+        """Return whether the server is shutting down."""
         return self._closed
 
     def close(self) -> None:
-        """Let nobody wait any longer, so that the server can end; called by its event loop."""
+        """End the wait of every request before shutdown; called from the event loop."""
         self._closed = True
         for gone in list(self._waiting):
             gone.cancel()
@@ -211,9 +213,11 @@ class Gate:
         cached: bool = True,
         lane: Lane | Callable[[Request], Lane] = Lane.PROMPT,
     ) -> Callable[[Request], Any]:
-        """A starlette endpoint; `on_error` may dress an error up as a page.
+        """Return a Starlette endpoint that runs `function` in the pool of its lane.
 
-        `lane`, or what it says of a request, is the queue. A client has one search at a time.
+        on_error : converts the JSON answer of an error, for example into a page
+        cached : whether the answer has an ETag
+        lane : the queue, or a function that returns the queue of a request
         """
 
         async def respond(request: Request) -> Response:
@@ -244,7 +248,7 @@ class Gate:
         on_error: Callable[[Request, Answer], Answer],
         request: Request,
     ) -> Answer:
-        """Run a request; raises `RequestError` if its client has too many others at work."""
+        """Run a request; raise `RequestError` if its client already has too many running."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")
@@ -270,7 +274,7 @@ class Gate:
         on_error: Callable[[Request, Answer], Answer],
         request: Request,
     ) -> Answer:
-        """Run a request in a thread; raises `RequestError` if there is no answer in time."""
+        """Run a request in a thread; raise `RequestError` if it does not finish in time."""
         abandoned = Event()
 
         def work() -> Answer:
@@ -304,7 +308,7 @@ class Gate:
         raise RequestError(503, "the answer takes too long", "ask for less, or again in a moment")
 
     def _etag(self, request: Request) -> str:
-        """Name of the answer: the whole address, language and tables determine it."""
+        """Return the ETag: a digest of tables, whole address and language."""
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'

@@ -1,9 +1,9 @@
-"""The frame of every page, and the pieces of HTML that pages share.
+"""Frame of every page, and HTML elements that pages share.
 
     page(view, title, main)  ->  <html> head, modes and pages, <main id="main">, settings
-    message, link, table ..  ->  texts and attributes escaped
+    link, table, ...         ->  elements with texts and attributes escaped
 
-The script replaces `main` when a link is followed; without it the links simply work.
+The script replaces `main` when a link is followed; without scripts links load whole pages.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from tbgen.notation import MOVE_NOTATIONS
 
 
 def class_badge(kind: str, view: View) -> str:
-    """The class of an endgame: `won`, `open` or `drawn`."""
+    """Return the badge of an endgame's class: `won`, `open` or `drawn`."""
     return f'<span class="class {kind}">{view.message(f"class_{kind}")}</span>'
 
 
 def link(href: str, label: str, css: str = "", extra: str = "") -> str:
-    """An anchor with a text."""
+    """Return an <a> element; `extra` holds further attributes as HTML."""
     attribute = f' class="{css}"' if css else ""
     return f'<a{attribute} href="{escape(href)}"{extra}>{escape(label)}</a>'
 
 
 def details(summary: str, content: str, css: str = "", *, is_open: bool = False) -> str:
-    """Something to open; `content` is HTML."""
+    """Return a <details> element; `content` is HTML."""
     opened = " open" if is_open else ""
     return f'<details class="{css}"{opened}><summary>{escape(summary)}</summary>{content}</details>'
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> str:
-    """A table; cells are HTML."""
+    """Return a <table> element; cells are HTML, names of columns are plain text."""
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     names = "".join(f"<th>{escape(name)}</th>" for name in head)
     return (
@@ -52,7 +52,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> 
 
 
 def hidden_fields(query: Mapping[str, str]) -> str:
-    """The hidden fields of a form."""
+    """Return hidden fields of a form."""
     return "".join(
         f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
         for key, value in query.items()
@@ -60,7 +60,7 @@ def hidden_fields(query: Mapping[str, str]) -> str:
 
 
 def copy_button(content: str, view: View) -> str:
-    """A button that copies a text; only where scripts run."""
+    """Return a button that copies a text; hidden without scripts."""
     return (
         f'<button type="button" class="copy small" hidden data-copy="{escape(content)}" '
         f'data-done="{view.message("copied")}" '
@@ -70,7 +70,7 @@ def copy_button(content: str, view: View) -> str:
 
 
 def screen_button(view: View) -> str:
-    """A button that shows the board on the whole screen; only where scripts run."""
+    """Return a button that shows the board in full screen; hidden without scripts."""
     enter, leave = (view.message(key) for key in ("whole_screen", "leave_screen"))
     return (
         f'<button type="button" class="whole-screen" hidden data-enter="{enter}" '
@@ -87,10 +87,12 @@ def page(
     css: str = "",
     head: str = "",
 ) -> str:
-    """A whole page.
+    """Return a whole page.
 
-    `address` says where this page is for a view with other settings; `data` are attributes of
-    `main` for the script, `css` its class; `head` has more tags.
+    address : returns the address of this page for a view with other settings
+    data : data attributes of `main` for the script
+    css : class of `main`
+    head : further tags of <head>, as HTML
     """
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
@@ -123,28 +125,28 @@ def wide_page(
     query: Mapping[str, str] | None = None,
     css: str = "wide",
 ) -> Answer:
-    """A page without a board: its title, then the content, which is HTML.
+    """Return a page without a board: title and `content`, which is HTML.
 
-    path, query : its own address, without the view's settings
+    path, query : address of the page, without the view's settings
     """
     main = f'<div class="{css}"><h1>{escape(title)}</h1>{content}</div>'
     return Answer(page(view, title, main, partial(with_settings, path, query=query)), HTML)
 
 
 def with_settings(path: str, view: View, query: Mapping[str, str] | None = None) -> str:
-    """The address of a page without a board, with its own query and the view's settings."""
+    """Return the address of a page without a board, with its query and the view's settings."""
     whole = {**(query or {}), **view.settings()}
     return f"{path}?{urlencode(whole)}" if whole else path
 
 
 def _skip_link(main: str, view: View) -> str:
-    """Past the navigation: to the moves, or to the content of a page that has none."""
+    """Return the link past the navigation: to the moves, or to the content."""
     target, key = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
     return link(f"#{target}", view.text(key), "skip")
 
 
 def _navigation(view: View, on_board: bool) -> str:
-    """The modes of the board, the other pages, and the box that finds."""
+    """Return links to the modes of the board and to other pages, and the search box."""
     shown = view.back(0)
     links = []
     for mode in MODES:
@@ -170,7 +172,7 @@ def _navigation(view: View, on_board: bool) -> str:
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
-    """Links that change how things are shown."""
+    """Return links that change settings."""
     notations = {name: f"n_{name}" if name.startswith("zh") else name for name in MOVE_NOTATIONS}
     rows: list[tuple[str, str, Mapping[str, str]]] = [
         ("language", "language", LANGUAGES),
@@ -195,7 +197,7 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
 
 
 def _in_language(view: View, language: str) -> View:
-    """The view in another language, with that language's own notation of moves."""
+    """Return the view in another language, with that language's default notation."""
     changed = replace(view, language=language, asked_language=True)
     kept = view.notation if "notation" in view.settings() else default_notation(language)
     return replace(changed, notation=kept)

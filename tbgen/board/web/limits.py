@@ -1,6 +1,6 @@
-"""Limits of requests, and headers of every answer for browsers, outside of the endpoints.
+"""Limits of requests, and security headers of every answer, outside of the endpoints.
 
-request  ->  its host, method, address and body  ->  the application  ->  answer + headers
+request  ->  its host, method, address and body  ->  application  ->  answer + headers
                  421   405     414         413
 """
 
@@ -17,13 +17,13 @@ from tbgen.board.web.http import EVENTS, HTML, RequestError, failure
 from tbgen.board.web.proxy import is_forwarded
 
 MAX_QUERY = 6000
-"""Bytes of an address: a game of `state.MAX_MOVES` plies fits."""
+"""Most bytes of path and query: a game of `games.MAX_MOVES` plies fits."""
 
 MAX_BODY = 2000
-"""Bytes of a form."""
+"""Most bytes of a form."""
 
 OWN = (HTML, EVENTS)
-"""Types of answers that scripts of other origins may not read."""
+"""Media types that scripts of other origins may not read."""
 
 SECURITY_HEADERS = {
     "content-security-policy": (
@@ -33,20 +33,22 @@ SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
 }
-"""Of every answer. `unsafe-inline` is for the style of a picture that stands alone. With the
-policy `no-referrer`, a browser would not say of a form that it is ours."""
+"""Headers of every answer. `unsafe-inline` allows the <style> of standalone pictures. The referrer
+policy is not `no-referrer`, as browsers would then omit the origin of our own forms.
+"""
 
 OPEN_HEADERS = {"access-control-allow-origin": "*"}
-"""Of every answer but `OWN` ones, which may be read from anywhere: no cookie or password is
-involved. A page may hold the token of those who build, and is for nobody else's scripts."""
+"""Headers of every answer except `OWN` ones. Any origin may read those answers: no cookie or
+password is involved. A page may hold the token for builds, so other origins cannot read pages.
+"""
 
 
 class Limits:
-    """ASGI middleware: refuses what no endpoint should see, and adds headers to every answer.
+    """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
 
-    With `loopback_only`, requests for the names of other machines are among that: a page from
-    elsewhere can make its own name lead here, and a browser then takes the answers for its own.
-    Only the addresses of `posts` take a POST.
+    With `loopback_only`, requests for other host names are refused. A foreign page could let its
+    own name point here (DNS rebinding), and its scripts could then read the answers. Only the paths
+    in `posts` accept POST.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Limits:
         self._posts = posts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -83,7 +85,7 @@ class Limits:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a name or an address, perhaps with a port, means the machine itself."""
+    """Return whether a host name or address, optionally with a port, is this machine's loopback."""
     name = re.sub(r":[0-9]*$", "", host) if host.startswith("[") or host.count(":") == 1 else host
     name = name.strip("[]").removesuffix(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
@@ -95,9 +97,9 @@ def is_loopback(host: str) -> bool:
 
 
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
-    """The answer to a request that goes beyond the limits; None for others.
+    """Return the refusal of a request beyond the limits, else None.
 
-    post : whether it is a POST to an address that takes one
+    post : whether it is a POST to a path that accepts one
     """
     headers = dict(scope["headers"])
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -127,6 +129,6 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
 
 
 def _length(headers: Mapping[bytes, bytes]) -> int:
-    """The bytes of a request's body, as it announces them; too many where that is no number."""
+    """Return the announced bytes of a body; more than `MAX_BODY` if malformed."""
     announced = headers.get(b"content-length", b"0")
     return int(announced) if announced.isdigit() and len(announced) < 9 else MAX_BODY + 1

@@ -1,11 +1,11 @@
-"""`/files`: the files of a directory that others may fetch (`serve --files`), whole or in part.
+"""`/files`: download of a directory's files (`serve --files`), whole or in ranges.
 
     /files/index.json              the index that `tbgen index` has written
-    /files/KRK.wxf.dtm.xqt         a table; a certificate, likewise
-    Range: bytes=1000-             what is left of it, with 206
+    /files/KRK.wxf.dtm.xqt         a table; certificates likewise
+    Range: bytes=1000-             the rest of the file, with 206
 
-What the index lists is served, letter by letter, and is a file of the directory itself: links are
-not served. Whoever fetches checks what he gets (`tbgen.publishing`): here nothing is.
+Only names listed in the index are served, and only regular files of the directory, no links.
+Contents are not checked here: the client checks them (`tbgen.publishing`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ADDRESS = "/files"
 
 
 class Mirror:
-    """The endpoint of a directory; `requests` counts answers by name and status."""
+    """Endpoint of a directory; `requests` counts answers by name and status."""
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:
         self._directory = directory
@@ -39,7 +39,7 @@ class Mirror:
         self._listed: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
 
     async def answer(self, request: Request) -> Response:
-        """Answer one request: the endpoint."""
+        """Answer one request."""
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])
@@ -60,7 +60,7 @@ class Mirror:
         return FileResponse(self._directory / name, headers=headers, stat_result=found)
 
     def _names(self) -> frozenset[str]:
-        """The files that the index lists, read again when it has changed; none without an index."""
+        """Return the file names in the index, reread after changes; empty without a valid index."""
         with contextlib.suppress(FileNotFoundError, BadIndexError), self._open(INDEX) as file:
             found = os.fstat(file.fileno())
             state = found.st_ino, found.st_size, found.st_mtime_ns
@@ -71,7 +71,7 @@ class Mirror:
         return frozenset()
 
     def _open(self, name: str) -> BinaryIO:
-        """A file of the directory; raises `FileNotFoundError` for links, and what is no file."""
+        """Open a file of the directory; raises `FileNotFoundError` for links and directories."""
         try:
             descriptor = open_to_read(self._directory / name, links=False)
         except OSError as error:
@@ -82,13 +82,13 @@ class Mirror:
 
 
 class ZipOthers:
-    """ASGI middleware: compresses answers, but not files, whose ranges count bytes as they are."""
+    """ASGI middleware: compresses all answers but files, whose ranges count uncompressed bytes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._zipped = GZipMiddleware(app, minimum_size=1000, compresslevel=4)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         is_file = scope["type"] == "http" and f"{ADDRESS}/" in scope["path"]
         await (self._app if is_file else self._zipped)(scope, receive, send)

@@ -1,11 +1,11 @@
-"""The addresses for programs, described once: as OpenAPI, and as a page that tries them.
+"""Description of the addresses for programs: as OpenAPI, and as a page with forms.
 
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
-               ->  /api                 every address with a form; answers come as they are
-               ->  KNOWN                parameters of every address; others are refused
+               ->  /api                 a form for every address; the browser shows raw answers
+               ->  KNOWN                parameters of every address
 
-What the answers hold is said field by field in `schemas`; `api` makes them. An answer that leaves
-out what it does not know would be taken for the answer to what was asked.
+Unknown parameters are refused: an answer that ignores one would be taken for the answer to the
+whole question. `schemas` describes the answers field by field; `api` makes them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tbgen.notation import MOVE_NOTATIONS
 _LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 
 MIN_WIDTH, MAX_WIDTH = 64, 2000
-"""Pixels of a picture; a narrower one is drawn so wide."""
+"""Pixels of a picture; a smaller width is raised to the minimum."""
 
 MAX_GIF_WIDTH = 800
 
@@ -69,15 +69,15 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "width": ({"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH}, "480"),
     "material": ({"type": "string"}, "KRKN"),
 }
-"""By name: its schema and an example. The texts say what it is: `asked_NAME`."""
+"""Schema and example of each parameter. Its description is the text `asked_NAME`."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address: its parameters, its type; the texts have what it answers, by `path`.
+    """Address: its parameters and media type. Its summary is the text with key `path`.
 
     Parameters in the path are required, and so is `fen`. `schema` names the object of `SCHEMAS`
-    that is answered as JSON; `widest` is the largest `width`.
+    that a JSON answer holds; `widest` is the largest `width` in pixels.
     """
 
     path: str
@@ -116,7 +116,7 @@ ENDPOINTS = (
 
 
 def description(root: str = "") -> dict[str, Any]:
-    """The document of OpenAPI 3.1 of a server, below the path `root` of its host."""
+    """Return the OpenAPI 3.1 document; `root` is the path prefix of the server."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -156,7 +156,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _response(meaning: str, media: str, schema: str) -> dict[str, Any]:
-    """One answer of an address; JSON has a schema."""
+    """Return one entry of `responses`."""
     said = {"schema": {"$ref": f"#/components/schemas/{schema}"}} if schema else {}
     return {"description": meaning, "content": {media: said}}
 
@@ -166,7 +166,7 @@ def _meaning(language: str, name: str) -> str:
 
 
 def api_page(view: View) -> Answer:
-    """Every address with what it takes, and a form that asks it."""
+    """Return the page that lists every address with a form to try it."""
     sections = "".join(_section(endpoint, view) for endpoint in ENDPOINTS)
     machine = link("/openapi.json", "OpenAPI")
     content = f"<p>{view.message('api_note')} {machine}</p>{sections}"
@@ -174,7 +174,7 @@ def api_page(view: View) -> Answer:
 
 
 def _section(endpoint: Endpoint, view: View) -> str:
-    """One address, asked about an endgame where its path has one; a link where it takes nothing."""
+    """Return the section of one address: a form, or a link if it has no parameters."""
     summary = view.message(endpoint.path)
     heading = f"<h2><code>{escape(endpoint.path)}</code></h2><p>{summary}</p>"
     ask = view.message("api_try")
@@ -215,11 +215,11 @@ KNOWN = _PAGES | {
     endpoint.path: (*endpoint.parameters, *(VIEW if "fen" in endpoint.parameters else ()))
     for endpoint in ENDPOINTS
 }
-"""By the path of a route. An address of programs about a position takes what the board takes."""
+"""Accepted parameters by path of a route. Position endpoints also accept the board's parameters."""
 
 
 def refuse_unknown(path: str, asked: Iterable[str]) -> None:
-    """Raise `RequestError` unless the address takes all that is asked; `path` is the route's."""
+    """Raise `RequestError` for a parameter that the route `path` does not have."""
     known = KNOWN.get(path, ())
     for name in asked:
         if name not in known:
@@ -227,7 +227,7 @@ def refuse_unknown(path: str, asked: Iterable[str]) -> None:
 
 
 def _hint(name: str, known: Collection[str]) -> str:
-    """A name to write instead."""
+    """Suggest the most similar parameter, or list all."""
     nearest = get_close_matches(name, known, 1)
     if nearest:
         return f"write {nearest[0]}"

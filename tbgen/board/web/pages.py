@@ -1,6 +1,6 @@
-"""The pages that people ask for: a request in, the page of its mode, or where it leads, out.
+"""Endpoints of the HTML pages: each takes a request and returns a page or a redirect.
 
-What stands on a page is made elsewhere; which address leads here is for `routes`.
+Other modules make the contents; `routes` maps addresses to these endpoints.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _MODES: dict[str, Callable[[Library, View], Answer]] = {
 
 
 class Pages:
-    """The endpoints; each takes a request and returns an `Answer`."""
+    """Endpoints of the pages; each takes a request and returns an `Answer`."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
 
     def board(self, request: Request) -> Answer:
-        """The board, in the mode that is asked for."""
+        """Return the board page in the requested mode."""
         if request.query_params.get("mode") == "edit":
             return self._edit(request)
         try:
@@ -64,16 +64,17 @@ class Pages:
         return _MODES[view.mode](self._library, replace(view, origin=_origin(request)))
 
     def embed(self, request: Request) -> Answer:
-        """A position for other people's pages."""
+        """Return a position for an <iframe>."""
         language = request.headers.get("accept-language", "")
         view = read_view(request.query_params, self._library.first_position, language)
         check_legal(view.start)
         return embed_page(self._library, view)
 
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
-        """The editor; links that need a possible position lead to the first one meanwhile.
+        """Return the editor.
 
-        Raises the `error` that led here, if the position itself is not to blame.
+        Its links lead to the first position while the edited one is impossible. Raises the given
+        `error` unless the position itself causes it.
         """
         reading = read_sketch(request.query_params, self._library.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
@@ -90,11 +91,11 @@ class Pages:
     # -- tables ------------------------------------------------------------------------------
 
     def endgames(self, request: Request) -> Answer:
-        """The list of tables."""
+        """Return the list of tables."""
         return list_page(self._library, self._settings_only(request))
 
     def endgame(self, request: Request) -> Answer:
-        """A table, or positions of it; other spellings of its name lead to it."""
+        """Return the page of a table, or its positions of one value; redirect other spellings."""
         view = self._settings_only(request)
         asked = request.path_params["material"]
         material = parse_material(asked)
@@ -110,24 +111,24 @@ class Pages:
             return missing_page(self._library, view, material)
 
     def handbook(self, request: Request) -> Answer:
-        """All practical endgames with their classes."""
+        """Return all practical endgames with their classes."""
         return handbook_page(self._library, self._settings_only(request))
 
     def chapter(self, request: Request) -> Answer:
-        """The endgames of one attacker, or of `all`, with diagrams."""
+        """Return the endgames of one attacker, or of `all`, with diagrams."""
         view, name = self._settings_only(request), request.path_params["attacker"]
         if name == "all":
             return document_page(self._library, view)
         return chapter_page(self._library, view, name)
 
     def search(self, request: Request) -> Answer:
-        """Positions of a table by what is asked of them."""
+        """Return the positions of a table that meet the query."""
         view = self._settings_only(request)
         material = Material.parse(request.path_params["material"])
         return search_page(self._library, view, material, request.query_params)
 
     def puzzle(self, request: Request) -> Answer:
-        """A random position with one good move, in the playing mode."""
+        """Redirect to a random position with one good move, in play mode."""
         view = self._settings_only(request)
         material = Material.parse(request.path_params["material"])
         task = "draw" if request.query_params.get("task") == "draw" else "win"
@@ -138,16 +139,16 @@ class Pages:
         return _puzzle(view, position, task)
 
     def puzzle_of_the_day(self, request: Request) -> Answer:
-        """The day's puzzle, in the playing mode."""
+        """Redirect to the day's puzzle, in play mode."""
         position = puzzle_of_the_day(self._library, today())
         if position is None:
             raise RequestError(404, "no puzzle was found", "try another endgame")
         return _puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
-        """A move of the table below its full strength, or of the engine where no table knows one.
+        """Redirect to the position after a reply: a move of the table at reduced strength.
 
-        Leads to the position after it.
+        The engine moves if no table covers the position.
         """
         view = read_view(request.query_params, self._library.first_position)
         check_legal(view.start)
@@ -164,7 +165,7 @@ class Pages:
     # -- the box -----------------------------------------------------------------------------
 
     def find(self, request: Request) -> Answer:
-        """The target of the search box's text: an endgame, a position, a game, or an error."""
+        """Redirect to the target of the search box: an endgame, a position, a game, or an error."""
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
         if not asked:
@@ -193,7 +194,7 @@ class Pages:
         return _moved(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Leads to the board after a game; a bad move or a wrong result is told first."""
+        """Redirect to the board after a game; first report a bad move or a wrong result."""
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
             return reading_page(self._library, shown, fault=game.fault)
@@ -205,17 +206,17 @@ class Pages:
     # -- building ----------------------------------------------------------------------------
 
     def build(self, request: Request) -> Answer:
-        """Endgames that can be built, and the progress of the build."""
+        """Return the endgames that can be built, and the progress of the build."""
         return build_page(self._library, self._settings_only(request))
 
     # -- programs ----------------------------------------------------------------------------
 
     def api(self, request: Request) -> Answer:
-        """The addresses for programs, to be tried."""
+        """Return the addresses for programs, with forms to try them."""
         return api_page(self._settings_only(request))
 
     def openapi(self, request: Request) -> Answer:
-        """The HTTP API as OpenAPI."""
+        """Return the OpenAPI document."""
         return Answer(description(request.scope["root_path"]))
 
     def _settings_only(self, request: Request) -> View:
@@ -223,14 +224,14 @@ class Pages:
 
 
 def bare_view(request: Request, position: Position) -> View:
-    """A view of some position, with the settings that are asked for; raises `InputError`."""
+    """Return a view of `position` with the requested settings; raises `InputError`."""
     kept = {key: value for key, value in request.query_params.items() if key in SETTINGS}
     view = read_view(kept, position, request.headers.get("accept-language", ""))
     return replace(view, origin=_origin(request))
 
 
 def _puzzle(view: View, position: Position, task: str) -> Answer:
-    """Leads to a puzzle, seen from the side that is to solve it."""
+    """Redirect to a puzzle, with the solver's side at the bottom."""
     shown = replace(view.at(position), task=task)
     flip = position.side == Side.BLACK
     return _moved(shown.href(mode="play", human=position.side, flip=flip))
@@ -241,7 +242,7 @@ def _moved(href: str) -> Answer:
 
 
 def _origin(request: Request) -> str:
-    """Scheme, host and prefix of a request; empty where the host is none that could be named."""
+    """Return scheme, host and prefix of a request; empty for a malformed host."""
     host = request.headers.get("host", "")
     named = re.fullmatch(r"[\w.:\[\]-]{1,100}", host)
     return f"{request.url.scheme}://{host}{request.scope['root_path']}" if named else ""

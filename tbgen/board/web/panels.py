@@ -1,4 +1,4 @@
-"""Panels beside a position: sections of a page, each empty where it has nothing to tell."""
+"""Panels beside a position: sections of a page, each an empty string if it has no content."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from tbgen.rules import check_legal
 from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, TableStatistics
 
 VALUED = 60
-"""Moves of a game, the last ones, whose values are told with it."""
+"""Number of last moves of a game whose values are shown."""
 
 RULES_BOARDS = 8
-"""Positions of an endgame's page that are won only because of the rules."""
+"""Most boards on an endgame's page of positions won only because of the rules."""
 
 QUICK_SLOTS = 2_000_000
-"""Slots for each side of a table in which a longest win is searched for beside a position."""
+"""Most slots per side of a table in which a longest win is searched for beside a position."""
 
 
 def rules_known(library: Library, study: Study) -> list[tuple[RuleSet, ProbeResult]]:
-    """The value under each rule set that is here, its own first; empty where one alone is known."""
+    """Return the value under each rule set, the tables' own first; empty if only one is known."""
     if study.result is None or not study.position.material.both_armed:
         return []
     known = verdicts(library, study.position, study.result)
@@ -52,9 +52,9 @@ def rules_known(library: Library, study: Study) -> list[tuple[RuleSet, ProbeResu
 
 
 def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, view: View) -> str:
-    """The decision by the rules of repetition alone, in a sentence; empty where all sets agree.
+    """Return a sentence where other rule sets give another outcome; else nothing.
 
-    It leads to more such positions of the endgame.
+    It ends with a link to more such positions of the endgame.
     """
     others = [(rules, result) for rules, result in known if result.outcome != known[0][1].outcome]
     if not others:
@@ -74,13 +74,13 @@ def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, v
 
 
 def _more(material: Material, view: View) -> str:
-    """The link to more positions that the rules decide."""
+    """Return the link to more positions that the rules decide."""
     href = with_settings(f"/search/{material}", view, {"differs": "1"})
     return link(href, view.text("only_rules_more"), "button small")
 
 
 def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str:
-    """The outcome under each rule set; empty where one alone is known."""
+    """Return the outcome under each rule set; empty if `known` is."""
     if not known:
         return ""
     rows = [
@@ -96,7 +96,7 @@ def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str
 
 
 def rules_boards(library: Library, material: Material, figures: TableStatistics, view: View) -> str:
-    """The longest wins that another rule set calls something else, as small boards."""
+    """Return small boards of the longest wins whose outcome differs under another rule set."""
     if material not in comparable(library):
         return ""
     found = []
@@ -120,7 +120,7 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
 
 
 def where_panel(study: Study, view: View) -> str:
-    """The choice of the piece that is tried on every point, as links."""
+    """Return links that choose the piece of the heat map."""
     if study.result is None:
         return ""
     links = []
@@ -141,7 +141,7 @@ def where_panel(study: Study, view: View) -> str:
 
 
 def heat(library: Library, view: View) -> dict[int, Point]:
-    """The points of the heat map that is asked for; each leads to its position."""
+    """Return the points of the requested heat map; each links to its position."""
     if view.where is None:
         return {}
     code, found = view.position.board[view.where], {}
@@ -154,7 +154,7 @@ def heat(library: Library, view: View) -> dict[int, Point]:
 
 
 def slip_note(library: Library, study: Study, view: View) -> str:
-    """The loss by the last move, the move that would have kept it, and the refuting reply."""
+    """Return a notice that the last move lost the outcome: the better move, the refutation."""
     found = slip(library, view.positions, view.moves)
     if found is None:
         return ""
@@ -177,7 +177,7 @@ def slip_note(library: Library, study: Study, view: View) -> str:
 
 
 def endgame_panel(library: Library, study: Study, view: View) -> str:
-    """The endgame of a position: its histogram with the position's bar, and its longest wins."""
+    """Return the endgame of a position: its histogram with the position's bar, and longest wins."""
     if study.result is None or study.result.metric is None:
         return ""
     try:
@@ -212,9 +212,10 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
 def longest_boards(
     library: Library, figures: TableStatistics, view: View, most: int | None = None
 ) -> str:
-    """The longest win of each side and order, as small boards; empty for a drawn endgame.
+    """Return the longest win of each side and order, as small boards; empty for a drawn endgame.
 
-    A side whose longest distance is a loss has its longest win searched for, in small tables.
+    Statistics keep only the longest distance of a side. If that is a loss, small tables are
+    searched for the side's longest win.
     """
     limit = MAX_SLOTS if most is None else QUICK_SLOTS
     longest = longest_wins(figures)
@@ -242,11 +243,10 @@ def longest_boards(
 
 
 def game_record(library: Library, view: View) -> str:
-    """The moves played, in pairs, each a link to the position after it.
+    """Return the moves played, in pairs; each links to the position after it.
 
-    Where values are shown, each has what it was worth, as far as tables are here, and the
-    referee's label of what it does: a check, a chase, or nothing. Plies of a loop that is judged
-    are marked.
+    When values are shown, each move has its value if the tables cover it, and the referee's label:
+    check, chase or nothing. Plies of a judged loop are marked.
     """
     if not view.moves:
         return ""
@@ -267,7 +267,7 @@ def game_record(library: Library, view: View) -> str:
 
 
 def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
-    """Signs of the last moves of a game: the worth of each to its side, and its effect."""
+    """Return for each move of a game its value for its side, and its label."""
     found = []
     before = len(view.moves) - VALUED
     for number, (ply, after) in enumerate(zip(judged.plies, view.positions[1:], strict=True)):
@@ -286,7 +286,7 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
 
 
 def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
-    """Moves as a record has them: `1. one other 2. one other`."""
+    """Format moves as a record does: `1. one other 2. one other`."""
     found = list(items)
     if view.start.side == 1 and found:
         found.insert(0, "…")
@@ -298,7 +298,10 @@ def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
 
 
 def share_panel(view: View) -> str:
-    """The position and the line to take away; of a game that is played nothing that tells more."""
+    """Return links to the position and the line in other forms.
+
+    While a game is played, forms that show values are left out.
+    """
     playing = view.mode == "play"
     shown = view.href(mode="read", chosen=None, where=None)
     own = view.href(chosen=None, where=None, hint="")

@@ -1,10 +1,10 @@
-"""Requests that come through a proxy on this machine, as its readers have made them.
+"""Requests that a proxy on this machine forwards: restore host, scheme, path prefix and client.
 
     X-Forwarded-Host, -Proto, -Prefix, -For  ->  host, scheme, root_path, client of the request
-    answer of a page                         ->  its links begin with the prefix
+    answer that is a page                    ->  prefix inserted into its links
 
-The headers of the nearest proxy count, and only those of one on this machine. What is answered to a
-request of a proxy is for the public: it may build nothing, and no directory is named.
+Only headers of a proxy on this machine count, and of each the value that the nearest proxy added.
+Forwarded requests may come from anywhere: they cannot build, and pages name no directory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def is_forwarded(headers: Headers) -> bool:
-    """True if a proxy has sent a request on, by its own word."""
+    """Return whether the headers contain those of a proxy."""
     return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
@@ -36,7 +36,7 @@ class Forwarded:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http" or not _is_near(scope) or not is_forwarded(scope["headers"]):
             await self._app(scope, receive, send)
             return
@@ -47,7 +47,7 @@ class Forwarded:
 
 
 class _Prefixing:
-    """Sends an answer on, with the prefix before the addresses in it."""
+    """Send function that inserts the prefix into the addresses of an answer."""
 
     def __init__(self, send: Send, prefix: bytes) -> None:
         self._send = send
@@ -56,7 +56,7 @@ class _Prefixing:
         self._page = b""
 
     async def __call__(self, message: Message) -> None:
-        """Send one message; a page is sent once it is whole, since its length changes."""
+        """Send one message; a page is sent only when complete, as its length changes."""
         if message["type"] == "http.response.start":
             headers = dict(message["headers"])
             target = headers.get(b"location", b"")
@@ -80,7 +80,7 @@ class _Prefixing:
 
 
 def _is_near(scope: Scope) -> bool:
-    """True if a request comes from this machine."""
+    """Return whether a request comes from this machine."""
     try:
         return scope["client"] is not None and ip_address(scope["client"][0]).is_loopback
     except ValueError:
@@ -88,7 +88,7 @@ def _is_near(scope: Scope) -> bool:
 
 
 def _as_seen(scope: Scope) -> Scope:
-    """The request as the proxy's reader has made it; what makes no sense is left out."""
+    """Return the request as the proxy received it; malformed headers are ignored."""
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
 
     def of_nearest(name: bytes) -> str:

@@ -1,8 +1,8 @@
-"""Routes, old links and error pages.
+"""Routes, redirects of old links, and error pages.
 
     tables directory  ->  Library  ->  Starlette application
 
-The application keeps no state but caches and counts of requests; running it is for `server`.
+The application's only state is caches and request counts. `server` runs it.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
 
 LOOK_SECONDS = 5
-"""How often a server without tables looks whether there are any."""
+"""Seconds between looks into the directory while it has no tables."""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
-"""Where the links of an error page lead."""
+"""Position that links of an error page lead to."""
 
 
 def create_app(
@@ -72,13 +72,16 @@ def create_app(
     files: bool = False,
     compared: Path | None = None,
 ) -> Starlette:
-    """The application for some tables; more of them may come into `directory` later.
+    """Return the application for `tables`; tables added to `directory` later are found.
 
-    With `loopback_only` nobody is answered who asks for another machine's name, and only then is
-    the directory named, in the command that builds a missing table; `workshop` tells its cost, and
-    may build it if `loopback_only`. `opponent` plays where no table does. With `files` others may
-    fetch the files of the directory (`mirror`). `compared` has tables of other rule sets. Work with
-    the tables ends when nobody waits for it: their `checkpoint` is the application's.
+    loopback_only : refuse requests for another machine's host name. Only then do pages name
+        `directory`, in the command that builds a missing table
+    workshop : estimates the cost of a missing table; builds it if its `limits` are set
+    opponent : engine that moves where no table covers the position
+    files : serve the files of `directory` (`mirror`)
+    compared : directory with tables of other rule sets
+    Sets `tables.checkpoint`, so that work for a client that has gone ends.
+    Raises `ValueError` for a workshop that builds without `loopback_only`.
     """
     if workshop is not None and workshop.limits is not None and not loopback_only:
         raise ValueError("only the machine itself may have tables built")
@@ -112,10 +115,10 @@ def create_app(
 
 
 def _prepare(library: Library, helpers: Helpers) -> None:
-    """Do beforehand what a first reader would wait for; called in a thread, once there are tables.
+    """Warm up in a background thread, so that the first reader does not wait.
 
-    Pixels need a library that takes a second to load, the list of endgames the figures of all
-    tables, and searches kernels that take half a minute to compile.
+    Loads the rasteriser (a second). Once there are tables, reads the statistics of all and compiles
+    the kernels of searches (half a minute).
     """
     can_rasterise()
     while not library.available():
@@ -126,7 +129,7 @@ def _prepare(library: Library, helpers: Helpers) -> None:
 
 
 def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
-    """The addresses that people ask for."""
+    """Return the routes of the HTML pages."""
 
     def shown(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
         checked = _checked(path, page)
@@ -153,7 +156,7 @@ def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
 
 
 def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
-    """The addresses that build, and that tell how a build goes."""
+    """Return the routes that start, cancel and report builds."""
     if workshop is None:
         return []
     site = Construction(workshop, lambda: gate.closed, progress_in_words, _as_page)
@@ -166,10 +169,10 @@ def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
 
 
 def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
-    """The addresses that programs ask."""
+    """Return the routes for programs."""
 
     def follows_play(request: Request) -> Lane:
-        """Long for a probe of a whole game, or one that is to be explained by a line."""
+        """Return the lane of a probe: `LONG` for a game or with `explain`, else `PROMPT`."""
         asked = {"moves", "explain"} & request.query_params.keys()
         return Lane.LONG if asked else Lane.PROMPT
 
@@ -177,7 +180,7 @@ def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
         return api.metrics(gate)
 
     def bounded(function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
-        """Refuse materials whose graph would be enormous."""
+        """Refuse materials whose capture graph has more than `10 * MAX_NODES` nodes."""
 
         def answer(request: Request) -> Answer:
             size = closure_size(Material.parse(request.path_params["material"]))
@@ -211,7 +214,7 @@ def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
 
 
 def _static(request: Request) -> Answer:
-    """Script, style or icon; for good where the address has its fingerprint."""
+    """Return script, style or icon; cacheable for a year if the address has its fingerprint."""
     asset = assets().get(request.path_params["name"])
     if asset is None:
         raise RequestError(404, "there is no such file", "see /")
@@ -221,14 +224,14 @@ def _static(request: Request) -> Answer:
 
 
 def _robots(request: Request) -> Answer:
-    """Advice to crawlers: the first page and the endgames; there are billions of positions."""
+    """Return robots.txt: crawlers may fetch the first page and the endgames, but no positions."""
     root = request.scope["root_path"]
     lines = ("User-agent: *", f"Allow: {root}/$", f"Allow: {root}/endgames", f"Disallow: {root}/")
     return Answer("".join(f"{line}\n" for line in lines), TEXT)
 
 
 def _checked(path: str, function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
-    """An endpoint that refuses parameters which its path does not have."""
+    """Wrap an endpoint so that it refuses parameters unknown to its path."""
 
     def answer(request: Request) -> Answer:
         refuse_unknown(path, request.query_params)
@@ -238,14 +241,14 @@ def _checked(path: str, function: Callable[[Request], Answer]) -> Callable[[Requ
 
 
 def _of_board(request: Request) -> Lane:
-    """Long for a piece that is tried on every point; the editor looks nothing up."""
+    """Return the lane: `LONG` for a heat map, `PROMPT` for the editor, else `PAGE`."""
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
 
 
 def _old_link(mode: str) -> Callable[[Request], Any]:
-    """Pai's addresses, in which the whole query is a position in his notation."""
+    """Return a redirect of Pai's addresses, whose whole query is a position in Pai's notation."""
     suffix = f"&mode={mode}" if mode else ""
 
     async def redirect(request: Request) -> Response:
@@ -259,7 +262,7 @@ def _old_link(mode: str) -> Callable[[Request], Any]:
 
 
 def _as_page(request: Request, answer: Answer) -> Answer:
-    """An error as a page for people, with the board that was asked for, if it can be read."""
+    """Turn an error into an HTML page, with the requested board if its position can be read."""
     body = answer.body
     assert not isinstance(body, str | bytes)
     view = View(_ANY_POSITION)
@@ -289,14 +292,14 @@ def _as_page(request: Request, answer: Answer) -> Answer:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """An address that no route has."""
+    """Answer 404 for an address without a route."""
     return _dressed(request, RequestError(404, "there is no such page", "the board is at /"))
 
 
 async def _bug(request: Request, error: Exception) -> Response:
-    """An error that only a bug explains; its traceback goes to the log.
+    """Answer 500 for an unexpected error, whose traceback goes to the log.
 
-    It is answered outside of `Limits`, which gives their headers to all other answers.
+    Adds the security headers, since this handler runs outside of `Limits`.
     """
     answer = _dressed(
         request, RequestError(500, "something went wrong here", "see the server's log")
@@ -306,7 +309,7 @@ async def _bug(request: Request, error: Exception) -> Response:
 
 
 def _dressed(request: Request, error: RequestError) -> Response:
-    """An error as JSON, or as a page where one is asked for."""
+    """Return an error as HTML if the request accepts HTML, else as JSON."""
     answer = failure(error)
     if "text/html" in request.headers.get("accept", ""):
         answer = _as_page(request, answer)

@@ -1,6 +1,6 @@
-"""The objects that the HTTP API answers with, as JSON Schema: the components of OpenAPI.
+"""JSON Schemas of the answers of the HTTP API: the components of OpenAPI.
 
-They are those of the command line (`tbgen.answers.schema`) with what the board adds.
+They are the schemas of the command line (`tbgen.answers.schema`) with the board's own fields.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ ERROR, HINT = text("one line that says what"), text("what to do")
 
 
 def with_optional(schema: Schema, **fields: Schema) -> Schema:
-    """An object that may have more fields."""
+    """Return an object schema with further optional fields."""
     return schema | {"properties": schema["properties"] | fields}
 
 
 def without(schema: Schema, *names: str) -> Schema:
-    """An object that lacks some fields."""
+    """Return an object schema without some fields."""
     kept = {name: field for name, field in schema["properties"].items() if name not in names}
     return schema | {"properties": kept, "required": list(kept)}
 
 
 def position(meaning: str, **fields: Schema) -> Schema:
-    """A position with its moves, after a game if there is one."""
+    """Return the schema of a position with its moves, optionally after a game."""
     move = with_optional(
         record("a move", **MOVE, fen=FEN | {"description": "the position after it"}),
         text=TEXT,
@@ -59,14 +59,14 @@ def position(meaning: str, **fields: Schema) -> Schema:
 
 
 def mainline() -> Schema:
-    """The answer of `line`, with the text of each move."""
+    """Return the schema of `line`, with the text of each move."""
     moves = LINE["properties"]["moves"]
     inner = with_optional(moves["items"], text=TEXT)
     return with_optional(LINE, moves=moves | {"items": inner})
 
 
 def found() -> Schema:
-    """A position of a search; a study has a length."""
+    """Return the schema of a position that a search finds; studies have a length."""
     length = whole("of studies alone: the plies of the unique line")
     return with_optional(record("a position", **POSITION), length=length)
 
@@ -152,4 +152,4 @@ SCHEMAS: dict[str, Schema] = {
     "health": record("well", status=text("ok"), tables=whole("how many tables there are")),
     "error": record("a failure", error=ERROR, hint=HINT),
 }
-"""By name, as the addresses of `openapi` refer to them."""
+"""Schemas by name; `Endpoint.schema` refers to them."""

@@ -1,4 +1,4 @@
-"""Running the board: the application of `routes` on uvicorn, with an end to its patience.
+"""Server of the board: the application of `routes` on uvicorn, with a timeout for request heads.
 
 tables directory  ->  create_app  ->  BoardServer on 127.0.0.1
 """
@@ -24,7 +24,7 @@ from tbgen.board.web.routes import create_app
 from tbgen.play.tablebase import GameTablebase
 
 HEADER_SECONDS = 5
-"""How long a connection may take to send the head of a request."""
+"""Seconds in which the head of a request must arrive."""
 
 MAX_CONNECTIONS = 512
 
@@ -32,28 +32,28 @@ _LOG: dict[str, Any] = deepcopy(LOGGING_CONFIG)
 for _formatter in _LOG["formatters"].values():
     _formatter["fmt"] = f"%(asctime)s {_formatter['fmt']}"
     _formatter["datefmt"] = "%Y-%m-%dT%H:%M:%S%z"
-"""uvicorn's own lines of a log, each with its time."""
+"""uvicorn's logging configuration, with the time in front of each line."""
 
 TURN_SECONDS = 0.0005
-"""How long a thread works before another one's turn: Python's own 5 ms add up in short answers."""
+"""Thread switch interval in seconds. Python's default of 5 ms adds up in short answers."""
 
 
 class PatientProtocol(H11Protocol):
-    """uvicorn's protocol with an end to its patience.
+    """uvicorn's HTTP/1.1 protocol with a timeout for request heads.
 
-    It waits for ever for the rest of a request; a client that sends one byte a minute would keep
-    its connection. Here the head of a request has to be complete in `HEADER_SECONDS`.
+    uvicorn waits without limit for the rest of a request, so a client that sends one byte a minute
+    would keep its connection. Here a head must be complete within `HEADER_SECONDS`.
     """
 
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the first request."""
+        """Start the timer of the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Stop waiting if a request is being answered, else wait on from when it began."""
+        """Stop the timer while a request is answered; otherwise start it unless it runs already."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
@@ -61,12 +61,12 @@ class PatientProtocol(H11Protocol):
             self._wait()
 
     def on_response_complete(self) -> None:
-        """Stop the timer: uvicorn's own one waits for the next request."""
+        """Stop the timer: uvicorn's keep-alive timer covers the wait for the next request."""
         self._stop_waiting()
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has gone."""
+        """Stop the timer."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -80,10 +80,10 @@ class PatientProtocol(H11Protocol):
 
 
 class BoardServer(Server):
-    """uvicorn's server, which ends the work of its requests before it ends itself."""
+    """uvicorn's server, which abandons the work of its requests before it shuts down."""
 
     def run(self, sockets: list[socket] | None = None) -> None:
-        """Serve until interrupted; threads take turns often, so that short work is not held up."""
+        """Serve until interrupted, with thread switch interval `TURN_SECONDS`."""
         before = getswitchinterval()
         setswitchinterval(TURN_SECONDS)
         Thread(target=self.config.app.state.prepare, daemon=True).start()  # type: ignore[union-attr]
@@ -93,7 +93,7 @@ class BoardServer(Server):
             setswitchinterval(before)
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """End at once, and not when the last long answer is there."""
+        """Shut down at once, without waiting for long answers."""
         self.config.app.state.gate.close()  # type: ignore[union-attr]
         await super().shutdown(sockets)
 
@@ -110,7 +110,7 @@ def make_server(
     files: bool = False,
     compared: Path | None = None,
 ) -> Server:
-    """A server that `run()` starts, for what `create_app` is given; opens no port before that."""
+    """Return a server for `create_app`'s arguments; it opens the port when `run()` is called."""
     app = create_app(
         tables, directory, loopback_only=is_loopback(host), workshop=workshop, opponent=opponent,
         files=files, compared=compared,

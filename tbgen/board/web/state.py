@@ -1,14 +1,14 @@
-"""State of a request: the game so far and how to show it, to and from an address.
+"""State of a page, to and from its address: the game so far and its display settings.
 
     /?fen=START&moves=h2e2,h9g7&flip=1&lang=zh-Hans   <->   View
-    /?...&mode=play                                         the same, values hidden
+    /?...&mode=play                                         play: values are hidden
     /?...&mode=line&at=7                                    best play, after seven plies of it
-    /?...&mode=line&play=1                                  best play, going on by itself
+    /?...&mode=line&play=1                                  best play, starting by itself
     /?...&mode=line&ladder=1                                all loops of a ladder, to mate
-    /?...&mode=edit                                         the same, on the editor
+    /?...&mode=edit                                         the editor
 
-The whole state is in the address, so that every position has a permanent link, the browser's back
-button takes a move back, and nothing is kept on the server.
+The address holds the whole state and the server keeps none. So every position has a permanent
+link, and the browser's back button takes a move back.
 """
 
 from __future__ import annotations
@@ -33,45 +33,44 @@ from tbgen.notation import MOVE_NOTATIONS, read_position
 from tbgen.rules import play
 
 MAX_POSITION_TEXT = 400
-"""Characters of a position; a FEN has fewer than 110, a drawn board fewer than 300."""
+"""Characters of a position; a FEN has fewer than 110, a text diagram fewer than 300."""
 
 MODES = ("read", "play", "line", "edit")
-"""Look up, play, watch best play, set up."""
+"""Look up, play, show best play, set up a position."""
 
 TASKS = ("", "win", "draw")
-"""No puzzle, or what one move alone keeps."""
+"""No puzzle, or the outcome that only one move keeps."""
 
 THEMES = ("", "light", "dark")
-"""The browser's own colours, or one of two."""
+"""Colours by the browser's setting, or light, or dark."""
 
 STRENGTHS = ("best", "varied", "beginner")
-"""The table's replies in the playing mode: the best, any that keeps the outcome, or with slips."""
+"""The table's replies in play mode: best move, any that keeps the outcome, or with mistakes."""
 
 HINTS = ("", "piece", "move")
-"""Nothing, which piece makes the best move, or the move."""
+"""No hint, the piece of the best move, or the best move."""
 
 BOARDS = ("wood", "paper", "slate")
 
 SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
-"""Parameters that do not concern the position: every page takes them."""
+"""Parameters that do not concern the position; every page accepts them."""
 
 VIEW = (
     *SETTINGS, "fen", "pos", "moves", "side", "task", "strength", "hint", "at", "play", "ladder",
     "from", "where",
 )  # fmt: skip
-"""Parameters that describe a view, as `read_view` reads them."""
+"""All parameters that `read_view` reads."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A game and the way it is shown.
+    """Game and display settings of a page.
 
-    `moves` were played from `start`. `mode` is one of `MODES`. `human` is the side that the
-    reader plays in the playing mode. `chosen` is the square of a piece about to move, `where` that
-    of one which is tried on every point. `ply` counts the plies of a line that have been shown;
-    with `plays` it goes on by itself, with `ladder` it goes through all loops to mate. `task` is
-    what the reader is to keep in a puzzle, one of `TASKS`; `strength`, one of `STRENGTHS`, is the
-    table's, and `hint`, one of `HINTS`, what the reader has asked to be told.
+    `moves` were played from `start`. `mode` is one of `MODES`. `human` is the reader's side in play
+    mode. `chosen` is the square of the selected piece, `where` that of the piece whose heat map is
+    shown. `ply` is the number of plies shown of a line. `plays` starts the line by itself, `ladder`
+    shows all loops to mate. `task`, one of `TASKS`, is the goal of a puzzle. `strength`, one of
+    `STRENGTHS`, is that of the table's replies. `hint`, one of `HINTS`, is the requested hint.
     """
 
     start: Position
@@ -93,13 +92,13 @@ class View:
     strength: str = STRENGTHS[0]
     hint: str = ""
     asked_language: bool = False
-    """Whether the address names the language; else the browser's is used and links stay short."""
+    """Whether the address names the language; else it is the browser's, and links omit it."""
     origin: str = ""
-    """Scheme and host by which the board was asked, for what has to name it in full."""
+    """Scheme, host and prefix of the request, for absolute addresses; may be empty."""
 
     @cached_property
     def positions(self) -> tuple[Position, ...]:
-        """Every position of the game, the last one at hand; raises `MoveTextError`."""
+        """All positions of the game in order; raises `MoveTextError` for an illegal move."""
         found = [self.start]
         for move in self.moves:
             found.append(play(found[-1], move))
@@ -107,27 +106,30 @@ class View:
 
     @property
     def position(self) -> Position:
-        """The position at hand."""
+        """The current position."""
         return self.positions[-1]
 
     def after(self, move: Move) -> View:
-        """The game with one more move; beyond `MAX_MOVES` its beginning is forgotten."""
+        """Return the view after one more move.
+
+        A game of `MAX_MOVES` moves is cut: the next one starts from the position reached.
+        """
         if len(self.moves) >= MAX_MOVES:
             start = self.position.after(*move)
             return replace(self, start=start, moves=(), **_MOMENTARY)
         return replace(self, moves=(*self.moves, move), **_MOMENTARY)
 
     def back(self, plies: int = 1) -> View:
-        """The game with the last moves taken back."""
+        """Return the view with the last `plies` moves taken back."""
         kept = self.moves[: max(0, len(self.moves) - plies)]
         return replace(self, moves=kept, **_MOMENTARY)
 
     def at(self, position: Position) -> View:
-        """Return the state of another position, without a game."""
+        """Return the view of another position, without moves and task."""
         return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
     def href(self, **changes: Any) -> str:
-        """The address of this view, or of one with some fields changed."""
+        """Return the address of this view, with some fields changed."""
         view = replace(self, **changes)
         query = {"fen": _in_address(view.start)}
         if view.moves:
@@ -149,24 +151,24 @@ class View:
 
     @property
     def words(self) -> Words:
-        """The words of reasons in the view's language."""
+        """Words for reasons in the view's language."""
         return WORDS[self.language]
 
     def text(self, key: str, **fields: object) -> str:
-        """The message of a key in the view's language."""
+        """Return the message of a key in the view's language, not escaped."""
         return text(self.language, key, **fields)
 
     def message(self, key: str, **fields: object) -> str:
-        """The message of a key, as HTML."""
+        """Return the message of a key in the view's language, escaped for HTML."""
         return escape(self.text(key, **fields))
 
     @property
     def look(self) -> Look:
-        """The look of the board."""
+        """Settings of the drawn board."""
         return Look(self.flip, self.pieces, self.notation, self.board, self.language)
 
     def settings(self) -> dict[str, str]:
-        """The part of the query that does not concern the position."""
+        """Return the non-default settings as query parameters."""
         query = {
             "flip": "1" * self.flip,
             "lang": self.language if self.asked_language else "",
@@ -180,21 +182,21 @@ class View:
 
 @lru_cache(64)
 def _in_address(position: Position) -> str:
-    """A position as addresses have it; the links of a page, about 70 of them, have the same one."""
+    """Format a position for addresses. Cached: about 70 links of a page have the same start."""
     return "_".join(position.fen.split()[:2])
 
 
 _MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}
-"""What concerns one position only, as it is once another one is shown."""
+"""Fields that are reset when another position is shown."""
 
 
 def default_notation(language: str) -> str:
-    """The notation of moves where none is asked for."""
+    """Return the default notation of moves for a language."""
     return {"zh-Hans": "zh", "zh-Hant": "zh-hant"}.get(language, "iccs")
 
 
 def position_text(query: Mapping[str, str]) -> str | None:
-    """The text of the position in a query, `fen` or `pos`; None if there is none."""
+    """Return `fen` or `pos` of a query, or None; raise `PositionError` if it is too long."""
     text = query.get("fen") or query.get("pos")
     if text is not None and len(text) > MAX_POSITION_TEXT:
         raise PositionError(
@@ -204,7 +206,7 @@ def position_text(query: Mapping[str, str]) -> str | None:
 
 
 def read_view(query: Mapping[str, str], default: Position, accept_language: str = "") -> View:
-    """The view that a query describes, `default` if it names no position.
+    """Return the view that a query describes; `default` is the start if it names no position.
 
     `fen` and `pos` take any notation of positions. Raises `InputError` with a hint.
     """
@@ -243,7 +245,7 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
 
 
 def read_moves(start: Position, text: str) -> tuple[Move, ...]:
-    """Moves in ICCS, separated by commas or blanks; raises `InputError` unless all are legal."""
+    """Parse ICCS moves, separated by commas or blanks; raise `InputError` unless all are legal."""
     words = text[: 8 * MAX_MOVES].replace(",", " ").split()
     if len(words) > MAX_MOVES or len(text) > 8 * MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
@@ -255,7 +257,7 @@ def read_moves(start: Position, text: str) -> tuple[Move, ...]:
 
 
 def preferred_language(accepted: str) -> str:
-    """The language of ours that a browser's `Accept-Language` names first."""
+    """Return the first supported language of an `Accept-Language` header; English by default."""
     for entry in accepted[:200].split(","):
         tag = entry.split(";")[0].strip().lower()
         if tag.startswith("zh"):
@@ -267,5 +269,5 @@ def preferred_language(accepted: str) -> str:
 
 
 def number_of(text: str, default: int, *, digits: int = 5) -> int:
-    """A number in a query, of at most so many digits; `default` for what is none."""
+    """Parse a decimal number of at most `digits` digits; return `default` for any other text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else default
