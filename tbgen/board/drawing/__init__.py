@@ -1,9 +1,9 @@
 """Pictures of positions, games and figures: SVG, and with libraries PNG and GIF.
 
-    diagram    a position on the board of `scenery`; `pieces` has the strokes of the pieces
-    story      a line or a game, ply by ply
-    animation  it as SVG that moves               flipbook   as GIF     raster   SVG as pixels
+    diagram    position on the board of `scenery`; `pieces` has the strokes of the pieces
+    story      line or game, ply by ply
+    animation  line or game as animated SVG       flipbook   as GIF     raster   SVG to PNG
     figures    histograms of tables
 
-Nothing is drawn from another project: see `pieces`.
+All shapes were drawn for this project: see `pieces`.
 """

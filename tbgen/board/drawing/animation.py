@@ -1,10 +1,10 @@
-"""A game or a line as one picture that moves: SVG with the style sheet's own animations.
+"""Game or line as one animated SVG, moved by CSS.
 
-    start, moves, pace  ->  a walk for each piece: where it is, and when   (also for `flipbook`)
-    walks, frames       ->  @keyframes of the pieces, the squares of the move, the arrows
+    start, moves, pace  ->  a Walk for each piece: squares and times   (also for `flipbook`)
+    walks, frames       ->  @keyframes of pieces, marked squares, arrows
 
-No script: it moves wherever SVG is shown, also as `<img>`. Those who have asked their system for
-less motion see the first position. What is shown is in `story`; the same as pixels in `flipbook`.
+It needs no script, so it also moves as `<img>`. With the system setting for reduced motion, the
+first position is shown. `story` makes the frames.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tbgen.indexing import Move, Position
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds: before the first move, for each move, of which it moves, and after the last one."""
+    """Seconds: before the first move, per ply, of that in motion, and after the last move."""
 
     opening: float = 1.5
     ply: float = 1.1
@@ -29,19 +29,19 @@ class Pace:
     closing: float = 2.5
 
     def begins(self, number: int) -> float:
-        """The begin of a move, counted from 0."""
+        """Return the second at which a move begins; moves are numbered from 0."""
         return self.opening + self.ply * number
 
     def length(self, plies: int) -> float:
-        """The time for which a game of so many plies is shown before it begins again."""
+        """Return the seconds after which a game of `plies` plies restarts."""
         return self.begins(plies) + self.closing
 
 
 @dataclass
 class Walk:
-    """A piece, where it stands first, and its ways: the second at which one begins, and its end.
+    """Path of a piece: code, first square, and moves as (second at the start, target).
 
-    `taken` is the second at which it leaves the board; None if it stays.
+    `taken` is the second at which the piece leaves the board, or None.
     """
 
     code: int
@@ -50,7 +50,7 @@ class Walk:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """The place of the piece at a moment, in units of the board; None if it has been taken."""
+        """Return the place of the piece at a second, in units of the board; None if captured."""
         if self.taken is not None and second >= self.taken:
             return None
         x, y = map(float, place(self.square, flip))
@@ -63,7 +63,7 @@ class Walk:
 
 
 def walks(start: Position, moves: Sequence[Move], pace: Pace) -> list[Walk]:
-    """The walk of every piece; a piece is taken when the one that takes it has arrived."""
+    """Return the path of every piece; a captured piece leaves when its captor arrives."""
     found = [Walk(code, square) for code, square in start.pieces()]
     on = {walk.square: walk for walk in found}
     for number, move in enumerate(moves):
@@ -76,7 +76,7 @@ def walks(start: Position, moves: Sequence[Move], pace: Pace) -> list[Walk]:
 
 
 def keyframes(name: str, walk: Walk, pace: Pace, seconds: float, flip: bool) -> str:
-    """The animation of a walk in `seconds`: it stands, moves, stands."""
+    """Return the CSS animation of a path, `seconds` long."""
     steps, at = [(0.0, walk.square)], walk.square
     for begins, square in walk.ways:
         steps += [(begins, at), (begins + pace.glide, square)]
@@ -89,25 +89,25 @@ def keyframes(name: str, walk: Walk, pace: Pace, seconds: float, flip: bool) -> 
 
 
 def shown_between(name: str, begin: float, end: float, seconds: float) -> str:
-    """The animation, stepwise, of what is seen from one second to another."""
+    """Return the stepwise CSS animation of an element visible from `begin` to `end` seconds."""
     moments = [(0.0, 0)] * (begin > 0) + [(begin, 1), (end, 0)] * (end < seconds)
     inside = "".join(f"{percent(second, seconds)}{{opacity:{on}}}" for second, on in moments)
     return f"@keyframes {name}{{{inside}}}"
 
 
 def percent(second: float, seconds: float) -> str:
-    """A moment as keyframes name it."""
+    """Format a time as CSS keyframe percentage."""
     return f"{100 * second / seconds:.2f}%"
 
 
 def translation(square: int, flip: bool) -> str:
-    """From the origin to a square."""
+    """Return the CSS translation from the origin to a square."""
     x, y = place(square, flip)
     return f"translate({x}px,{y}px)"
 
 
 def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> str:
-    """The picture of a game, which begins again when it has ended."""
+    """Return the animated SVG of a game, which repeats; `width` is in pixels."""
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     style, drawn = [STYLE], []
@@ -149,7 +149,7 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
 
 
 def _marks(which: int, moves: Sequence[Move], flip: bool, pace: Pace, seconds: float) -> str:
-    """The animation of a circle: on the square that each move comes from (0), or leads to (1)."""
+    """Return the animation of a circle on each move's source (`which` 0) or target (1)."""
     inside = "".join(
         f"{percent(pace.begins(number), seconds)}"
         f"{{opacity:1;transform:{translation(move[which], flip)}}}"

@@ -1,9 +1,9 @@
-"""A position as SVG: pieces on the board of `scenery`, and what is drawn over them.
+"""Position as SVG: pieces on the board of `scenery`, and marks.
 
     last move, arrows (best move, checks, chases), points with outcomes, links on the squares
 
-The colours of a picture on a page are the style sheet's; one that stands alone brings its own.
-Pieces are symbols: a page has them once, whatever it draws with them.
+The style sheet of a page colours its pictures; a standalone picture contains its own colours.
+Pieces are symbols, defined once per page.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ STYLE = """
 .last{fill:none;stroke:#2769c4;stroke-width:6;opacity:.75}
 .arrow{opacity:.8}.arrow.best{fill:#2f7d32}.arrow.check{fill:#c62828}.arrow.chase{fill:#d9730d}
 """
-"""Colours of a picture that stands alone."""
+"""CSS of a standalone picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From one square to another; `kind` is "best", "check" or "chase"."""
+    """Arrow from one square to another; `kind` is "best", "check" or "chase"."""
 
     source: int
     target: int
@@ -48,7 +48,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point's meaning: an outcome ("win", ..., "unknown"), a short text, the link."""
+    """Label of a point: an outcome ("win", ..., "unknown"), a short text, a link."""
 
     outcome: str
     label: str
@@ -57,12 +57,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Marks:
-    """Marks beside the position on a diagram.
+    """Marks on a diagram.
 
-    `last` is the move that led here. `links` are addresses by square, `targets` squares of a move
-    being made, with what it is worth; `selected` is the piece that makes it. `heat` has a point for
-    each square on which a piece is tried; `checked` is the square of a king in check, `bad` are
-    squares with something wrong.
+    `last` is the last move. `links` are addresses by square. `targets` are the targets of the
+    selected piece, with the value of each move; `selected` is the square of that piece. `heat` has
+    a point for each square of a heat map. `checked` is the square of a king in check. `bad` are
+    faulty squares.
     """
 
     last: Move | None = None
@@ -77,7 +77,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a board: its direction, pieces, coordinates and wood."""
+    """Display settings of a board: direction, pieces, coordinates, background, language."""
 
     flip: bool = False
     pieces: str = "zh"
@@ -94,9 +94,9 @@ def draw(
     alone: bool = False,
     width: int | None = None,
 ) -> str:
-    """The picture; one that stands `alone` brings its colours and symbols along.
+    """Return the SVG of a position; a standalone one (`alone`) contains colours and symbols.
 
-    `width` is in pixels; without it a picture is as wide as the place that it is shown in.
+    `width` is in pixels; without it the picture fills its container.
     """
     marks = marks or Marks()
     space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ' tabindex="0"'
@@ -123,15 +123,15 @@ def draw(
 
 
 def picture(position: Position | str, *, width: int = 320) -> str:
-    """The SVG of a position, or of a FEN, that needs nothing else: what notebooks show.
+    """Return the standalone SVG of a position or a FEN, as notebooks show it.
 
-    `width` is in pixels. Raises `PositionError` for what is no FEN.
+    `width` is in pixels. Raises `PositionError` for a malformed FEN.
     """
     return draw(as_position(position), Look(), alone=True, width=width)
 
 
 def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) -> str:
-    """A small board for a page that has the symbols; hidden from readers of the screen."""
+    """Return a small board for a page with symbols; hidden from screen readers."""
     uses = []
     for code, square in position.pieces():
         x, y = place(square, look.flip)
@@ -145,7 +145,7 @@ def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) ->
 
 
 def symbols(pieces: str, *, with_board: bool = False) -> str:
-    """The definitions of the fourteen pieces, and of an empty board for thumbnails."""
+    """Return the definitions of the fourteen pieces, and of an empty board for thumbnails."""
     found = [_symbol(piece_code(side, kind), pieces) for side in Side for kind in PieceType]
     if with_board:
         found.append(f'<g id="empty-board">{scenery(False, "")}</g>')
@@ -153,7 +153,7 @@ def symbols(pieces: str, *, with_board: bool = False) -> str:
 
 
 def _symbol(code: int, pieces: str) -> str:
-    """The definition of a piece, drawn around the origin."""
+    """Return the definition of a piece, centred on the origin."""
     side, kind = Side(code >> 3), PieceType((code & 7) - 1)
     heavy, thin = piece_path(side, kind, pieces)
     return (
@@ -166,7 +166,10 @@ def _symbol(code: int, pieces: str) -> str:
 
 
 def names_of_pieces(language: str) -> str:
-    """Return the names of pieces for scripts, as JSON: `{"K": "Red king"}`, `{"e0": "e0"}`."""
+    """Return names for the script, as JSON.
+
+    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`) and `stop`, the separator.
+    """
     pieces = {
         piece_id(code).removeprefix("p-"): piece_name(code, language)
         for code in (piece_code(side, kind) for side in Side for kind in PieceType)
@@ -179,7 +182,7 @@ def names_of_pieces(language: str) -> str:
 
 
 def _under(marks: Marks, flip: bool) -> list[str]:
-    """Marks below the pieces: the squares of the last move, the king in check, the chosen."""
+    """Return marks below the pieces: last move, king in check, selected and faulty squares."""
     found = []
     for square, css, radius in (
         *((square, "last", 50) for square in marks.last or ()),
@@ -194,7 +197,7 @@ def _under(marks: Marks, flip: bool) -> list[str]:
 
 
 def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
-    """A piece; a link if it can be chosen."""
+    """Return a piece; a link if it can be selected."""
     x, y = place(square, look.flip)
     stop = text(look.language, "list_stop")
     name = f"{piece_name(code, look.language)}{stop}{point_name(square, look.language)}"
@@ -210,7 +213,7 @@ def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
 
 
 def draw_arrow(arrow: Arrow, flip: bool) -> str:
-    """An arrow between two points, ending short of the second."""
+    """Return an arrow between two points, which ends short of the second."""
     (x0, y0), (x1, y1) = place(arrow.source, flip), place(arrow.target, flip)
     length = hypot(x1 - x0, y1 - y0) or 1
     ux, uy = (x1 - x0) / length, (y1 - y0) / length
@@ -227,7 +230,7 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 
 
 def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
-    """The points of a heat map: a coloured disc with a short text on each."""
+    """Return the points of a heat map: a coloured disc with a short text on each."""
     found = []
     for square, point in sorted(heat.items()):
         x, y = place(square, look.flip)
@@ -242,7 +245,7 @@ def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
 
 
 def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
-    """Targets of the selected piece, as links, with the worth of each move."""
+    """Return the targets of the selected piece as links, with the value of each move."""
     found = []
     for square, point in sorted(marks.targets.items()):
         x, y = place(square, look.flip)

@@ -1,4 +1,4 @@
-"""Pictures of figures: how long wins take, and how an endgame ends."""
+"""Pictures of table statistics: histograms of distances, bars of outcomes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tbgen.tables import Outcome, ProbeResult, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 _HEIGHT = 90
-"""Units of the picture above the line, and below it."""
+"""Height above the axis, and below it, in units of the picture."""
 _STEP = 8
-"""Units for each ply."""
+"""Width of a ply in units."""
 _LABEL = 16
-"""Units that the number below a tick needs."""
+"""Least width of a tick label in units."""
 _WIDEST = 1600
-"""Units; longer ways to go are drawn closer together."""
+"""Largest width in units; longer distances get narrower bars."""
 
 
 def orders_of(figures: TableStatistics) -> list[int]:
-    """The orders that occur in a table's histogram."""
+    """Return the orders in a table's histogram, ascending."""
     return sorted({line.order for line in figures.histogram if line.plies is not None})
 
 
@@ -34,9 +34,10 @@ def histogram(
     here: tuple[Side, int] | None = None,
     address: Callable[[Side, int], str] = lambda winner, plies: "",
 ) -> str:
-    """The picture of one order; `here` marks the bar of a winner and so many plies.
+    """Return the histogram of one order; empty if it has no positions.
 
-    `address` says where a bar leads, if it leads anywhere.
+    here : winner and plies of the marked bar
+    address : returns the link of a bar, or ""
     """
     bars: dict[tuple[Side, int], int] = defaultdict(int)
     for line in figures.histogram:
@@ -77,7 +78,7 @@ def histogram(
 
 
 def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side, int] | None:
-    """Order, winner and plies of a position that is decided, as its table counts them."""
+    """Return order, winner and plies of a decided position, with sides as in its table."""
     if result is None or result.outcome == Outcome.DRAW or result.plies is None:
         return None
     winner = position.side if result.outcome == Outcome.WIN else position.side.other
@@ -87,10 +88,9 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 
 
 def share_bar(counts: SideCounts, *, first: str = "win") -> str:
-    """Shares of Red's wins, draws and Black's wins as a bar, with the numbers in words.
+    """Return a bar with the shares of Red's wins, draws and Black's wins, and their text.
 
-    `first` is "win" where the counts are of the side named first, "loss" where of the other: its
-    wins are the first side's losses, and are drawn so.
+    `first` is "win" if `counts` are for the side named first in the material, else "loss".
     """
     numbers = [counts.wins, counts.draws, counts.losses]
     if first == "loss":
@@ -108,7 +108,7 @@ def share_bar(counts: SideCounts, *, first: str = "win") -> str:
 
 
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
-    """The line, ticks every so many plies, and powers of ten."""
+    """Return axis, ticks at plies, and lines at powers of ten."""
     apart = next(
         gap
         for gap in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**6)
@@ -134,7 +134,7 @@ def _axes(width: float, longest: int, step: float, most: int, scale: float, belo
 
 
 def _count(number: int) -> str:
-    """`10`, `1k`, `1M`."""
+    """Format a number as `10`, `1k` or `1M`."""
     for size, sign in ((10**9, "G"), (10**6, "M"), (1000, "k")):
         if number >= size:
             return f"{number // size}{sign}"

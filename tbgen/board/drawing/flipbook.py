@@ -1,9 +1,9 @@
-"""A game or a line as a GIF: for chats and slides that show no SVG.
+"""Game or line as GIF, for chats and slides that do not show SVG.
 
-    board, pieces, marks as pixels, each drawn once  ->  put together for each moment  ->  GIF
+    board, pieces, marks as pixels, each drawn once  ->  composed for each moment  ->  GIF
 
-resvg draws the parts, Pillow puts them together. Where pieces are, and
-when, is in `motion`; what is shown, in `story`; the same as SVG is in `animation`.
+resvg draws the parts and Pillow composes them. `animation` has the paths of the pieces and makes
+the same picture as SVG; `story` makes the frames.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 GLIDES = 3
-"""Pictures of a piece on its way."""
+"""Pictures of a piece in motion, per move."""
 
 COLOURS = 64
-"""Of a whole GIF: wood, lines, pieces, arrows, and what smooths their edges."""
+"""Colours of a GIF, shared by all its pictures."""
 
 _HALF = 54
-"""Half of the square that a piece with its shadow needs, in units of the board."""
+"""Half of the square that holds a piece with its shadow, in units of the board."""
 
 
 class Moment(NamedTuple):
-    """A picture: when it is taken, for how many seconds it is shown, and what is marked on it."""
+    """One picture: its time in the game and duration, in seconds, the marked move, the arrows."""
 
     second: float
     shown: float
@@ -43,18 +43,18 @@ class Moment(NamedTuple):
 
 
 def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> bytes:
-    """The GIF of a game, so many pixels wide, which begins again when it has ended.
+    """Return the GIF of a game, which repeats; `width` is in pixels.
 
-    Raises `InputError` where what draws pixels is missing.
+    Raises `InputError` without resvg or Pillow.
     """
     easel = _Easel(look, width)
-    from PIL.Image import Dither  # an easel complains where there is no Pillow
+    from PIL.Image import Dither  # `_Easel` has raised without Pillow
 
     pace = Pace()
     people = walks(start, [frame.move for frame in frames], pace)
     moments = list(moments_of(frames, pace))
     pictures = [easel.picture(people, moment, pace) for moment in moments]
-    # Colours are chosen once, from pictures that have all there are: else they would flicker.
+    # One palette for all pictures, as colours would flicker otherwise.
     kinds = {
         "".join(sorted({arrow.kind for arrow in moment.arrows})): picture
         for moment, picture in zip(moments, pictures, strict=True)
@@ -69,7 +69,7 @@ def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 
 
 
 def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
-    """The pictures that are taken of a game, the first one before its first move."""
+    """Yield the pictures of a game, the first one before its first move."""
     yield Moment(0.0, pace.opening, None, ())
     step = pace.glide / (GLIDES + 1)
     for number, frame in enumerate(frames):
@@ -82,7 +82,7 @@ def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
 
 
 class _Easel:
-    """Puts pictures of one look and width together; each part of them is drawn once."""
+    """Composes pictures of one look and width; each part is drawn once."""
 
     def __init__(self, look: Look, width: int) -> None:
         self._look, self._width, self._scale = look, width, width / WIDTH
@@ -93,7 +93,7 @@ class _Easel:
         self._arrows: dict[tuple[Arrow, ...], Image] = {}
 
     def picture(self, people: Sequence[Walk], moment: Moment, pace: Pace) -> Image:
-        """The board at a moment: the squares of the move, the pieces, and arrows."""
+        """Return the board at a moment: squares of the move, pieces, arrows."""
         found, flip = self._empty.copy(), self._look.flip
         for square in moment.move or ():
             self._put(found, self._ring, place(square, flip))
@@ -110,7 +110,7 @@ class _Easel:
         return found
 
     def stacked(self, pictures: Sequence[Image]) -> Image:
-        """Pictures one below another."""
+        """Return pictures one below another."""
         width, height = self._empty.size
         found = self._empty.resize((width, height * len(pictures)))
         for number, picture in enumerate(pictures):
@@ -124,13 +124,13 @@ class _Easel:
         return self._pieces[code]
 
     def _patch(self, drawn: str) -> Image:
-        """Something around the origin."""
+        """Return SVG content around the origin as pixels."""
         side = 2 * _HALF
         box = f"-{_HALF} -{_HALF} {side} {side}"
         return _pixels(drawn, box, round(side * self._scale))
 
     def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
-        """Put a patch on a picture, its middle at a place of the board."""
+        """Paste a patch onto a picture, centred on a point of the board."""
         left, top, *_ = (int(number) for number in VIEW_BOX.split())
         corner = (
             round((where[0] - left) * self._scale - patch.width / 2),
@@ -140,7 +140,7 @@ class _Easel:
 
 
 def _on_white(picture: Image) -> Image:
-    """A picture with nothing behind its round corners, as one that nothing is seen through."""
+    """Return a picture without transparency, on white."""
     from PIL import Image
 
     found = Image.new("RGB", picture.size, "white")
@@ -149,13 +149,13 @@ def _on_white(picture: Image) -> Image:
 
 
 def _pixels(drawn: str, box: str, width: int) -> Image:
-    """The pixels of a picture, with those behind transparent ones."""
+    """Return SVG content as RGBA pixels."""
     *_, wide, high = box.split()
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" height="{high}">'
         f"<style>{STYLE}</style>{drawn}</svg>"
     )
     pixels = png(picture, width)
-    from PIL import Image  # only now: without the extra, `png` has said so
+    from PIL import Image  # after `png`, which raises without the extra
 
     return Image.open(io.BytesIO(pixels)).convert("RGBA")

@@ -1,12 +1,12 @@
-"""The pieces as strokes of the pen: Chinese characters, Latin letters and little pictures.
+"""Pieces as pen strokes: Chinese characters, Latin letters and pictures.
 
     strokes.csv, on a grid of 100 x 100, y down     "22,20 78,20; 50,8 50,94"
     a stroke is a line through its points; strokes are separated by semicolons
 
-As a brush does, what leads across is drawn thinner than what leads down.
+Horizontal strokes are thinner than vertical ones, as with a brush.
 
-Drawn for this project from the way the characters are written, point by point; no font and no
-other piece set was traced. They have the project's licence (MIT). No font is needed to show them.
+Drawn for this project after the written characters, point by point; no font and no other piece set
+was traced. They have the project's licence (MIT). No font is needed to show them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tbgen.board.language.i18n import read_csv
 from tbgen.indexing.squares import LETTERS, PieceType, Side
 
 PIECE_SETS = ("zh", "latin", "picture")
-"""Chinese characters, the letters of a FEN, or pictures as of western chess."""
+"""Chinese characters, FEN letters, or pictures as in western chess."""
 
 _STROKES = dict(read_csv(Path(__file__).with_name("strokes.csv")))
 
 _Part = tuple[str, float, float, float, float]
-"""The name of strokes, and the left, top, width and height of the box they are fitted into."""
+"""Name in `strokes.csv`, and left, top, width and height of the box that the strokes fill."""
 
 _ALL = (0, 0, 100, 100)
 _LEFT, _RIGHT = (4, 4, 34, 92), (38, 4, 58, 92)
@@ -50,9 +50,9 @@ _CHARACTERS: dict[tuple[Side, PieceType], list[_Part]] = {
 
 @cache
 def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
-    """The strokes of a piece, heavy and thin, each as the `d` of an SVG path.
+    """Return the strokes of a piece, heavy and thin, each as the `d` of an SVG path.
 
-    They are around the origin, 100 units wide. Only characters have thin ones.
+    They are centred on the origin, 100 units wide. Only characters have thin ones.
     """
     if piece_set == "zh":
         return strokes_path(*_CHARACTERS[side, kind])
@@ -61,7 +61,7 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 
 
 def strokes_path(*parts: _Part) -> tuple[str, str]:
-    """All strokes of all parts, each fitted into its box: those that lead down, and across."""
+    """Return the strokes of all parts, each fitted into its box: heavy ones, and thin ones."""
     heavy: list[str] = []
     thin: list[str] = []
     for name, left, top, width, height in parts:
@@ -77,6 +77,6 @@ def strokes_path(*parts: _Part) -> tuple[str, str]:
 
 
 def piece_id(code: int) -> str:
-    """The name of a piece code's symbol: its FEN letter behind `p-`, so `p-R` or `p-r`."""
+    """Return the id of a piece's symbol: `p-` and the FEN letter, so `p-R` or `p-r`."""
     letter = LETTERS[(code & 7) - 1]
     return f"p-{letter.lower() if code & 8 else letter}"

@@ -1,6 +1,6 @@
-"""Pictures as pixels: an SVG that stands alone becomes a PNG, by resvg.
+"""Conversion of a standalone SVG to PNG, by resvg.
 
-Its wheels need no library of the system; it comes with the extras `web` and `png`.
+Its wheels need no system library; the extras `web` and `png` install it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tbgen.indexing import InputError
 
 @cache
 def can_rasterise() -> bool:
-    """True if resvg is installed."""
+    """Return whether resvg is installed."""
     try:
         import resvg_py  # noqa: F401
     except ImportError:
@@ -21,11 +21,11 @@ def can_rasterise() -> bool:
 
 
 def png(picture: str, width: int) -> bytes:
-    """The picture, so many pixels wide; raises `InputError` where resvg is missing."""
+    """Return the picture as PNG, `width` pixels wide; raises `InputError` without resvg."""
     try:
         import resvg_py
     except ImportError:
         raise InputError("PNG needs resvg-py", "pip install 'tbgen[png]', or take SVG") from None
-    # No picture of the board has text: looking for fonts would take a second.
+    # Pictures of the board contain no text; loading system fonts takes a second.
     data: bytes = resvg_py.svg_to_bytes(svg_string=picture, width=width, skip_system_fonts=True)
     return data

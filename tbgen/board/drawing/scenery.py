@@ -1,9 +1,8 @@
-"""The board without pieces: wood, lines, palaces, the river with its name, marks, coordinates.
+"""Board without pieces: background, lines, palaces, river with characters, coordinates.
 
     file a..i  ->  x = 0, 100 .. 800      rank 9..0  ->  y = 0, 100 .. 900      (Red below)
 
-Squares are the crossings of the lines. Characters are strokes, so that no font is needed. What
-stands on the board is for `diagram`.
+Squares are the crossings of the lines. Characters are strokes, so no font is needed.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ _MARKED = (
     *((file, rank) for file in (1, 7) for rank in (2, 7)),
     *((file, rank) for file in (0, 2, 4, 6, 8) for rank in (3, 6)),
 )
-"""Where cannons and pawns stand in the beginning."""
+"""Start squares of cannons and pawns, as (file, rank)."""
 
 
 def place(square: int, flip: bool) -> tuple[int, int]:
-    """The place of a square in the picture."""
+    """Return x and y of a square in the picture."""
     rank, file = divmod(square, FILES)
     return (100 * (8 - file), 100 * rank) if flip else (100 * file, 100 * (9 - rank))
 
 
 def scenery(flip: bool, notation: str) -> str:
-    """Everything below the pieces; coordinates are those of the notation of moves, "" for none."""
+    """Return everything below the pieces, with coordinates of a move notation, or "" for none."""
     return (
         '<rect class="wood" x="-80" y="-84" width="960" height="1074" rx="18"/>'
         '<rect class="frame" x="-54" y="-54" width="908" height="1008" rx="6"/>'
@@ -48,12 +47,12 @@ _GRID = (
     + "".join(f"M{x} 0V400M{x} 500V900" for x in range(100, 800, 100))
     + f"M0 0V900M800 0V900{_PALACES}"
 )
-"""The lines of the board; the files stop at the river."""
+"""Lines of the board; the inner files stop at the river."""
 
 
 @cache
 def _marks() -> str:
-    """Little corners around the points of cannons and pawns."""
+    """Return corner marks around the start squares of cannons and pawns."""
     found = []
     for file, rank in _MARKED:
         x, y = place(FILES * rank + file, False)
@@ -67,7 +66,7 @@ def _marks() -> str:
 
 @cache
 def _river() -> str:
-    """The four characters in the river: the river Chu, the border of Han."""
+    """Return the four characters in the river: 楚河 (river of Chu) and 漢界 (border of Han)."""
     found = []
     for x, name in zip((140, 250, 550, 660), "楚河漢界", strict=True):
         heavy, thin = strokes_path((name, 0, 0, 100, 100))
@@ -79,7 +78,7 @@ def _river() -> str:
 
 
 def _coordinates(flip: bool, notation: str) -> str:
-    """The names of files and ranks, or the numbers of files as each side counts them."""
+    """Return names of files and ranks, or the file numbers of each side."""
     if not notation:
         return ""
     if notation in ("iccs", "fairy"):

@@ -1,9 +1,9 @@
-"""A line or a game ply by ply: each move, its effect, and the arrows for it.
+"""Line or game ply by ply: each move, its effect, and its arrows.
 
-    best play, its loop gone round                                 film: with controls
-    a game, or a line for another page    ->  Position, [Frame]  ->  animation: a picture that moves
+    best play, its loop repeated                                   film: with controls
+    game, or line for another site        ->  Position, [Frame]  ->  animation, flipbook
 
-A check is seen on the board; that a move chases is the referee's word.
+Checks follow from the board; chases only from the referee's judgement.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tbgen.rules import in_check, legal_moves
 from tbgen.rules.attacks import attacks, find_king
 
 MOST_PLIES = 120
-"""Plies of a picture that moves; a longer game has its end cut off."""
+"""Most plies of an animated picture; a longer game is cut off."""
 
 ROUNDS = 3
-"""How often a loop goes round before the picture begins again."""
+"""Number of times that a loop is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A ply: its move, the position after it, what it does, and the arrows that show it.
+    """Ply: move, position after it, effect, arrows.
 
-    `label` is "check", "chase" or "idle"; empty where nobody has judged it and it gives no check.
+    `label` is "check", "chase" or "idle"; empty for a ply without judgement that gives no check.
     """
 
     move: Move
@@ -41,7 +41,7 @@ class Frame:
 
 
 def frames_of_line(line: Mainline) -> list[Frame]:
-    """The effect of every ply of a line; chases are known in the loop, where they are judged."""
+    """Return the frames of a line; chases are labelled only in the loop, which is judged."""
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
         first = line.loop_start - line.verdict.span[0]
@@ -53,16 +53,16 @@ def frames_of_line(line: Mainline) -> list[Frame]:
 
 
 def loser_of(line: Mainline) -> Side | None:
-    """The side that loses a line by repetition; None where nobody does."""
+    """Return the side that loses a line by repetition, or None."""
     winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
     winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
     return None if winner is None else winner.other
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """A caption for each ply; the forbidden moves of the loser of a loop are numbered.
+    """Return a caption for each ply; forbidden moves of `loser` in a loop are numbered.
 
-    The last ply is called mate, or that nobody can move, where it is that.
+    The last caption says mate or stalemate if the game ends so.
     """
     found, offences = [], 0
     for frame in frames:
@@ -78,7 +78,7 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
 
 
 def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
-    """The frames with their loop gone round; at most `MOST_PLIES`."""
+    """Return the frames with their loop repeated; at most `MOST_PLIES`."""
     found = list(frames)
     if loop_start is not None:
         found += found[loop_start:] * (ROUNDS - 1)
@@ -86,7 +86,7 @@ def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
 
 
 def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
-    """The effect of a move by the referee's judgement; by the board alone without that."""
+    """Return the frame of a move by the referee's judgement `ply`, or by the board alone."""
     if in_check(after):
         return Frame(move, after, "check", tuple(checkers(after)))
     if ply is None:
@@ -101,7 +101,7 @@ def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
 
 
 def checkers(position: Position) -> list[Arrow]:
-    """Arrows from the pieces that give check to the king in check."""
+    """Return arrows from the checking pieces to the king."""
     king = find_king(position.board, position.side)
     return [
         Arrow(square, king, "check")

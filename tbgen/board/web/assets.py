@@ -1,9 +1,10 @@
-"""Script, style and icon of the pages: read once, bundled, and named by their content.
+"""Script, style and icon of the pages: read once, bundled, with a fingerprint in the address.
 
-    static/*.js  ->  bundle   board.js: the modules in one file, each in a function of its own
-    address("board.js")       /static/board.js?v=5f0c2a9d: may be kept for a year
+    static/*.js  ->  bundle   board.js: all modules in one file, each wrapped in a function
+    address("board.js")       /static/board.js?v=5f0c2a9d: cacheable for a year
 
-A first visit asks for one script and one style. No path of a request reaches the disk.
+A first visit fetches one script and one style sheet. Names in requests are looked up in memory,
+never on disk.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from tbgen.indexing import Side
 from tbgen.indexing.squares import PieceType
 
 ENTRY = "board.js"
-"""The module that a page asks for; it imports the others."""
+"""Module that pages load; it imports the others."""
 
 FOREVER = "public, max-age=31536000, immutable"
-"""`Cache-Control` of an address that has the fingerprint of its content."""
+"""`Cache-Control` of addresses with the fingerprint of their content."""
 
 _IMPORT = re.compile(r'import (?:\{([^}]*)\} from )?"\./(\w+)\.js";\n')
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (\w+))", re.MULTILINE)
 
 
 class Asset(NamedTuple):
-    """A file that pages ask for: its bytes, its type and the fingerprint of its bytes."""
+    """Static file: its bytes, media type and fingerprint."""
 
     content: bytes
     media_type: str
@@ -41,7 +42,7 @@ class Asset(NamedTuple):
 
 @cache
 def assets() -> Mapping[str, Asset]:
-    """All files by name."""
+    """Return all static files by name."""
     files = {
         item.name: item.read_text(encoding="utf-8")
         for item in (resources.files("tbgen.board.web") / "static").iterdir()
@@ -53,15 +54,15 @@ def assets() -> Mapping[str, Asset]:
 
 
 def address(name: str) -> str:
-    """The address of a file, with its fingerprint."""
+    """Return the address of a file, with its fingerprint."""
     return f"/static/{name}?v={assets()[name].fingerprint}"
 
 
 def bundle(scripts: Mapping[str, str], entry: str) -> str:
-    """Several modules as one script.
+    """Return several modules as one script.
 
-    scripts : text of each module by its name; imports and exports stand on lines of their own
-    Raises ValueError for a circle of imports, which leaves no order.
+    scripts : text of each module by name; imports and exports stand on lines of their own
+    Raises `ValueError` for cyclic imports.
     """
     parts: dict[str, str] = {}
 
@@ -79,7 +80,7 @@ def bundle(scripts: Mapping[str, str], entry: str) -> str:
 
 
 def _as_function(name: str, text: str) -> str:
-    """One module as a function that returns its exports."""
+    """Return a module as a function that returns its exports."""
     exports = ", ".join(match[1] for match in _EXPORT.finditer(text))
     text = _EXPORT.sub("", text)
     text = _IMPORT.sub(
@@ -96,7 +97,7 @@ def _asset(name: str, content: bytes) -> Asset:
 
 
 def _icon() -> str:
-    """The red king."""
+    """Return the red king as SVG."""
     path = "".join(piece_path(Side.RED, PieceType.KING, "zh"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 100"><style>{STYLE}</style>'

@@ -48,7 +48,7 @@ def search_page(
     path = f"/search/{material}"
     asked = {name: query[name] for name in FIELDS if query.get(name)}
     seed = number_of(query.get("seed", ""), 0)
-    library.tables.table(material)  # which must be there, whatever is asked
+    library.tables.table(material)  # raises if missing, even without a query
     results = ""
     if asked:
         results = _results(library, view, material, asked, seed)

@@ -1,10 +1,10 @@
-"""The editor: any arrangement of pieces, possible or not, and what is wrong with it.
+"""Editor: any arrangement of pieces, legal or not, and its faults.
 
-    text  ->  Sketch (a board that may be impossible)  ->  picture, changes as links, complaint
+    text  ->  Sketch (a board that may be illegal)  ->  picture, changes as links, faults
 
-Changes are links to the changed arrangement: without scripts a piece of the palette is chosen
-first, and then every point is a link. What is typed is kept, however wrong it is. Of a possible
-position the verdict is there at once.
+Changes are links to the changed arrangement. Without scripts a piece is chosen in the palette, and
+then every point is a link. Typed text is kept even if it is malformed. A legal position is shown
+with its outcome.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tbgen.rules import check_legal
 from tbgen.rules.attacks import in_check, kings_face
 
 ERASER = "x"
-"""Chosen in the palette in place of a piece."""
+"""Choice of the palette that removes pieces."""
 
 _AREA_FAULTS = {
     PieceType.KING: "fault_area_king",
@@ -60,19 +60,19 @@ _AREA_FAULTS = {
 
 @dataclass(frozen=True)
 class Sketch(Position):
-    """An arrangement that need not be possible: only its size is certain."""
+    """Arrangement that may be illegal: only the size of the board is checked."""
 
     def __post_init__(self) -> None:
-        """Refuse nothing: telling what is wrong is for `faults`."""
+        """Skip the checks of `Position`; `faults` lists what is wrong."""
 
     def checked(self) -> Position:
-        """Return a legal position; raises `PositionError` if it is none."""
+        """Return the legal position; raises `PositionError` if it is illegal."""
         position = Position(self.board, self.side)
         check_legal(position)
         return position
 
     def faults(self) -> list[tuple[str, dict[str, Any]]]:
-        """Everything that makes it impossible, as messages of `i18n` and their fields."""
+        """List all faults, as text keys and their fields."""
         found: list[tuple[str, dict[str, Any]]] = []
         counts = Counter(code for code, _ in self.pieces())
         for code, square in self.pieces():
@@ -95,7 +95,7 @@ class Sketch(Position):
         return found
 
     def moved(self, mirror: bool = False, swap: bool = False) -> Sketch:
-        """The left-right mirror image, or the same with the colours exchanged."""
+        """Return the arrangement mirrored left to right, or with the colours exchanged, or both."""
         board = bytearray(SQUARES)
         for code, square in self.pieces():
             target = mirror_square(square) if mirror else square
@@ -103,23 +103,22 @@ class Sketch(Position):
         return Sketch(bytes(board), self.side.other if swap else self.side)
 
     def with_piece(self, square: int, code: int) -> Sketch:
-        """Return the position with another piece, or none, on a square."""
+        """Return the arrangement with a square set to a piece code or `EMPTY`."""
         board = bytearray(self.board)
         board[square] = code
         return Sketch(bytes(board), self.side)
 
     @property
     def address(self) -> str:
-        """The FEN's board and side, as they are written into an address."""
+        """Board and side of the FEN, as addresses contain them."""
         return "_".join(self.fen.split()[:2])
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A text as read: as much of the board as could be, and its faults.
+    """Result of reading a text: the readable part of the board, and the faults.
 
-    `typed` is the text itself, where it could not be read; `bad` are the squares of a rank that
-    is wrong.
+    `typed` is the text itself if it is malformed. `bad` are the squares of a malformed rank.
     """
 
     sketch: Sketch
@@ -129,10 +128,10 @@ class Reading:
 
 
 def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
-    """The arrangement that a query describes.
+    """Return the arrangement that a query describes.
 
-    A FEN is read as far as it can be. Text of other kinds must be a possible arrangement; where
-    it is none, the board stays as it was (`was`, a FEN), or empty.
+    The readable part of a FEN is kept. Text of other kinds must be a possible arrangement;
+    otherwise the board is that of `was`, a FEN, or empty.
     """
     given = ""
     try:
@@ -152,9 +151,9 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
 def editor_page(
     library: Library, view: View, reading: Reading, chosen: str = "", status: int = 200
 ) -> Answer:
-    """The arrangement, what it is worth or what is wrong with it, and the pieces to choose from.
+    """Return the arrangement, its outcome or faults, and the palette.
 
-    `chosen` is the palette's piece (a FEN letter, or `ERASER`) for readers without scripts.
+    `chosen` is the palette's piece (a FEN letter, or `ERASER`) for pages without scripts.
     """
     sketch = reading.sketch
     letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
@@ -175,7 +174,7 @@ def editor_page(
 
 
 def _read_fen(given: str) -> Reading:
-    """The board of a FEN, whatever stands on it; of several faults the first is told."""
+    """Read the board of a FEN, even if illegal; of several faults the first is reported."""
     fields = given.replace("_", " ").replace("+", " ").split()
     rows = fields[0].translate(LETTER_ALIASES).split("/") if fields else []
     board = bytearray(SQUARES)
@@ -198,7 +197,7 @@ def _read_fen(given: str) -> Reading:
 
 
 def _read_rank(row: str, rank: int, board: bytearray) -> PositionError | None:
-    """Put the pieces of a rank onto the board; what is wrong with it."""
+    """Put the pieces of a rank onto the board; return the fault, or None."""
     file, unknown = 0, ""
     for letter in row:
         if letter in "123456789":
@@ -223,7 +222,7 @@ def _read_rank(row: str, rank: int, board: bytearray) -> PositionError | None:
 
 
 def _verdict(library: Library, view: View, reading: Reading) -> str:
-    """Return whether the position is possible: what it is worth, or what is wrong."""
+    """Return the outcome of a legal position, or the faults."""
     sketch = reading.sketch
     if reading.problem is not None:
         what, hint = complain(reading.problem.message, reading.problem.hint, view.language)
@@ -253,14 +252,14 @@ def _verdict(library: Library, view: View, reading: Reading) -> str:
 
 
 def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
-    """A fault in words; sides, pieces and points are named in the language."""
+    """Format a fault; sides, pieces and points are named in the language."""
     names = {"piece": piece_name, "square": point_name}
     named = {name: names[name](fields[name], view.language) for name in names if name in fields}
     return view.text(key, **(fields | named))
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
-    """Links of the points on which the chosen piece can be put, or from where taken."""
+    """Return links of the points where the chosen piece can be put, or the eraser used."""
     if not letter:
         return {}
     code = EMPTY if letter == ERASER else _code(letter)
@@ -277,7 +276,7 @@ def _code(letter: str) -> int:
 
 
 def _palette(view: View, sketch: Sketch, chosen: str) -> str:
-    """The fourteen pieces and the eraser: links, which the script makes draggable."""
+    """Return the fourteen pieces and the eraser as links; the script makes them draggable."""
     found = []
     for letter in (*LETTERS, *LETTERS.lower(), ERASER):
         if letter == ERASER:
@@ -297,7 +296,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Links to the same arrangement, changed."""
+    """Return links to modified arrangements."""
     kings = bytearray(SQUARES)
     kings[4], kings[84] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
     other = Sketch(sketch.board, sketch.side.other)
@@ -319,7 +318,7 @@ def _changes(view: View, sketch: Sketch) -> str:
 
 
 def _form(view: View, reading: Reading) -> str:
-    """A field for the position as text; works without scripts."""
+    """Return a form for the position as text."""
     sketch = reading.sketch
     hidden = hidden_fields({"mode": "edit", "was": sketch.address} | view.settings())
     typed = reading.typed or " ".join(sketch.fen.split()[:2])
@@ -337,7 +336,7 @@ def _form(view: View, reading: Reading) -> str:
 
 
 def _href(view: View, address: str, piece: str = "") -> str:
-    """The editor with another arrangement, and perhaps a piece chosen in the palette."""
+    """Return the editor's address for an arrangement, with a piece chosen in the palette."""
     query = {"fen": address, "mode": "edit"} | view.settings()
     if piece:
         query["piece"] = piece

@@ -1,10 +1,10 @@
-"""A position on other people's pages: what an <iframe> shows, and what is told of a link.
+"""Position on other sites: content of an <iframe>, and tags that describe a link.
 
-    /embed?fen=&moves=         the board, the outcome, a link to all the rest; nothing to press
-    /embed?fen=&mode=line      best play as a picture that moves
-    <meta property="og:...">   the card of a link: endgame, outcome, picture
+    /embed?fen=&moves=         board, outcome, link to the full page; no buttons
+    /embed?fen=&mode=line      best play as animated picture
+    <meta property="og:...">   Open Graph tags: endgame, outcome, picture
 
-Every page may frame it: it has no scripts, no forms and no token.
+Any site may frame the page: it has no scripts, forms or token.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _POLICY = SECURITY_HEADERS["content-security-policy"]
 HEADERS = {
     "content-security-policy": _POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
 }
-"""Of the page that may be framed."""
+"""Headers of the page that may be framed."""
 
 
 def embed_page(library: Library, view: View) -> Answer:
-    """The page; raises like `Tablebase.probe`, and for a line where its table is missing."""
+    """Return the page; raises like `Library.probe`, and for a line like `Library.line`."""
     study = library.probe(view.position)
     if view.mode == "line":
         picture = animate(*told(library, view), view.look)
@@ -57,7 +57,7 @@ def embed_page(library: Library, view: View) -> Answer:
 
 
 def card(library: Library, study: Study, view: View) -> str:
-    """The tags that tell others what a link to this page is about; empty without an origin."""
+    """Return Open Graph tags for a page; empty without an origin."""
     if not view.origin:
         return ""
     shown = view.href(mode="read", chosen=None, where=None)
@@ -76,9 +76,9 @@ def card(library: Library, study: Study, view: View) -> str:
 
 
 def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
-    """The game of a view, or best play from its position with its loop gone round.
+    """Return the game of a view, or best play with its loop repeated, as start and frames.
 
-    At most `MOST_PLIES` of it. Raises like `Tablebase.probe` where there is no game.
+    At most `MOST_PLIES` frames. Raises `Tablebase.probe`'s errors if there is no game.
     """
     if view.moves:
         moves = view.moves[:MOST_PLIES]
@@ -97,7 +97,7 @@ def _title(view: View) -> str:
 
 
 def _said(library: Library, study: Study, view: View) -> str:
-    """The outcome, and why; of a game or a puzzle, what is to be done."""
+    """Return outcome and reason; for a game or puzzle only the task."""
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if study.result is None:

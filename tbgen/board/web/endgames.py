@@ -1,10 +1,10 @@
-"""The pages of tables: all endgames by type, and everything that is known of one.
+"""Pages of tables: all endgames by attacking pieces, and the figures of one.
 
-/endgames           a matrix, who attacks in rows, who defends in columns; then lists by the kind of
-                    piece that attacks: outcome class, longest, share, proof
+/endgames           matrix with attackers in rows and defenders in columns; then lists by attacking
+                    piece type: class, longest win, shares, proof
 /endgames/KRKN      longest wins per order, results, distances, captures, files
 
-What makes an endgame won, drawn or open is decided in `tbgen.finding.handbook`.
+`tbgen.finding.handbook` determines whether an endgame is won, drawn or open.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.proofs import ProofState, ProofStatus
 
 MAX_NODES = 400
-"""Materials in a dependency graph that is drawn; the list of captures is always given."""
+"""Most materials in a drawn graph of captures; the list of captures is always shown."""
 
 _TYPES = {
     PieceType.ROOK: "rook",
@@ -52,13 +52,13 @@ _TYPES = {
 
 
 def endgame_type(army: Army) -> str:
-    """`rook` .. `pawn` if the army attacks with one kind of piece only, else `other`."""
+    """Return `rook` .. `pawn` if the army has one kind of attacking piece, else `other`."""
     kinds = [kind for kind in _TYPES if army.count(kind)]
     return _TYPES[kinds[0]] if len(kinds) == 1 else "other"
 
 
 def list_page(library: Library, view: View) -> Answer:
-    """All endgames, by the kind of piece that attacks."""
+    """Return all endgames by attacking piece type."""
     key = "list", tuple(view.settings().items()), view.language
     overview, sections = library.recall(key, lambda: _overview(library, view))
     empty = ""
@@ -74,7 +74,7 @@ def list_page(library: Library, view: View) -> Answer:
 
 
 def material_page(library: Library, view: View, material: Material) -> Answer:
-    """One endgame."""
+    """Return the figures of one endgame; raises `RequestError` and `Tablebase.probe`'s errors."""
     if not material.needs_table:
         raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
     figures, file = library.statistics(material)
@@ -107,7 +107,7 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
 
 
 def _overview(library: Library, view: View) -> tuple[str, str]:
-    """The matrix, and the lists by the kind of piece that attacks; empty without tables."""
+    """Return the matrix, and the lists by attacking piece type; empty without tables."""
     groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
     cells = {}
     for name in library.available():
@@ -141,7 +141,7 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
 
 
 def _filters(view: View) -> str:
-    """Filters of the list, where scripts run: a text, an outcome, the state of proof."""
+    """Return filters of the list by text, class and state of proof; hidden without scripts."""
     box = view.message("filter")
     classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
     proofs = [(f".proof.{_css(state)}", f"proof_short_{_css(state)}") for state in ProofState]
@@ -159,7 +159,7 @@ def _filters(view: View) -> str:
 
 
 def _css(state: ProofState) -> str:
-    """`proven`, `but_for`, `unproven`."""
+    """Return the CSS class of a proof state: `proven`, `but_for`, `unproven`."""
     return state.name.lower()
 
 
@@ -182,7 +182,7 @@ def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatu
 
 
 def _facts(library: Library, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
-    """Everything that is one number."""
+    """Return the list of single figures."""
     kind = class_of(figures.red_to_move)
     seconds, time = file["build_seconds"], view.text("unknown_time")
     if seconds is not None:
@@ -208,7 +208,7 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
 
 
 def _puzzle(figures: TableStatistics, view: View) -> str:
-    """Links to a puzzle and to the search; empty for an endgame that nobody wins."""
+    """Return links to puzzles and to the search; empty for an endgame without wins."""
     if not figures.red_to_move.wins + figures.black_to_move.wins:
         return ""
     puzzle, search = (
@@ -221,7 +221,7 @@ def _puzzle(figures: TableStatistics, view: View) -> str:
 
 
 def _results(view: View, figures: TableStatistics) -> str:
-    """Wins of Red, draws and wins of Black, for either side to move."""
+    """Return Red's wins, draws and Black's wins, for either side to move."""
     rows = []
     for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
         turn = view.text("to_move", side=view.text(side))
@@ -236,7 +236,7 @@ def _results(view: View, figures: TableStatistics) -> str:
 
 
 def _picture(figures: TableStatistics, order: int, view: View) -> str:
-    """The histogram of an order, with its name."""
+    """Return the histogram of an order, with its name."""
     name = view.text("order_n", n=order)
     picture = histogram(
         figures,
@@ -266,7 +266,7 @@ def _captures(library: Library, view: View, material: Material) -> str:
 
 
 def _graph(library: Library, view: View, material: Material) -> str:
-    """All materials that captures lead to, one row for each number of pieces."""
+    """Return the graph of all materials reachable by captures, one row per number of pieces."""
     if closure_size(material) > MAX_NODES:
         return ""
     nodes = material.closure()
@@ -304,21 +304,21 @@ def _graph(library: Library, view: View, material: Material) -> str:
 
 
 def _taken(letter: str, view: View) -> str:
-    """The name of a piece that is taken, by its FEN letter."""
+    """Return the name of a captured piece, given its FEN letter."""
     side = Side.RED if letter.isupper() else Side.BLACK
     return piece_name(piece_code(side, LETTERS.index(letter.upper())), view.language)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """An endgame in the matrix: `won`, `drawn` or `open`, and its longest distance in plies."""
+    """Endgame in the matrix: class `won`, `drawn` or `open`, and longest distance in plies."""
 
     kind: str
     longest: int
 
 
 def matrix(cells: Mapping[Material, Cell], view: View) -> str:
-    """The table; the armies with the most pieces last."""
+    """Return the matrix of endgames, armies with fewer pieces first."""
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
     head = "".join(f'<th scope="col">{_name(army, Side.BLACK, view)}</th>' for army in columns)
@@ -355,7 +355,7 @@ def _cell(material: Material, cell: Cell, view: View) -> str:
 
 
 def _name(army: Army, side: Side, view: View) -> str:
-    """Letters, with the words to be pointed at; the words themselves where they are short."""
+    """Return the letters of an army with its name as tooltip; in Chinese the short name."""
     words = army_name(army, side, view.language)
     if view.language != "en":
         return escape(words)
@@ -363,5 +363,5 @@ def _name(army: Army, side: Side, view: View) -> str:
 
 
 def _armies(armies: Iterable[Army]) -> list[Army]:
-    """Each once, those with few pieces first."""
+    """Return distinct armies, those with fewer pieces first."""
     return sorted(set(armies), key=lambda army: (sum(army.strength), army.strength))

@@ -208,7 +208,7 @@ def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
         for move in rung.moves[made:]:
             shot = frame_of(move, position.after(*move))
             caption = captions_of([shot], None, view.language)[0]
-            if order is not None:  # the way out of the loop before
+            if order is not None:  # first move out of the previous loop
                 caption = view.text("ladder_out" if rung.order else "ladder_last",
                                n=rung.order or moves_in_words(rung.plies, view))  # fmt: skip
                 order = None
@@ -217,13 +217,13 @@ def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
         made, order = len(rung.moves), rung.order
         line = rung.loop or library.line(rung.position)
         shots = frames_of_line(line)
-        # The loop once round, from the position of the rung until that comes again.
+        # One pass through the loop, starting at the position of the rung.
         shots = [*shots[rung.turn :], *shots[line.loop_start or 0 : rung.turn]]
         yield from zip(shots, captions_of(shots, loser_of(line), view.language), strict=True)
 
 
 def _rung(view: View, rung: Rung) -> str:
-    """One step: a small board with arrows, staying and what answers it, and leaving."""
+    """Return one step of the ladder: a small board, and the loser's choices in words."""
     reached = replace(view, mode="read", ply=0, ladder=False)
     for move in rung.moves:
         reached = reached.after(move)
@@ -246,7 +246,7 @@ def _rung(view: View, rung: Rung) -> str:
 
 
 def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Arrow]]:
-    """Choices of the loser of a loop, in words and arrows: to stay and be answered, or to leave."""
+    """Return the loser's choices in words and arrows: to stay in the loop, or to leave it."""
     parts = []
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
     chases = frame_of(kept.choice.move, kept.choice.after).label != "check"

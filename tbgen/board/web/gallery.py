@@ -77,7 +77,7 @@ def longest_wins(figures: TableStatistics) -> list[LongestWin]:
 
 
 def longest_win(library: Library, figures: TableStatistics, winner: Side) -> Position | None:
-    """A position from which a side to move has its longest win of order 0; None without any."""
+    """Find a longest win of order 0 with `winner` to move; None if there is none."""
     plies = longest_plies(figures, winner)
     material = Material.parse(figures.material)
     if not plies:
@@ -87,7 +87,7 @@ def longest_win(library: Library, figures: TableStatistics, winner: Side) -> Pos
 
 
 def longest_plies(figures: TableStatistics, winner: Side) -> int:
-    """The plies of a side's longest win of order 0 with its own turn; 0 without any."""
+    """Return the plies of the longest win of order 0 with `winner` to move; 0 without."""
     return max(
         (
             line.plies or 0
@@ -104,7 +104,7 @@ def gallery_page(
     """Return the positions of a histogram bar as small boards."""
     figures, _ = library.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
-    # Nothing has an order or plies of -1.
+    # -1 matches no position.
     order, plies = (number_of(query.get(name, ""), -1) for name in ("order", "plies"))
     wanted = behind_bar(winner, order, plies)
     number = count_of(figures, wanted)
@@ -181,7 +181,7 @@ def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
     wins = [found for found in map(longest_wins, library.all_statistics().values()) if found]
     plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
     plain.sort(key=lambda win: -win.plies)
-    # The longest of all is where the board begins.
+    # Skip the longest one: it is the board's first position.
     chosen: list[tuple[LongestWin, Offence | None]] = [
         (win, None) for win in plain[1 : 1 + LONGEST] if win.order == 0
     ]

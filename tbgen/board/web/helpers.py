@@ -66,7 +66,7 @@ class Shelf:
         fingerprint, tables = library.fingerprint, library.tables
         paths = []
         for name in tables.available():
-            with contextlib.suppress(KeyError):  # removed at this very moment
+            with contextlib.suppress(KeyError):  # removed meanwhile
                 paths.append(tables.path(name))
         return cls(fingerprint, tables.rule_set, tables.metric, tuple(paths))
 
@@ -102,7 +102,7 @@ class Helper:
 
         Raises `EOFError` or `OSError` if the process has ended.
         """
-        if self._owes:  # it compiles, and looks up when it is done
+        if self._owes:  # discard the answer to an abandoned request
             self._receive(go_on)
         self._connection.send((name, asked, None if shelf.fingerprint == self._known else shelf))
         self._known, self._owes = shelf.fingerprint, True
@@ -147,7 +147,7 @@ class Helpers:
         path = {"material": material.name}
         self._compiled.clear()
         try:
-            for query in _KERNELS[:SEARCHERS]:  # one process alone is soon free for others
+            for query in _KERNELS[:SEARCHERS]:  # a single process compiles the common ones only
                 asked = {"type": "http", "headers": [], "query_string": query, "path_params": path}
                 self._ask("json", Request(asked))
                 self._compiled.set()
@@ -199,7 +199,7 @@ class Helpers:
 
 def _answer_all(connection: Connection) -> None:
     """Answer requests until the server has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which is for the server, who ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server handles it and ends this process
     os.nice(NICE)
     endpoints: dict[str, Callable[[Request], Answer]] = {}
 
@@ -212,7 +212,7 @@ def _answer_all(connection: Connection) -> None:
             message = connection.recv()
         except (EOFError, OSError):
             return
-        if message is None:  # the end of a search that had ended by itself
+        if message is None:  # cancellation that arrived after the answer
             continue
         name, asked, shelf = message
         if shelf is not None:

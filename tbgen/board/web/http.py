@@ -282,7 +282,7 @@ class Gate:
             try:
                 return function(request)
             except AbandonedError:
-                return Answer("", TEXT, 503)  # which nobody reads
+                return Answer("", TEXT, 503)  # never sent
             except Exception as error:
                 return on_error(request, failure(error))
 

@@ -68,7 +68,7 @@ class Limits:
             if message["type"] == "http.response.start":
                 present = dict(message["headers"])
                 kind = present.get(b"content-type", b"").decode("latin-1")
-                # What is only confirmed has no type: a browser keeps the headers that it has.
+                # An answer 304 has no media type; the browser keeps its stored headers.
                 own = kind.startswith(OWN) or message["status"] == 304
                 missing = SECURITY_HEADERS | ({} if own else OPEN_HEADERS)
                 message["headers"] += [
@@ -124,7 +124,7 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
         problem = RequestError(413, "no request has a body here", "put everything in the query")
     if problem is None:
         return None
-    # Whatever was sent beyond the limits is not read.
+    # Close, as the rest of the request is not read.
     return failure(problem).response({"connection": "close", "allow": "GET, HEAD, OPTIONS"})
 
 

@@ -59,7 +59,7 @@ class Pages:
             view = read_view(request.query_params, self._library.first_position, language)
             check_legal(view.start)
         except PositionError as error:
-            # The editor says what is wrong, and has the text in its field to be mended.
+            # The editor shows the error, with the text in its field.
             return self._edit(request, error)
         return _MODES[view.mode](self._library, replace(view, origin=_origin(request)))
 
@@ -162,7 +162,7 @@ class Pages:
         move = self._library.opponent(view.start, view.moves)
         return _moved(view.after(move).href())
 
-    # -- the box -----------------------------------------------------------------------------
+    # -- search box --------------------------------------------------------------------------
 
     def find(self, request: Request) -> Answer:
         """Redirect to the target of the search box: an endgame, a position, a game, or an error."""
@@ -181,7 +181,7 @@ class Pages:
             try:
                 return self._game(view, read_game(asked))
             except MoveTextError as unreadable:
-                numbered = any(map(str.isdigit, asked))  # as every position is
+                numbered = any(map(str.isdigit, asked))  # every position has a digit
                 if " " in asked and (numbered or not asked.isascii()):
                     raise
                 if numbered:

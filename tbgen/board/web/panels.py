@@ -315,7 +315,7 @@ def share_panel(view: View) -> str:
     if can_rasterise():
         moving.append((picture("/v1/animation.gif", own), "GIF"))
         pixels = [(picture("/v1/render.png"), "PNG")]
-    untold = playing and not view.moves  # best play is shown where there are no moves
+    untold = playing and not view.moves  # without moves these would show best play
     found = [
         (own if playing else view.at(view.position).href(mode="read"), view.text("permalink")),
         *([] if untold else [(picture("/export.pgn"), view.text("export"))]),

@@ -1,10 +1,10 @@
-"""Playing against the table, or the engine where there is none: nothing tells what a move is worth.
+"""Play mode: games and puzzles against the table, or the engine where no table covers the position.
 
-    a game     task, score at its end, the referee's warnings, moves by name
-    a puzzle   a game with something to keep: open, right, lost or solved (`puzzles`)
-    practice   how strong the table plays (`practice`), and other puzzles
+    game       task, score at the end, warnings of the referee, moves by name
+    puzzle     game in which an outcome must be kept: open, right, lost or solved (`puzzles`)
+    practice   strength of the table, links to other puzzles
 
-The board, its buttons and what the script is told are those of `workspace`.
+Values of moves are not shown. `workspace` makes the board, its buttons and the data for the script.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tbgen.tables import Outcome
 
 
 def playing_page(library: Library, view: View) -> Answer:
-    """A game against the table; nothing tells what a move is worth."""
+    """Return the page of a game against the table or the engine."""
     study = library.study(view.positions, view.moves)
     over = game_over(study.over, view)
     task = ""
@@ -49,7 +49,7 @@ def playing_page(library: Library, view: View) -> Answer:
 
 
 def _reply(view: View) -> str:
-    """The move that was made last; empty where there is none."""
+    """Return the last move in words; empty if there is none."""
     if not view.moves:
         return ""
     before = view.positions[-2]
@@ -58,7 +58,7 @@ def _reply(view: View) -> str:
 
 
 def _task(library: Library, study: Study, view: View) -> str:
-    """The key of the message about the reader's task."""
+    """Return the text key of the reader's task."""
     mine = readers_turn(view)
     if study.result is not None:
         return "hidden" if mine else "table_thinks"
@@ -68,7 +68,7 @@ def _task(library: Library, study: Study, view: View) -> str:
 
 
 def _puzzle(library: Library, study: Study, view: View) -> str:
-    """The task of a puzzle, and its state; the script counts those that are solved."""
+    """Return task and state of a puzzle; the script counts solved ones."""
     if not view.task:
         return ""
     state = state_of(study, view.human, view.task, begun=bool(view.moves))
@@ -91,7 +91,7 @@ def _puzzle(library: Library, study: Study, view: View) -> str:
 
 
 def _practice(study: Study, view: View) -> str:
-    """The table's strength, and puzzles by their level, as links."""
+    """Return links to choose the table's strength, and to puzzles by level."""
     if study.result is None or study.result.metric is None:
         return ""
     strengths = [
@@ -116,7 +116,7 @@ def _practice(study: Study, view: View) -> str:
 
 
 def _score(library: Library, study: Study, view: View) -> str:
-    """Moves of the reader's win, and of the shortest; for wins by mate."""
+    """Return the moves of the reader's win, and of the shortest; only for wins by mate."""
     over = study.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""
@@ -128,7 +128,7 @@ def _score(library: Library, study: Study, view: View) -> str:
 
 
 def _plain_moves(study: Study, view: View) -> str:
-    """The moves in the playing mode, by name."""
+    """Return the legal moves by name, without values."""
     if not readers_turn(view) or study.over:
         return ""
     moves = sorted(study.moves, key=lambda move: move.move.iccs)

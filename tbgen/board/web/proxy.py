@@ -19,7 +19,7 @@ _HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 _PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
 
 _LINK = re.compile(rb'(\b(?:href|src|action|data-root)=")/(?!/)')
-"""Beginning of an attribute with an address of this server. Text of a page has no bare quotes."""
+"""Start of an attribute with an address of this server. Quotes in page text are escaped."""
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -30,7 +30,7 @@ def is_forwarded(headers: Headers) -> bool:
 
 
 class Forwarded:
-    """ASGI middleware: hands on requests of a proxy as those of its readers."""
+    """ASGI middleware: restores host, scheme, prefix and client of forwarded requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -41,7 +41,7 @@ class Forwarded:
             await self._app(scope, receive, send)
             return
         seen = _as_seen(scope)
-        scope["client"] = seen["client"]  # as the log names it
+        scope["client"] = seen["client"]  # for the log
         prefix = seen["root_path"].encode()
         await self._app(seen, receive, _Prefixing(send, prefix) if prefix else send)
 

@@ -123,7 +123,7 @@ def _prepare(library: Library, helpers: Helpers) -> None:
     can_rasterise()
     while not library.available():
         time.sleep(LOOK_SECONDS)
-        _ = library.fingerprint  # which looks into the directory
+        _ = library.fingerprint  # rescans the directory
     library.read_figures()
     helpers.compile()
 

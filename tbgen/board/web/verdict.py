@@ -1,6 +1,6 @@
-"""The answer to "who wins, how, and by which moves?", as parts of a page.
+"""Outcome of a position and its moves, as parts of a page.
 
-The order-value of a move is there on demand.
+Orders and values of all moves are in a folded table.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from tbgen.rules.attacks import attacks
 from tbgen.tables import Metric, Outcome, ProbeResult, RuleSet, Value
 
 SHOWN = 12
-"""Moves of the best outcome that are listed at once; the others are folded."""
+"""Moves of the best outcome that are listed; further ones are folded."""
 
 
 MOST_NAMED = 12
-"""Men of an endgame that is named in words; others have their letters only."""
+"""Most pieces of an endgame that is named in words; larger ones are named by letters."""
 
 
 def outcome_word(outcome: Outcome | None) -> str:
-    """`win`, `draw`, `loss` or `unknown`."""
+    """Return `win`, `draw`, `loss` or `unknown`."""
     return "unknown" if outcome is None else outcome.name.lower()
 
 
 def short(worth: Value | None) -> str:
-    """A value in a few characters: moves to the end, `#` for mate, `↻` and the order."""
+    """Format a value in a few characters: moves to the end, `#` for mate, `↻` and the order."""
     if worth is None:
         return "?"
     if worth.outcome == Outcome.DRAW:
@@ -53,18 +53,18 @@ def short(worth: Value | None) -> str:
 
 
 def moves_in_words(plies: int, view: View) -> str:
-    """`19 moves`, of the winner, in so many plies."""
+    """Format plies as moves of the winner: `19 moves`."""
     moves = (plies + 1) // 2
     return view.text("one_move" if moves == 1 else "n_moves", n=moves)
 
 
 def rules_name(rule_set: RuleSet, view: View) -> str:
-    """The meaning of a repetition under a rule set."""
+    """Return the text on how a rule set judges repetition."""
     return view.text(f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
 
 
 def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
-    """Outcome in a word and a number, why, whose turn it is, and in which endgame."""
+    """Return outcome, distance, reason, side to move and endgame of a position."""
     result = study.result
     if result is None:
         key = "no_verdict" if can_be_built(study) else "no_verdict_ever"
@@ -92,12 +92,12 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
 
 
 def can_be_built(study: Study) -> bool:
-    """True if a table can hold a position that has none."""
+    """Return whether a table can cover a position that has none."""
     return bool(getattr(study.missing, "command", ""))
 
 
 def _how(position: Position, result: ProbeResult, view: View) -> str:
-    """`mate in 19 moves`."""
+    """Return the distance in words: `mate in 19 moves`."""
     side = position.side
     loser = side if result.outcome == Outcome.LOSS else side.other
     if result.order:
@@ -110,7 +110,7 @@ def _how(position: Position, result: ProbeResult, view: View) -> str:
 
 
 def _turn_and_endgame(view: View) -> str:
-    """Whose turn it is, and the endgame with a link to its figures."""
+    """Return the side to move, and the endgame with a link to its figures."""
     material = view.position.material
     side = view.position.side.name.lower()
     turn = view.message("to_move", side=view.position.side)
@@ -126,7 +126,7 @@ def _turn_and_endgame(view: View) -> str:
 
 
 def _order_note(position: Position, result: ProbeResult, view: View) -> str:
-    """The meaning of a position's order, where it has one."""
+    """Return the meaning of a position's order; empty for order 0."""
     if not result.order:
         return ""
     key = "order_one" if result.order == 1 else "order_many"
@@ -139,7 +139,7 @@ def _order_note(position: Position, result: ProbeResult, view: View) -> str:
 
 
 def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
-    """All moves, best first: those that keep the outcome as a table, the others folded."""
+    """Return all moves, best first: those that keep the outcome as a table, the others folded."""
     if not study.moves:
         said = view.message("no_moves", side=study.position.side)
         return f'<p class="notice">{said}</p>'
@@ -172,7 +172,7 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
 def _listed(
     study: Study, view: View, moves: list[RootMove], mechanism: Mechanism | None
 ) -> str:  # fmt: skip
-    """The moves that keep the outcome, with reasons; beyond `SHOWN` as chips."""
+    """Return the moves that keep the outcome, with reasons; beyond `SHOWN` as chips."""
     if moves[0].outcome == Outcome.DRAW:
         return f'<p class="chips">{"".join(_chip(study, view, move) for move in moves)}</p>'
     head = [view.text(key) for key in ("move", "result", "why")]
@@ -186,7 +186,7 @@ def _listed(
 
 
 def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
-    """A move: link, number with the signs of best, capture and check, and why."""
+    """Return the cells of a move: link, value, reason with the tags best, capture and check."""
     refused = forbidden(study, view, move.move)
     signs = (
         ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),
@@ -202,7 +202,7 @@ def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) 
 
 
 def _chip(study: Study, view: View, move: RootMove) -> str:
-    """A move and its number, with the reason for those who point at it."""
+    """Return a move with its value, and the reason as tooltip."""
     reason = escape(explain_move(study.result, move, words=view.words))
     number = f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>'
     return (
@@ -212,13 +212,13 @@ def _chip(study: Study, view: View, move: RootMove) -> str:
 
 
 def move_link(study: Study, view: View, move: RootMove) -> str:
-    """A move as a link to the position after it."""
+    """Return a link to the position after a move."""
     label = format_move(study.position, move.move, view.notation)
     return link(view.after(move.move).href(), label, "move", f' data-move="{move.move.iccs}"')
 
 
 def forbidden(study: Study, view: View, move: Move) -> str:
-    """The referee's word on a move that loses by repetition."""
+    """Return the referee's reason if a move loses by repetition; else nothing."""
     if not study.forbidden or move not in study.forbidden:
         return ""
     judgement = study.forbidden[move]
@@ -228,7 +228,7 @@ def forbidden(study: Study, view: View, move: Move) -> str:
 
 
 def _technical(study: Study, view: View) -> str:
-    """Orders and values of all moves, folded."""
+    """Return orders and values of all moves, folded."""
     rows = [
         [
             f"<code>{escape(format_move(study.position, move.move, view.notation))}</code>",
@@ -251,7 +251,7 @@ def _technical(study: Study, view: View) -> str:
 
 
 def referee(study: Study, view: View) -> str:
-    """The verdict on a repetition, with its reason."""
+    """Return the verdict on a repetition, with its reason."""
     judgement = study.judgement
     if judgement is None or not judgement.conducts:
         return ""
@@ -265,7 +265,7 @@ def referee(study: Study, view: View) -> str:
 
 
 def game_over(over: Over | None, view: View) -> str:
-    """The winner and the reason; empty while the game goes on."""
+    """Return the winner and the reason; empty while the game continues."""
     if over is None:
         return ""
     result = result_name(over.winner, view.language)
@@ -279,7 +279,7 @@ def game_over(over: Over | None, view: View) -> str:
 
 
 def chase_arrows(position: Position, mechanism: Mechanism | None) -> list[Arrow]:
-    """Arrows from chasers to their victim, where they attack it now."""
+    """Return arrows from chasers to the victim, if they attack it now."""
     if mechanism is None or mechanism.offence != Offence.CHASE or mechanism.victim is None:
         return []
     victim = mechanism.victim.square

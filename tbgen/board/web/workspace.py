@@ -1,9 +1,9 @@
-"""One board in its modes: looking a position up, and what `playing` shares with that.
+"""Page of a position with all its modes: the look-up page, and the parts shared with `playing`.
 
     <main>  verdict | stage (board and buttons) | side (moves and panels)
 
-Every move is a link to the position after it, so the pages work without scripts; pieces on the
-board are links too (`from=`), and then the points they can go to, with what the move is worth.
+Every move is a link to the position after it, so pages work without scripts. Pieces on the board
+are links, too (`from=`); then their targets are links, with the value of each move.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ from tbgen.rules.attacks import find_king
 from tbgen.tables import Outcome
 
 MOST_ARROWS = 3
-"""Best moves that are drawn on the board; more of them would hide it."""
+"""Most arrows of best moves on the board."""
 
 
 def reading_page(
     library: Library, view: View, stated: str = "", fault: MoveTextError | None = None
 ) -> Answer:
-    """A position with all that is known of it.
+    """Return the look-up page of a position.
 
-    stated : a result of the game, as PGN has it, that is another than the one known here
-    fault : of the move that was to follow
+    stated : result in the PGN of the game, if it differs from the known one
+    fault : error of the move that was to follow
     """
     study = library.study(view.positions, view.moves)
     mechanism = library.mechanism(study)
@@ -97,7 +97,7 @@ def reading_page(
 
 
 def _fault(view: View, fault: MoveTextError | None) -> str:
-    """Return a notice of what is wrong with the next move of a game, and of its number."""
+    """Return a notice on the next move of a game, which is illegal or malformed."""
     if fault is None:
         return ""
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
@@ -110,7 +110,7 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
 
 
 def _stated(study: Study, view: View, stated: str) -> str:
-    """Return a notice that a game's own result is another than that of the rules or tables."""
+    """Return a notice that a game's own result contradicts the rules or the tables."""
     if not stated:
         return ""
     winners = {result: winner for winner, result in RESULTS.items()}
@@ -123,7 +123,7 @@ def _stated(study: Study, view: View, stated: str) -> str:
 def board_page(
     library: Library, study: Study, view: View, verdict: str, marks: Marks, side: str
 ) -> Answer:
-    """The frame of looking up and of playing."""
+    """Return the page that the look-up and play modes share."""
     main = (
         f'<section class="verdict">{verdict}</section>'
         f'<section class="stage">{draw(study.position, view.look, marks)}'
@@ -137,7 +137,7 @@ def board_page(
 
 
 def readers_turn(view: View) -> bool:
-    """Return whether the side that the reader plays is to move."""
+    """Return whether the reader's side is to move."""
     return view.position.side == view.human
 
 
@@ -145,7 +145,7 @@ def readers_turn(view: View) -> bool:
 
 
 def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
-    """Links from pieces that may move and to targets of the chosen one; arrows for the rest."""
+    """Return links of movable pieces, targets of the chosen one, heat map and arrows."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
     for move in study.moves:
@@ -183,7 +183,7 @@ def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | 
 
 
 def _controls(library: Library, study: Study, view: View) -> str:
-    """Controls of the position, as links that look like buttons."""
+    """Return the buttons below the board, which are links."""
     playing = view.mode == "play"
     suggested = None if study.over else study.suggested
     found = []
@@ -221,7 +221,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
 
 
 def _hint(study: Study, suggested: RootMove, view: View) -> str:
-    """The piece of the best move, then the move; only what has been asked for is told."""
+    """Return the piece of the best move, then the move: only the part asked for."""
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(study.position.board[suggested.move.source], view.language)
@@ -238,13 +238,13 @@ def _reply_href(view: View) -> str:
 
 
 def _back(view: View) -> str:
-    """The address of taking back: in the playing mode the reader's own turn."""
+    """Return the address after taking back a move; in play mode, to the reader's last turn."""
     alone = view.mode != "play" or not readers_turn(view) or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
 def _data(library: Library, study: Study, view: View) -> dict[str, str]:
-    """Data for the script: the targets of keys, and of every move."""
+    """Return data attributes for the script: addresses for keys, and of every move."""
     reading = view.mode == "read"
     data = {
         "mode": view.mode,

@@ -1,11 +1,10 @@
-// The board comes alive: links are followed without leaving the page, pieces are clicked, dragged
-// and driven with the keys, lines and loops play themselves.
+// Script of the board: navigation without page loads, moves by click, drag and keys, played lines.
 //
-//   picture  squares, marks, arrows        travel  links        moves, setup  what a press does
-//   film     lines that play themselves    keys    keyboard     here          clicks and drags
-//   screen   the whole screen, for classes
+//   picture  squares, marks, arrows     travel  links        moves, setup  effects of a press
+//   film     playback of lines          keys    keyboard     board         clicks and drags
+//   screen   full screen
 //
-// All knowledge is the server's: every page says in data attributes where each move leads.
+// The server supplies all chess knowledge: data attributes of a page hold the address of each move.
 
 import { board, main, pieceOn, point, pointer, squareAt, still } from "./picture.js";
 import { address, arrive, follows, go, onArrival, state } from "./travel.js";
@@ -30,7 +29,7 @@ document.addEventListener("click", (event) => {
   if (element.closest(".play-line")) return void playFilm();
   if (element.closest(".whole-screen")) return void wholeScreen();
   if (element.closest(".stage svg.board") && !element.closest("a.heat")) {
-    event.preventDefault();  // the links on the board are for readers without scripts
+    event.preventDefault();  // links on the board are for pages without scripts
     return undefined;
   }
   const frame = filming() && element.closest("[data-step], [data-frame]");
@@ -72,7 +71,7 @@ document.addEventListener("pointerdown", (event) => {
   event.preventDefault();
 });
 
-// A finger on a piece drags it; anywhere else it scrolls the page.
+// A touch on a piece drags it; elsewhere it scrolls the page.
 document.addEventListener("touchstart", (event) => {
   if (event.target.closest(".stage .pieces use") && !filming()) event.preventDefault();
 }, { passive: false });
@@ -146,7 +145,7 @@ function remember(href) {
   try {
     localStorage.setItem("settings", kept);
   } catch {
-    // A browser that keeps nothing forgets the choice with the page.
+    // Without storage the choice lasts as long as the page.
   }
 }
 
@@ -160,14 +159,14 @@ function remembered() {
 
 onArrival((reply) => {
   if (reply && main().dataset.reply) {
-    // Takes the place of the reader's move in the history, so that going back is taking back.
+    // Replaces the history entry of the reader's move, so that "back" takes both moves back.
     const answer = () => go(main().dataset.reply, { keep: "replace" });
     state.reply = setTimeout(answer, still() ? 50 : 500);
   }
 });
 
 arrive(true);
-// A shared link says nothing of the reader's own choices, unless it was made with others.
+// Stored settings apply unless the address contains others.
 const asked = new URLSearchParams(location.search);
 const own = [...new URLSearchParams(remembered())].filter(([name]) => !asked.has(name));
 if (own.length) {

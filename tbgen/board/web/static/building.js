@@ -1,4 +1,4 @@
-// A build is watched: how far it is, as the server says, and the page again when it has ended.
+// Progress of a build, by server-sent events; reloads the page at the end.
 
 import { main, say } from "./picture.js";
 import { go, onArrival } from "./travel.js";

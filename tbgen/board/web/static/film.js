@@ -1,5 +1,5 @@
-// Lines that play themselves: best play on the board of the mode "line", and move by move in the
-// mode "read". A film ends where the referee, mate or a draw ends it; a loop goes round.
+// Playback of lines: best play in mode "line", and move by move in mode "read". A line ends by the
+// referee, mate or a draw; a loop repeats.
 
 import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point, still } from "./picture.js";
 import { go, onArrival, state } from "./travel.js";
@@ -56,7 +56,7 @@ function step(move) {
   if (!still()) glide(use, move.slice(0, 2), move.slice(2), 220);
 }
 
-// One step of the buttons or the keys: "first", "back", "forward", "last", "loop".
+// Seek by button or key: "first", "back", "forward", "last", "loop".
 export function seek(where) {
   const last = film.shots.length;
   const to = { first: 0, back: Math.max(0, film.at - 1), forward: Math.min(last, film.at + 1), last, loop: film.loop }[where];
@@ -101,7 +101,7 @@ export async function autoplay() {
   label(main().querySelector(".autoplay"), true);
   let keep = "push";
   while (!player.stopped && main().dataset.suggested && !main().dataset.over) {
-    // One entry of the history for all of it: going back is going back to where it began.
+    // One history entry for the whole playback: "back" returns to its start.
     if (!(await go(main().dataset.suggested, { keep }))) break;
     keep = "replace";
     await pause(700);

@@ -1,4 +1,4 @@
-// The keyboard, while the board has the focus: everywhere else keys do what they do on any page.
+// Keyboard, active while the board has the focus.
 
 import { board, cells, clear, main, mark, say, square } from "./picture.js";
 import { go, onArrival, state } from "./travel.js";

@@ -1,10 +1,10 @@
-// Lists and texts: the endgames filtered as one types and sorted by a column, codes copied.
+// List of endgames: filter while typing, sort by a column. Buttons that copy texts.
 
 import { main } from "./picture.js";
 import { onArrival, within } from "./travel.js";
 
-// Rows that have each word of the filter; or one endgame alone, where the filter is its name in
-// any spelling, as the box takes them.
+// Show rows that contain each word of the filter; or only `material`, if the filter is its name in
+// any spelling that the search box accepts.
 function narrow(material) {
   const words = main().querySelector("input.filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = [...main().querySelectorAll("select.filter")].map((box) => box.value).filter(Boolean);
@@ -24,7 +24,7 @@ function narrow(material) {
 
 let named = { typed: "", material: null };
 
-// Leaving the field changes nothing: rows must not move under a pointer that is pressing one.
+// Leaving the field changes nothing: rows must not move while one is being clicked.
 async function filter(event) {
   if (!event.target.matches(".filter")) return;
   const typed = main().querySelector("input.filter").value.trim();
@@ -39,7 +39,7 @@ async function filter(event) {
     named.material = tables[0].material;
     narrow(named.material);
   } catch {
-    // Without an answer the words are all there is.
+    // Without an answer, filter by words only.
   }
 }
 
@@ -76,7 +76,7 @@ document.addEventListener("click", async (event) => {
   button.textContent = (await copy(button)) ? button.dataset.done : button.dataset.failed;
 });
 
-// Browsers give the clipboard to encrypted pages alone; elsewhere a text is selected, and copied as by the keys.
+// The clipboard API needs HTTPS or localhost; elsewhere select the text and run the copy command.
 async function copy(button) {
   try {
     await navigator.clipboard.writeText(button.dataset.copy);

@@ -1,4 +1,4 @@
-// Making moves on the board: choosing a piece shows where it may go and what that is worth.
+// Moves on the board: selecting a piece shows its targets with the value of each move.
 
 import { arrow, board, clear, main, mark, pieceOn, say, target, tip } from "./picture.js";
 import { complain, go, onArrival, state } from "./travel.js";
@@ -36,13 +36,13 @@ export function press(name) {
   return choose(name === state.chosen ? null : name);
 }
 
-// Whether the side to move has a piece there.
+// Whether a piece of the side to move is on the square.
 function isOwn(name) {
   const letter = pieceOn(name)?.getAttribute("href").slice(3);
   return letter !== undefined && (letter === letter.toUpperCase()) === board().dataset.fen.endsWith("_w");
 }
 
-// The server says why a piece cannot go there, as it does of any move that is none.
+// Request the illegal move, so that the server explains why it is illegal.
 export function refuse(from, to) {
   const [legal] = Object.keys(known).filter((move) => move.startsWith(from));
   choose(null);
@@ -67,6 +67,6 @@ onArrival(() => {
   known = JSON.parse(main().dataset.moves || "{}");
   state.chosen = null;
   if (board()) for (const use of board().querySelectorAll(".pieces use")) tip(use);
-  // Without scripts the chosen piece shows its targets as links; here they are marks.
+  // Replaces the server's links to targets by marks.
   if (main().dataset.chosen && board()) choose(main().dataset.chosen);
 });

@@ -1,4 +1,4 @@
-// The board on the screen: squares and points, pieces, marks and arrows. It knows no addresses.
+// Drawing on the board: squares and points, pieces, marks and arrows. No links.
 
 const SVG = "http://www.w3.org/2000/svg";
 const STEP = 100;
@@ -89,7 +89,7 @@ export function newPiece(letter, x, y, name = "") {
   return use;
 }
 
-// A piece with its square and its name, as readers of the screen have it.
+// Set square and accessible name of a piece.
 export function call(use, letter, name) {
   use.dataset.square = name;
   const names = main().dataset.names && JSON.parse(main().dataset.names);
@@ -99,7 +99,7 @@ export function call(use, letter, name) {
   tip(use);
 }
 
-// The name of a piece for those who point at it.
+// Show the name of a piece as tooltip.
 export function tip(use) {
   const words = use.getAttribute("aria-label") || use.closest("a")?.getAttribute("aria-label");
   if (!words) return;
@@ -128,7 +128,7 @@ export function mark(kind, name, radius) {
   return circle;
 }
 
-// Where a piece may go, with what the move is worth.
+// Mark a target of the selected piece, with the value of the move.
 export function target(name, outcome, label) {
   const group = document.createElementNS(SVG, "g");
   const [x, y] = point(name);

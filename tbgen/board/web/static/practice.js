@@ -1,5 +1,5 @@
-// Puzzles solved in a row, kept in this browser alone. A puzzle counts once: when it is solved without
-// the hint that shows the move, or when what was to be kept is gone.
+// Number of puzzles solved in a row, stored in this browser. A puzzle counts once: as solved, or as
+// failed when the outcome is lost or the hint has shown the move.
 
 import { main } from "./picture.js";
 import { onArrival } from "./travel.js";
@@ -18,7 +18,7 @@ function keep(counts) {
   try {
     localStorage.setItem("puzzles", JSON.stringify(counts));
   } catch {
-    // A browser that keeps nothing counts nothing.
+    // Without storage nothing is counted.
   }
 }
 

@@ -1,4 +1,4 @@
-// The whole screen for a class: the board at its full height, what is said of it beside it in large letters.
+// Full screen, for classes: the board at full height, texts beside it in large letters.
 
 import { main } from "./picture.js";
 import { onArrival } from "./travel.js";

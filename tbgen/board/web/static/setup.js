@@ -1,4 +1,4 @@
-// Setting a position up: pieces are dragged or put onto points, and dragged off again.
+// Editor: pieces are dragged or put onto points, and dragged off again.
 
 import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./picture.js";
 import { go, onArrival, root, state } from "./travel.js";
@@ -14,7 +14,7 @@ function set(found) {
   return go(main().dataset.edit.replace("@", `${toFen(found)}_${side}`), { animate: false, keep: "replace" });
 }
 
-// A point has been pressed, or a piece dropped there (null: off the board).
+// Handle a press on a point, or a drop there (null: off the board).
 export function edit(name) {
   const found = cells();
   if (state.chosen) {
@@ -83,14 +83,14 @@ document.addEventListener("touchstart", (event) => {
   if (event.target.closest(".palette .piece")) event.preventDefault();
 }, { passive: false });
 
-// A finger that only touches the palette makes no click, since its touch is taken.
+// A tap on the palette causes no click, as its touchstart is prevented.
 document.addEventListener("touchend", (event) => {
   const button = event.target.closest(".palette .piece");
   const end = event.changedTouches[0];
   if (button && button.contains(document.elementFromPoint(end.clientX, end.clientY))) takePiece(button.dataset.piece);
 });
 
-// The text is checked as it is typed; the field keeps the focus and its text.
+// Check the text while it is typed; the field keeps focus and text.
 let typing = null;
 document.addEventListener("input", (event) => {
   const field = event.target;

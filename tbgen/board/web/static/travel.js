@@ -1,14 +1,14 @@
-// Following links without leaving the page: a link's address -> fetch -> a new <main>.
+// Navigation without page loads: address of a link -> fetch -> new <main>.
 //
-// Errors keep the board, and say what is wrong above it. What is new is said to readers of the
-// screen, and the focus stays where it was.
+// On errors the board stays, with the message above it. The live region announces the new page, and
+// the focus is kept.
 
 import { board, cells, glide, main, pieceOn, say, still } from "./picture.js";
 
-// Where the board stands on its server: "/", or more behind a proxy.
+// Path prefix of the board: "/", or longer behind a proxy.
 export const root = document.documentElement.dataset.root;
 
-// The address of a path that the server has given.
+// Add the prefix to a path from the server.
 export function within(path) {
   return path.startsWith("/") && !path.startsWith(root) ? root + path.slice(1) : path;
 }
@@ -19,12 +19,12 @@ export const state = {
 
 const arrivals = [];
 
-// Something to do after each page.
+// Register a function to run after each page.
 export function onArrival(what) {
   arrivals.push(what);
 }
 
-// `form` is posted, if there is one.
+// Follow an address. `form`, if given, is posted.
 export async function go(href, { keep = "push", animate = true, reply = true, form = null } = {}) {
   state.loading?.abort();
   clearTimeout(state.reply);
@@ -83,18 +83,18 @@ export function complain(words) {
   (main().querySelector(".verdict") || main()).prepend(note);
 }
 
-// What a reader of the screen is told of a new page.
+// Summary of a new page for the live region.
 function summary() {
   const parts = main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, .notice.over, .problem li");
   return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(stop());
 }
 
-// Between two sentences.
+// Separator of two sentences.
 function stop() {
   return document.documentElement.lang === "en" ? ". " : "。";
 }
 
-// How to find the focused element again on the next page.
+// Selector that finds the focused element on the next page.
 function focused() {
   const active = document.activeElement;
   if (!active || active === document.body) return null;
@@ -119,7 +119,7 @@ function slide(before) {
 }
 
 export function address(element) {
-  // Links inside a picture carry an SVGAnimatedString.
+  // href of an SVG link is an SVGAnimatedString.
   const value = element.href;
   return new URL(typeof value === "string" ? value : value.baseVal, location.href);
 }
