@@ -75,7 +75,7 @@ def search_page(
 def _results(
     library: Library, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> str:
-    """The positions, and how much of the table they stand for."""
+    """Return the positions found, the share of the table searched, and links to more."""
     found = search(library, material, read_query(asked), seed, sort=asked.get("sort"))
     captions = [_caption(library, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):

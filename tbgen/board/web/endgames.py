@@ -248,7 +248,7 @@ def _picture(figures: TableStatistics, order: int, view: View) -> str:
 
 
 def _captures(library: Library, view: View, material: Material) -> str:
-    """Materials that each capture leads to, and whether their tables are here."""
+    """Return the material after each capture, with a link if its table is present."""
     present = {name.material for name in library.available()}
     items = []
     for taken, child in library.children(material):
