@@ -21,9 +21,10 @@ from tbgen.board.drawing.flipbook import flipbook
 from tbgen.board.knowledge.library import MAX_LINE, Library, Study
 from tbgen.board.knowledge.pgn import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
+from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.web.embed import told
+from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
-from tbgen.board.web.openapi import MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
 from tbgen.board.web.state import View, position_text, read_view
 from tbgen.finding.query import LARGEST, read_query
 from tbgen.indexing import Material, Position
@@ -44,6 +45,9 @@ PNG_WIDTH = 640
 
 GIF_WIDTH = 480
 """Default width of a GIF in pixels; smaller than a PNG, as a GIF holds many pictures."""
+
+MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
+"""Pixels of a picture; a smaller width is raised to the minimum."""
 
 
 class Api:
@@ -188,7 +192,7 @@ class Api:
 
     def graph(self, request: Request) -> Answer:
         """Return all materials reachable by captures, down to the bare kings."""
-        material = _material(request)
+        material = _bounded(request)
         present = {name.material for name in self._library.available()}
         nodes = [
             {
@@ -205,7 +209,7 @@ class Api:
 
     def dot(self, request: Request) -> Answer:
         """Return the graph of captures for Graphviz."""
-        material = _material(request)
+        material = _bounded(request)
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
             for node in material.closure()
@@ -222,8 +226,9 @@ class Api:
         _ = self._library.fingerprint, self._library.first_position
         return Answer({"status": "ok", "tables": len(self._library.available())})
 
-    def metrics(self, gate: Gate) -> Answer:
+    def metrics(self, request: Request) -> Answer:
         """Return counts in Prometheus' text format."""
+        gate: Gate = request.app.state.gate
         cache = self._library.tables.cache_info
         lines = [
             "# TYPE tbgen_requests_total counter",
@@ -344,4 +349,12 @@ def _material(request: Request) -> Material:
         raise RequestError(
             404, f"{material} has no table: without an attacker all is drawn", "try KRKN"
         )
+    return material
+
+
+def _bounded(request: Request) -> Material:
+    """Return the material in the path; raise `RequestError` for an enormous graph of captures."""
+    material = _material(request)
+    if closure_size(material) > 10 * MAX_NODES:
+        raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
     return material

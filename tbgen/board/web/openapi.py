@@ -2,7 +2,6 @@
 
     ENDPOINTS  ->  /openapi.json        OpenAPI 3.1
                ->  /api                 a form for every address; the browser shows raw answers
-               ->  KNOWN                parameters of every address
 
 Unknown parameters are refused: an answer that ignores one would be taken for the answer to the
 whole question. `schemas` describes the answers field by field; `api` makes them.
@@ -22,20 +21,16 @@ from tbgen.board.knowledge.games import MAX_MOVES
 from tbgen.board.knowledge.library import MAX_LINE
 from tbgen.board.knowledge.search import MOST_SHOWN
 from tbgen.board.language.i18n import LANGUAGES, text
+from tbgen.board.web.api import MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
 from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer, RequestError
 from tbgen.board.web.layout import link, wide_page
 from tbgen.board.web.schemas import SCHEMAS
-from tbgen.board.web.state import MAX_POSITION_TEXT, SETTINGS, VIEW, View
+from tbgen.board.web.state import MAX_POSITION_TEXT, VIEW, View
 from tbgen.finding.query import FIELDS, LARGEST, SORTS
 from tbgen.indexing.errors import excerpt
 from tbgen.notation import MOVE_NOTATIONS
 
 _LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-
-MIN_WIDTH, MAX_WIDTH = 64, 2000
-"""Pixels of a picture; a smaller width is raised to the minimum."""
-
-MAX_GIF_WIDTH = 800
 
 _COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST}
 
@@ -74,17 +69,20 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Address: its parameters and media type. Its summary is the text with key `path`.
+    """Address of a method of `Api`, `name`. Its summary is the text with key `path`.
 
-    Parameters in the path are required, and so is `fen`. `schema` names the object of `SCHEMAS`
-    that a JSON answer holds; `widest` is the largest `width` in pixels.
+    Parameters in the path are required, and so is `fen`.
     """
 
     path: str
+    name: str
     parameters: tuple[str, ...] = ()
     media: str = JSON
-    schema: str = ""
-    widest: int = MAX_WIDTH
+
+    @property
+    def schema(self) -> str:
+        """Name of the answer's schema in `SCHEMAS`; empty for other media than JSON."""
+        return {"judge": "judgement"}.get(self.name, self.name) if self.media == JSON else ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,26 +90,31 @@ class Endpoint:
         inside = (name for name in _PARAMETERS if f"{{{name}}}" in self.path)
         return (*inside, *self.parameters)
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Accepted parameters in the query: for a position also those of the board."""
+        return (*self.parameters, *(VIEW if "fen" in self.parameters else ()))
+
 
 _PICTURE = ("fen", "moves", "pieces", "flip")
 
 ENDPOINTS = (
-    Endpoint("/v1/probe", ("fen", "moves", "notation", "lang", "explain"), schema="probe"),
-    Endpoint("/v1/mainline", ("fen", "plies", "notation", "lang"), schema="mainline"),
-    Endpoint("/v1/judge", ("fen", "moves"), schema="judgement"),
-    Endpoint("/v1/render.svg", _PICTURE, SVG),
-    Endpoint("/v1/render.png", (*_PICTURE, "width"), PNG),
-    Endpoint("/v1/animation.svg", _PICTURE, SVG),
-    Endpoint("/v1/animation.gif", (*_PICTURE, "width"), GIF, widest=MAX_GIF_WIDTH),
-    Endpoint("/export.pgn", ("fen", "moves", "notation", "lang"), TEXT),
-    Endpoint("/v1/tables", ("name",), schema="tables"),
-    Endpoint("/v1/tables/{material}", schema="table"),
-    Endpoint("/v1/tables/{material}/histogram", schema="histogram"),
-    Endpoint("/v1/tables/{material}/search", (*FIELDS, "limit", "seed", "format"), schema="search"),
-    Endpoint("/v1/tables/{material}/graph", schema="graph"),
-    Endpoint("/v1/graph/{material}.dot", media=TEXT),
-    Endpoint("/healthz", schema="health"),
-    Endpoint("/metrics", media=TEXT),
+    Endpoint("/v1/probe", "probe", ("fen", "moves", "notation", "lang", "explain")),
+    Endpoint("/v1/mainline", "mainline", ("fen", "plies", "notation", "lang")),
+    Endpoint("/v1/judge", "judge", ("fen", "moves")),
+    Endpoint("/v1/render.svg", "render", _PICTURE, SVG),
+    Endpoint("/v1/render.png", "render_png", (*_PICTURE, "width"), PNG),
+    Endpoint("/v1/animation.svg", "animation", _PICTURE, SVG),
+    Endpoint("/v1/animation.gif", "animation_gif", (*_PICTURE, "width"), GIF),
+    Endpoint("/export.pgn", "export", ("fen", "moves", "notation", "lang"), TEXT),
+    Endpoint("/v1/tables", "tables", ("name",)),
+    Endpoint("/v1/tables/{material}", "table"),
+    Endpoint("/v1/tables/{material}/histogram", "histogram"),
+    Endpoint("/v1/tables/{material}/search", "search", (*FIELDS, "limit", "seed", "format")),
+    Endpoint("/v1/tables/{material}/graph", "graph"),
+    Endpoint("/v1/graph/{material}.dot", "dot", media=TEXT),
+    Endpoint("/healthz", "health"),
+    Endpoint("/metrics", "metrics", media=TEXT),
 )
 
 
@@ -131,7 +134,7 @@ def description(root: str = "") -> dict[str, Any]:
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    missing = "missing" if endpoint.schema == "probe" else "error"
+    missing = "missing" if endpoint.name == "probe" else "error"
     return {
         "summary": text("en", endpoint.path),
         "parameters": [
@@ -141,7 +144,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
                 "required": name in ("fen", "material"),
                 "description": _meaning("en", name),
                 "schema": _PARAMETERS[name][0]
-                | ({"maximum": endpoint.widest} if name == "width" else {}),
+                | ({"maximum": MAX_GIF_WIDTH} if (name, endpoint.media) == ("width", GIF) else {}),
                 "example": _PARAMETERS[name][1],
             }
             for name in endpoint.names
@@ -195,32 +198,8 @@ def _section(endpoint: Endpoint, view: View) -> str:
     )
 
 
-_PAGES: dict[str, tuple[str, ...]] = {
-    "/": (*VIEW, "piece", "was"),
-    "/find": (*SETTINGS, "q"),
-    "/puzzle": SETTINGS,
-    "/puzzle/{material}": (*SETTINGS, "task", "level"),
-    "/reply": VIEW,
-    "/search/{material}": (*SETTINGS, *FIELDS, "seed"),
-    "/endgames": SETTINGS,
-    "/endgames/{material}": (*SETTINGS, "won", "order", "plies"),
-    "/handbook": SETTINGS,
-    "/handbook/{attacker}": SETTINGS,
-    "/embed": VIEW,
-    "/build": SETTINGS,
-    "/api": SETTINGS,
-}
-
-KNOWN = _PAGES | {
-    endpoint.path: (*endpoint.parameters, *(VIEW if "fen" in endpoint.parameters else ()))
-    for endpoint in ENDPOINTS
-}
-"""Accepted parameters by path of a route. Position endpoints also accept the board's parameters."""
-
-
-def refuse_unknown(path: str, asked: Iterable[str]) -> None:
+def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> None:
     """Raise `RequestError` for a parameter that the route `path` does not have."""
-    known = KNOWN.get(path, ())
     for name in asked:
         if name not in known:
             raise RequestError(400, f"{path} has no parameter {excerpt(name)}", _hint(name, known))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -27,12 +27,11 @@ from tbgen.board.drawing.diagram import draw
 from tbgen.board.drawing.raster import can_rasterise
 from tbgen.board.knowledge.daily import today
 from tbgen.board.knowledge.library import Library, Opponent
-from tbgen.board.knowledge.workshop import Workshop, closure_size
+from tbgen.board.knowledge.workshop import Workshop
 from tbgen.board.language.complaints import complain
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
 from tbgen.board.web.construction import PATHS, Construction, building, progress_in_words
-from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.helpers import Helpers
 from tbgen.board.web.http import (
     HTML,
@@ -46,11 +45,12 @@ from tbgen.board.web.http import (
 from tbgen.board.web.layout import link, page, with_settings
 from tbgen.board.web.limits import SECURITY_HEADERS, Limits
 from tbgen.board.web.mirror import ADDRESS, Mirror, ZipOthers
-from tbgen.board.web.openapi import refuse_unknown
+from tbgen.board.web.openapi import ENDPOINTS, refuse_unknown
 from tbgen.board.web.pages import Pages, bare_view
 from tbgen.board.web.proxy import Forwarded
-from tbgen.board.web.state import View, read_view
-from tbgen.indexing import Material, Position
+from tbgen.board.web.state import SETTINGS, VIEW, View, read_view
+from tbgen.finding.query import FIELDS
+from tbgen.indexing import Position
 from tbgen.indexing.errors import InputError
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
@@ -130,29 +130,45 @@ def _prepare(library: Library, helpers: Helpers) -> None:
 
 def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
     """Return the routes of the HTML pages."""
-
-    def shown(path: str, name: str, page: Callable[[Request], Answer], **how: Any) -> Route:
-        checked = _checked(path, page)
-        return Route(path, gate.endpoint(name, checked, _as_page, **({"lane": Lane.PAGE} | how)))
-
+    shown = partial(_route, gate, on_error=_as_page, lane=Lane.PAGE, known=SETTINGS)
+    found, searched = partial(shown, cached=False, lane=Lane.LONG), helpers.endpoint("page")
+    board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
+    bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
     return [
-        shown("/", "board", pages.board, lane=_of_board),
-        shown("/find", "find", pages.find, cached=False),
-        shown("/puzzle/{material}", "puzzle", pages.puzzle, cached=False, lane=Lane.LONG),
-        shown("/puzzle", "puzzle", pages.puzzle_of_the_day, cached=False, lane=Lane.LONG),
-        shown("/reply", "reply", pages.reply, cached=False, lane=Lane.LONG),
-        shown("/search/{material}", "search", helpers.endpoint("page"), lane=Lane.SEARCH),
+        shown("/", "board", pages.board, known=board, lane=_of_board),
+        shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False),
+        found("/puzzle/{material}", "puzzle", pages.puzzle, known=puzzle),
+        found("/puzzle", "puzzle", pages.puzzle_of_the_day),
+        found("/reply", "reply", pages.reply, known=VIEW),
+        shown("/search/{material}", "search", searched, known=form, lane=Lane.SEARCH),
         shown("/endgames", "endgames", pages.endgames, lane=Lane.LONG),
-        shown("/endgames/{material}", "endgame", pages.endgame),
+        shown("/endgames/{material}", "endgame", pages.endgame, known=bar),
         shown("/handbook", "handbook", pages.handbook, lane=Lane.LONG),
         shown("/handbook/{attacker}", "chapter", pages.chapter, lane=Lane.LONG),
-        shown("/embed", "embed", pages.embed),
+        shown("/embed", "embed", pages.embed, known=VIEW),
         shown("/build", "build", pages.build, lane=Lane.PROMPT),
         shown("/api", "api", pages.api, lane=Lane.PROMPT),
-        Route("/openapi.json", gate.endpoint("openapi", _checked("/openapi.json", pages.openapi))),
+        _route(gate, "/openapi.json", "openapi", pages.openapi, ()),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
     ]
+
+
+def _route(
+    gate: Gate,
+    path: str,
+    name: str,
+    function: Callable[[Request], Answer],
+    known: Sequence[str],
+    **how: Any,
+) -> Route:
+    """Return a route that refuses parameters not `known`; `name` counts its requests."""
+
+    def checked(request: Request) -> Answer:
+        refuse_unknown(path, known, request.query_params)
+        return function(request)
+
+    return Route(path, gate.endpoint(name, checked, **how))
 
 
 def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
@@ -170,47 +186,16 @@ def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
 
 def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
     """Return the routes for programs."""
-
-    def follows_play(request: Request) -> Lane:
-        """Return the lane of a probe: `LONG` for a game or with `explain`, else `PROMPT`."""
-        asked = {"moves", "explain"} & request.query_params.keys()
-        return Lane.LONG if asked else Lane.PROMPT
-
-    def metrics(request: Request) -> Answer:
-        return api.metrics(gate)
-
-    def bounded(function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
-        """Refuse materials whose capture graph has more than `10 * MAX_NODES` nodes."""
-
-        def answer(request: Request) -> Answer:
-            size = closure_size(Material.parse(request.path_params["material"]))
-            if size > 10 * MAX_NODES:
-                raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
-            return function(request)
-
-        return answer
-
-    def told(path: str, name: str, function: Callable[[Request], Answer], **how: Any) -> Route:
-        return Route(path, gate.endpoint(name, _checked(path, function), **how))
-
-    return [
-        told("/export.pgn", "export", api.export, lane=Lane.LONG),
-        told("/v1/probe", "probe", api.probe, lane=follows_play),
-        told("/v1/mainline", "mainline", api.mainline, lane=Lane.LONG),
-        told("/v1/judge", "judge", api.judge, lane=Lane.LONG),
-        told("/v1/render.svg", "render", api.render),
-        told("/v1/render.png", "render", api.render_png, lane=Lane.LONG),
-        told("/v1/animation.svg", "animation", api.animation, lane=Lane.LONG),
-        told("/v1/animation.gif", "animation", api.animation_gif, lane=Lane.LONG),
-        told("/v1/tables", "tables", api.tables, lane=Lane.LONG),
-        told("/v1/tables/{material}", "table", api.table, lane=Lane.LONG),
-        told("/v1/tables/{material}/histogram", "histogram", api.histogram),
-        told("/v1/tables/{material}/search", "search", helpers.endpoint("json"), lane=Lane.SEARCH),
-        told("/v1/tables/{material}/graph", "graph", bounded(api.graph)),
-        told("/v1/graph/{material}.dot", "dot", bounded(api.dot)),
-        told("/healthz", "health", api.health, cached=False),
-        told("/metrics", "metrics", metrics, cached=False),
-    ]
+    prompt = ("render", "histogram", "graph", "dot", "health", "metrics")
+    lanes = {"probe": _of_probe, "search": Lane.SEARCH} | dict.fromkeys(prompt, Lane.PROMPT)
+    routes = []
+    for endpoint in ENDPOINTS:
+        name = endpoint.name
+        function = helpers.endpoint("json") if name == "search" else getattr(api, name)
+        how = {"lane": lanes.get(name, Lane.LONG), "cached": name not in ("health", "metrics")}
+        counted = name.partition("_")[0]
+        routes.append(_route(gate, endpoint.path, counted, function, endpoint.known, **how))
+    return routes
 
 
 def _static(request: Request) -> Answer:
@@ -230,21 +215,17 @@ def _robots(request: Request) -> Answer:
     return Answer("".join(f"{line}\n" for line in lines), TEXT)
 
 
-def _checked(path: str, function: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
-    """Wrap an endpoint so that it refuses parameters unknown to its path."""
-
-    def answer(request: Request) -> Answer:
-        refuse_unknown(path, request.query_params)
-        return function(request)
-
-    return answer
-
-
 def _of_board(request: Request) -> Lane:
     """Return the lane: `LONG` for a heat map, `PROMPT` for the editor, else `PAGE`."""
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
+
+
+def _of_probe(request: Request) -> Lane:
+    """Return the lane of a probe: `LONG` for a game or with `explain`, else `PROMPT`."""
+    asked = {"moves", "explain"} & request.query_params.keys()
+    return Lane.LONG if asked else Lane.PROMPT
 
 
 def _old_link(mode: str) -> Callable[[Request], Any]:
