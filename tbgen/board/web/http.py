@@ -226,8 +226,17 @@ class Gate:
                 self.requests[name, 304] += 1
                 return Response(status_code=304, headers={"etag": tag})
             queue = lane if isinstance(lane, Lane) else lane(request)
+
+            def work() -> Answer:
+                try:
+                    return function(request)
+                except AbandonedError:
+                    return Answer("", TEXT, 503)  # never sent
+                except Exception as error:
+                    return on_error(request, failure(error))
+
             try:
-                answer = await self._admit(queue, function, on_error, request)
+                answer = await self._admit(queue, work, request)
             except RequestError as error:
                 answer = on_error(request, failure(error))
             self.requests[name, answer.status] += 1
@@ -241,13 +250,7 @@ class Gate:
 
         return respond
 
-    async def _admit(
-        self,
-        lane: Lane,
-        function: Callable[[Request], Answer],
-        on_error: Callable[[Request, Answer], Answer],
-        request: Request,
-    ) -> Answer:
+    async def _admit(self, lane: Lane, work: Callable[[], Answer], request: Request) -> Answer:
         """Run a request; raise `RequestError` if its client already has too many running."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
@@ -259,7 +262,7 @@ class Gate:
         if lane is Lane.SEARCH:
             self._searching.add(client)
         try:
-            return await self._run(lane, function, on_error, request)
+            return await self._run(lane, work, request)
         finally:
             self._clients[client] -= 1
             if not self._clients[client]:
@@ -267,26 +270,15 @@ class Gate:
             if lane is Lane.SEARCH:
                 self._searching.remove(client)
 
-    async def _run(
-        self,
-        lane: Lane,
-        function: Callable[[Request], Answer],
-        on_error: Callable[[Request, Answer], Answer],
-        request: Request,
-    ) -> Answer:
+    async def _run(self, lane: Lane, work: Callable[[], Answer], request: Request) -> Answer:
         """Run a request in a thread; raise `RequestError` if it does not finish in time."""
         abandoned = Event()
 
-        def work() -> Answer:
+        def in_thread() -> Answer:
             self._at_work.abandoned = abandoned
-            try:
-                return function(request)
-            except AbandonedError:
-                return Answer("", TEXT, 503)  # never sent
-            except Exception as error:
-                return on_error(request, failure(error))
+            return work()
 
-        submitted = self._pools[lane].submit(work)
+        submitted = self._pools[lane].submit(in_thread)
         if submitted is None:
             raise RequestError(503, "the server is busy", "try again in a moment")
         answer = asyncio.wrap_future(submitted)

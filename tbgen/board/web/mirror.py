@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from tbgen.board.web.http import RequestError, failure
 from tbgen.publishing.index import INDEX, MAX_INDEX, BadIndexError, decoded, read_index
@@ -81,14 +81,10 @@ class Mirror:
         return os.fdopen(descriptor, "rb", buffering=0)
 
 
-class ZipOthers:
+class ZipOthers(GZipMiddleware):
     """ASGI middleware: compresses all answers but files, whose ranges count uncompressed bytes."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self._zipped = GZipMiddleware(app, minimum_size=1000, compresslevel=4)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         is_file = scope["type"] == "http" and f"{ADDRESS}/" in scope["path"]
-        await (self._app if is_file else self._zipped)(scope, receive, send)
+        await (self.app if is_file else super().__call__)(scope, receive, send)

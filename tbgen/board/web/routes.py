@@ -105,7 +105,7 @@ def create_app(
         routes=routes,
         middleware=[
             Middleware(Limits, loopback_only=loopback_only, posts=posts),
-            Middleware(ZipOthers),
+            Middleware(ZipOthers, minimum_size=1000, compresslevel=4),
             Middleware(Forwarded),
         ],
         exception_handlers={404: _not_found, 500: _bug},
