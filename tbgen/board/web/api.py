@@ -30,7 +30,7 @@ from tbgen.finding.query import LARGEST, read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import START_FEN
-from tbgen.notation import format_move, parse_position, read_material
+from tbgen.notation import parse_position, read_material
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
 from tbgen.tables import TablebaseError, TableName
@@ -81,7 +81,7 @@ class Api:
         line = self._library.line(view.position, plies)
         answer = line_answer(line, words=view.words)
         for entry, played in zip(answer["moves"], line.moves, strict=True):
-            entry["text"] = format_move(played.position, played.choice.move, view.notation)
+            entry["text"] = view.move_name(played.position, played.choice.move)
         return Answer(answer)
 
     def judge(self, request: Request) -> Answer:
@@ -297,7 +297,7 @@ def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None)
     answer = move_answer(study.position, study.result, move, "iccs", mechanism, view.words)
     answer["fen"] = move.after.fen
     if view.notation != "iccs":
-        answer["text"] = format_move(study.position, move.move, view.notation)
+        answer["text"] = view.move_name(study.position, move.move)
     if study.forbidden and move.move in study.forbidden:
         answer["forbidden"] = study.forbidden[move.move].reason
     return answer

@@ -29,9 +29,7 @@ from tbgen.board.web.layout import link, page, screen_button
 from tbgen.board.web.panels import pairs, share_panel
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import headline, moves_in_words
-from tbgen.indexing import Move, Position
 from tbgen.indexing.squares import square_name
-from tbgen.notation import format_move
 from tbgen.play.mainline import Mainline
 from tbgen.referee import Rules
 from tbgen.rules import in_check
@@ -165,7 +163,7 @@ def _record(view: View, reel: Reel, ply: int) -> str:
     position = view.position
     items = []
     for number, shot in enumerate(reel.shots):
-        label = format_move(position, shot.move, view.notation)
+        label = view.move_name(position, shot.move)
         position = shot.after
         looping = reel.loop_start is not None and number >= reel.loop_start
         css = " ".join(
@@ -250,17 +248,17 @@ def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Ar
     parts = []
     kept, answer = [*loop.moves, *loop.moves[loop.loop_start :]][rung.turn : rung.turn + 2]
     chases = frame_of(kept.choice.move, kept.choice.after).label != "check"
-    arrows = [_arrow(kept.choice.move, "chase" if chases else "check")]
-    names = [_name(view, rung.position, move.move) for move in rung.keeps]
+    arrows = [Arrow(*kept.choice.move, "chase" if chases else "check")]
+    names = [view.move_name(rung.position, move.move) for move in rung.keeps]
     stop = view.text("list_stop")
-    reply = _name(view, answer.position, answer.choice.move)
+    reply = view.move_name(answer.position, answer.choice.move)
     parts.append(view.text("rung_keep", n=rung.order, moves=stop.join(names)))
     parts.append(view.text("rung_answer", side=answer.position.side, move=reply))
     leaves = rung.leaves
     if leaves is None:
         return [*parts, view.text("rung_none")], arrows
-    arrows.append(_arrow(leaves.move, "best"))
-    name = _name(view, rung.position, leaves.move)
+    arrows.append(Arrow(*leaves.move, "best"))
+    name = view.move_name(rung.position, leaves.move)
     if leaves.order:
         parts.append(view.text("rung_leave", move=name, n=leaves.order))
     else:
@@ -268,11 +266,3 @@ def _choices(view: View, rung: Rung, loop: Mainline) -> tuple[list[str], list[Ar
         n = moves_in_words(plies, view)
         parts.append(view.text("rung_mate", move=name, n=n))
     return parts, arrows
-
-
-def _arrow(move: Move, kind: str) -> Arrow:
-    return Arrow(move.source, move.target, kind)
-
-
-def _name(view: View, position: Position, move: Move) -> str:
-    return format_move(position, move, view.notation)

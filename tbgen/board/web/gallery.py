@@ -76,26 +76,15 @@ def longest_wins(figures: TableStatistics) -> list[LongestWin]:
     ]
 
 
-def longest_win(library: Library, figures: TableStatistics, winner: Side) -> Position | None:
+def longest_win(library: Library, figures: TableStatistics, winner: Side) -> LongestWin | None:
     """Find a longest win of order 0 with `winner` to move; None if there is none."""
-    plies = longest_plies(figures, winner)
-    material = Material.parse(figures.material)
+    lines = [line for line in figures.histogram if not line.order and line.side == winner]
+    plies = max((line.plies or 0 for line in lines if line.outcome == Outcome.WIN), default=0)
     if not plies:
         return None
+    material = Material.parse(figures.material)
     found = glance(library, material, behind_bar(winner, 0, plies), most=1).positions
-    return found[0] if found else None
-
-
-def longest_plies(figures: TableStatistics, winner: Side) -> int:
-    """Return the plies of the longest win of order 0 with `winner` to move; 0 without."""
-    return max(
-        (
-            line.plies or 0
-            for line in figures.histogram
-            if line.order == 0 and line.side == winner and line.outcome == Outcome.WIN
-        ),
-        default=0,
-    )
+    return LongestWin(found[0], 0, winner, plies) if found else None
 
 
 def gallery_page(
@@ -145,8 +134,12 @@ FEWEST = 3
 def chosen_panel(library: Library, view: View) -> str:
     """Return the boards of the first page; empty if there are too few."""
     chosen = library.recall(("chosen",), lambda: _chosen(library))
-    shown = _of_the_day(library, view)
-    if not shown and len(chosen) < FEWEST:
+    shown = []
+    daily = rules_of_the_day(library, today())
+    if daily is not None:
+        name = material_name(daily.material, view.language)
+        shown.append((daily, view.text("only_rules_day", name=name)))
+    elif len(chosen) < FEWEST:
         return ""
     for win, offence in chosen:
         said = moves_in_words(win.plies, view)
@@ -154,26 +147,11 @@ def chosen_panel(library: Library, view: View) -> str:
             said = view.text(f"find_by_{offence}") + view.text("of_order", n=win.order)
         name = material_name(win.position.material, view.language)
         shown.append((win.position, f"{name}{view.text('colon')}{said}"))
-    heading = view.message("chosen")
-    boards = f"{small_boards(shown, view)}{_puzzle_of_the_day(library, view)}"
-    return f'<section class="chosen"><h2>{heading}</h2>{boards}</section>'
-
-
-def _of_the_day(library: Library, view: View) -> list[tuple[Position, str]]:
-    """Return the day's position won only because of the rules, with its caption."""
-    position = rules_of_the_day(library, today())
-    if position is None:
-        return []
-    said = view.text("only_rules_day", name=material_name(position.material, view.language))
-    return [(position, said)]
-
-
-def _puzzle_of_the_day(library: Library, view: View) -> str:
-    """Return a link to the day's puzzle; empty if there is none."""
-    if puzzle_of_the_day(library, today()) is None:
-        return ""
-    daily = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
-    return f"<p>{daily}</p>"
+    boards = small_boards(shown, view)
+    if puzzle_of_the_day(library, today()) is not None:
+        puzzle = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
+        boards += f"<p>{puzzle}</p>"
+    return f'<section class="chosen"><h2>{view.message("chosen")}</h2>{boards}</section>'
 
 
 def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:

@@ -16,9 +16,7 @@ from tbgen.board.language.names import piece_name, point_name
 from tbgen.board.language.words import proof_in_words, result_name
 from tbgen.board.web.gallery import (
     MAX_SLOTS,
-    LongestWin,
     bar_href,
-    longest_plies,
     longest_win,
     longest_wins,
     small_boards,
@@ -26,8 +24,8 @@ from tbgen.board.web.gallery import (
 from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short
-from tbgen.indexing import Material, Move, Position, PositionError, Side
-from tbgen.notation import format_move, format_position
+from tbgen.indexing import Material, Position, PositionError, Side
+from tbgen.notation import format_position
 from tbgen.play.preference import worth_of_move
 from tbgen.referee import Judgement, Label
 from tbgen.rules import check_legal
@@ -159,19 +157,16 @@ def slip_note(library: Library, study: Study, view: View) -> str:
     if found is None:
         return ""
 
-    def name(position: Position, move: Move) -> str:
-        return format_move(position, move, view.notation)
-
     now = view.text(outcome_word(found.got.outcome))
     said = view.text(
         "slip",
-        move=name(found.before, view.moves[-1]),
+        move=view.move_name(found.before, view.moves[-1]),
         was=view.text(outcome_word(found.lost.outcome)),
         now=now,
-        best=name(found.before, found.best.move),
+        best=view.move_name(found.before, found.best.move),
     )
     if found.reply is not None:
-        reply = name(study.position, found.reply.move)
+        reply = view.move_name(study.position, found.reply.move)
         said += f" {view.text('slip_reply', reply=reply, now=now)}".replace("。 ", "。")
     return f'<p class="notice slip">{escape(said)}</p>'
 
@@ -222,9 +217,9 @@ def longest_boards(
     for side in Side:
         told = any(win.order == 0 and win.winner == side for win in longest)
         if not told and figures.index_size <= limit:
-            position = longest_win(library, figures, side)
-            if position is not None:
-                longest.append(LongestWin(position, 0, side, longest_plies(figures, side)))
+            win = longest_win(library, figures, side)
+            if win is not None:
+                longest.append(win)
     found = []
     for win in sorted(longest, key=lambda win: (win.order, win.winner)):
         said = result_name(win.winner, view.language)
@@ -258,7 +253,7 @@ def game_record(library: Library, view: View) -> str:
     for number, (position, move) in enumerate(zip(view.positions, view.moves, strict=False), 1):
         reached = view.back(len(view.moves) - number)
         current = ' aria-current="true"' if number == len(view.moves) else ""
-        label = format_move(position, move, view.notation)
+        label = view.move_name(position, move)
         css = "loop" if first < number <= last else ""
         items.append(link(reached.href(), label, css, current) + signs[number - 1])
     heading = f"{view.text('game')} ({len(items)})"

@@ -21,7 +21,6 @@ from tbgen.board.web.panels import game_record, share_panel
 from tbgen.board.web.state import STRENGTHS, View
 from tbgen.board.web.verdict import forbidden, game_over, move_link, moves_in_words, referee
 from tbgen.board.web.workspace import board_page, marks_of, readers_turn
-from tbgen.notation import format_move
 from tbgen.tables import Outcome
 
 
@@ -53,7 +52,7 @@ def _reply(view: View) -> str:
     if not view.moves:
         return ""
     before = view.positions[-2]
-    move = format_move(before, view.moves[-1], view.notation)
+    move = view.move_name(before, view.moves[-1])
     return view.text("made", side=before.side, move=move)
 
 
@@ -137,7 +136,7 @@ def _plain_moves(study: Study, view: View) -> str:
     colon = view.text("colon")
     warnings = "".join(
         f'<p class="notice referee"><b>{view.message("referee")}{colon}</b> '
-        f"{escape(format_move(study.position, move, view.notation))}{colon}"
+        f"{escape(view.move_name(study.position, move))}{colon}"
         f"{escape(explain_judgement(judgement, study.rules, view.language))}</p>"
         for move, judgement in (study.forbidden or {}).items()
     )

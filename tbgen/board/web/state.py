@@ -29,7 +29,7 @@ from tbgen.board.language.words import WORDS
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.errors import InputError, PositionError
 from tbgen.indexing.squares import parse_square, square_name
-from tbgen.notation import MOVE_NOTATIONS, read_position
+from tbgen.notation import MOVE_NOTATIONS, format_move, read_position
 from tbgen.rules import play
 
 MAX_POSITION_TEXT = 400
@@ -161,6 +161,10 @@ class View:
     def message(self, key: str, **fields: object) -> str:
         """Return the message of a key in the view's language, escaped for HTML."""
         return escape(self.text(key, **fields))
+
+    def move_name(self, position: Position, move: Move) -> str:
+        """Format a move of `position` in the view's notation."""
+        return format_move(position, move, self.notation)
 
     @property
     def look(self) -> Look:

@@ -20,7 +20,6 @@ from tbgen.board.language.words import (
 from tbgen.board.web.layout import details, link, table, with_settings
 from tbgen.board.web.state import View
 from tbgen.indexing import Move, Position
-from tbgen.notation import format_move
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
 from tbgen.rules.attacks import attacks
@@ -213,7 +212,7 @@ def _chip(study: Study, view: View, move: RootMove) -> str:
 
 def move_link(study: Study, view: View, move: RootMove) -> str:
     """Return a link to the position after a move."""
-    label = format_move(study.position, move.move, view.notation)
+    label = view.move_name(study.position, move.move)
     return link(view.after(move.move).href(), label, "move", f' data-move="{move.move.iccs}"')
 
 
@@ -231,7 +230,7 @@ def _technical(study: Study, view: View) -> str:
     """Return orders and values of all moves, folded."""
     rows = [
         [
-            f"<code>{escape(format_move(study.position, move.move, view.notation))}</code>",
+            f"<code>{escape(view.move_name(study.position, move.move))}</code>",
             f"<code>{order_value(move.order, move.value)}</code>",
         ]
         for move in study.moves

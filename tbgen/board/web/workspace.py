@@ -49,7 +49,6 @@ from tbgen.board.web.verdict import (
 from tbgen.indexing import Side
 from tbgen.indexing.errors import MoveTextError
 from tbgen.indexing.squares import square_name
-from tbgen.notation import format_move
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
 from tbgen.rules.attacks import find_king
@@ -227,7 +226,7 @@ def _hint(study: Study, suggested: RootMove, view: View) -> str:
     piece = piece_name(study.position.board[suggested.move.source], view.language)
     said = view.text("hint_piece", piece=piece)
     if view.hint == "move":
-        name = format_move(study.position, suggested.move, view.notation)
+        name = view.move_name(study.position, suggested.move)
         return f'<span class="hint whole">{escape(said)} <b>{escape(name)}</b></span>'
     more = link(view.href(hint="move"), view.text("hint_move"), "button hint")
     return f'<span class="hint">{escape(said)}</span> {more}'
