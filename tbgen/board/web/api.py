@@ -16,13 +16,12 @@ from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.schema import POSITION
 from tbgen.board.drawing import raster
 from tbgen.board.drawing.animation import animate
-from tbgen.board.drawing.diagram import Marks, draw
 from tbgen.board.drawing.flipbook import flipbook
 from tbgen.board.knowledge.library import MAX_LINE, Library, Study
 from tbgen.board.knowledge.pgn import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.knowledge.workshop import closure_size
-from tbgen.board.web.embed import told
+from tbgen.board.web.embed import picture, told
 from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.web.state import View, position_text, read_view
@@ -91,17 +90,13 @@ class Api:
 
     def render(self, request: Request) -> Answer:
         """Return a position as SVG."""
-        view = _view(request)
-        last = view.moves[-1] if view.moves else None
-        return Answer(draw(view.position, view.look, Marks(last), alone=True), SVG)
+        return Answer(picture(_view(request)), SVG)
 
     def render_png(self, request: Request) -> Answer:
         """Return a position as PNG; raises `InputError` without resvg."""
         view = _view(request)
         width = _number(request, "width", PNG_WIDTH, MAX_WIDTH)
-        last = view.moves[-1] if view.moves else None
-        picture = draw(view.position, view.look, Marks(last), alone=True)
-        return Answer(raster.png(picture, max(MIN_WIDTH, width)), PNG)
+        return Answer(raster.png(picture(view), max(MIN_WIDTH, width)), PNG)
 
     def animation(self, request: Request) -> Answer:
         """Return a game, or best play if there are no moves, as animated SVG."""

@@ -16,7 +16,7 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
-from tbgen.board.drawing.diagram import Marks, Point, draw
+from tbgen.board.drawing.diagram import Marks, Point, draw, position_address
 from tbgen.board.drawing.pieces import piece_id
 from tbgen.board.knowledge.library import Library
 from tbgen.board.language.complaints import complain
@@ -108,11 +108,6 @@ class Sketch(Position):
         board[square] = code
         return Sketch(bytes(board), self.side)
 
-    @property
-    def address(self) -> str:
-        """Board and side of the FEN, as addresses contain them."""
-        return "_".join(self.fen.split()[:2])
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -165,11 +160,9 @@ def editor_page(
         f'<section class="side"><h2 id="moves">{view.message("edit")}</h2>'
         f"{_palette(view, sketch, letter)}{_form(view, reading)}</section>"
     )
-    data = {"mode": "edit", "fen": sketch.address, "edit": _href(view, "@")}
+    data = {"mode": "edit", "fen": position_address(sketch), "edit": _href(view, None)}
     title = view.text("edit")
-    whole = page(
-        view, title, main, lambda other: _href(other, sketch.address), data, css="workspace"
-    )
+    whole = page(view, title, main, lambda other: _href(other, sketch), data, css="workspace")
     return Answer(whole, HTML, status)
 
 
@@ -264,7 +257,7 @@ def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
         return {}
     code = EMPTY if letter == ERASER else _code(letter)
     return {
-        square: _href(view, sketch.with_piece(square, code).address, letter)
+        square: _href(view, sketch.with_piece(square, code), letter)
         for square in range(SQUARES)
         if (code == EMPTY) == (sketch.board[square] != EMPTY)
     }
@@ -288,7 +281,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
             f'<a class="piece" role="button" draggable="false" data-piece="{letter}" '
             f'aria-pressed="{"true" if letter == chosen else "false"}" '
             f'aria-label="{escape(name)}" title="{escape(name)}" '
-            f'href="{escape(_href(view, sketch.address, letter))}">'
+            f'href="{escape(_href(view, sketch, letter))}">'
             f'<svg viewBox="-52 -52 106 106" aria-hidden="true">{picture}</svg></a>'
         )
     note = view.message("palette")
@@ -308,20 +301,17 @@ def _changes(view: View, sketch: Sketch) -> str:
         (view.text("swap"), sketch.moved(swap=True), "swap"),
         (view.text("clear"), Sketch(bytes(kings), Side.RED), "clear"),
     ]
-    links = [
-        link(_href(view, changed.address), label, f"button {css}")
-        for label, changed, css in entries
-    ]
+    links = [link(_href(view, changed), label, f"button {css}") for label, changed, css in entries]
     turned = replace(view, flip=not view.flip)
-    links.append(link(_href(turned, sketch.address), view.text("flip"), "button flip"))
+    links.append(link(_href(turned, sketch), view.text("flip"), "button flip"))
     return f'<div class="controls">{"".join(links)}</div>'
 
 
 def _form(view: View, reading: Reading) -> str:
     """Return a form for the position as text."""
     sketch = reading.sketch
-    hidden = hidden_fields({"mode": "edit", "was": sketch.address} | view.settings())
-    typed = reading.typed or " ".join(sketch.fen.split()[:2])
+    hidden = hidden_fields({"mode": "edit", "was": position_address(sketch)} | view.settings())
+    typed = reading.typed or position_address(sketch).replace("_", " ")
     pai = ""
     if any(sketch.board) and EMPTY in sketch.board:
         code = f"<p class='codes'><code>{escape(format_position(sketch, 'pai'))}</code></p>"
@@ -335,9 +325,10 @@ def _form(view: View, reading: Reading) -> str:
     )
 
 
-def _href(view: View, address: str, piece: str = "") -> str:
-    """Return the editor's address for an arrangement, with a piece chosen in the palette."""
-    query = {"fen": address, "mode": "edit"} | view.settings()
+def _href(view: View, sketch: Sketch | None, piece: str = "") -> str:
+    """Return the editor's address with a piece chosen in the palette; `@` for no arrangement."""
+    fen = "@" if sketch is None else position_address(sketch)
+    query = {"fen": fen, "mode": "edit"} | view.settings()
     if piece:
         query["piece"] = piece
     return f"/?{urlencode(query, safe='/_@')}"

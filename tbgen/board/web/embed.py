@@ -36,11 +36,8 @@ HEADERS = {
 def embed_page(library: Library, view: View) -> Answer:
     """Return the page; raises like `Library.probe`, and for a line like `Library.line`."""
     study = library.probe(view.position)
-    if view.mode == "line":
-        picture = animate(*told(library, view), view.look)
-    else:
-        picture = draw(view.position, view.look, Marks(view.moves[-1] if view.moves else None),
-                       alone=True)  # fmt: skip
+    line = view.mode == "line"
+    shown = animate(*told(library, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     title, said = _title(view), _said(library, study, view)
     href = view.href(chosen=None, where=None)
@@ -50,10 +47,16 @@ def embed_page(library: Library, view: View) -> Answer:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>"
         f'<link rel="stylesheet" href="{address("board.css")}"></head>'
-        f'<body class="embedded"><main>{picture}<h1>{escape(title)}</h1>'
+        f'<body class="embedded"><main>{shown}<h1>{escape(title)}</h1>'
         f"<p>{escape(said)} {more}</p></main></body></html>"
     )
     return Answer(whole, HTML, headers=HEADERS)
+
+
+def picture(view: View) -> str:
+    """Return the position as standalone SVG, with its last move marked."""
+    last = view.moves[-1] if view.moves else None
+    return draw(view.position, view.look, Marks(last), alone=True)
 
 
 def card(library: Library, study: Study, view: View) -> str:
@@ -61,14 +64,14 @@ def card(library: Library, study: Study, view: View) -> str:
     if not view.origin:
         return ""
     shown = view.href(mode="read", chosen=None, where=None)
-    picture = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
+    path = "/v1/render.png" if can_rasterise() else "/v1/render.svg"
     tags = {
         "og:type": "website",
         "og:site_name": view.text("title"),
         "og:title": _title(view),
         "og:description": _said(library, study, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
-        "og:image": view.origin + shown.replace("/?", f"{picture}?", 1),
+        "og:image": view.origin + shown.replace("/?", f"{path}?", 1),
     }
     return "".join(
         f'<meta property="{name}" content="{escape(content)}">' for name, content in tags.items()

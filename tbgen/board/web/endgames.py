@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 
@@ -119,8 +118,7 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
                    *[""] * 6]  # fmt: skip
         else:
             row = _list_row(view, figures, file["bytes_on_disk"], proof)
-            kind = class_of(figures.red_to_move)
-            cells[name.material] = Cell(kind, figures.max_distance)
+            cells[name.material] = figures
         groups[endgame_type(name.material.first)].append(row)
     columns = (
         "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
@@ -309,15 +307,7 @@ def _taken(letter: str, view: View) -> str:
     return piece_name(piece_code(side, LETTERS.index(letter.upper())), view.language)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Endgame in the matrix: class `won`, `drawn` or `open`, and longest distance in plies."""
-
-    kind: str
-    longest: int
-
-
-def matrix(cells: Mapping[Material, Cell], view: View) -> str:
+def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
     """Return the matrix of endgames, armies with fewer pieces first."""
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
@@ -342,15 +332,16 @@ def matrix(cells: Mapping[Material, Cell], view: View) -> str:
     )
 
 
-def _cell(material: Material, cell: Cell, view: View) -> str:
-    kind = view.text(f"class_{cell.kind}")
-    plies = f"{cell.longest} {view.text('plies')}"
+def _cell(material: Material, figures: TableStatistics, view: View) -> str:
+    kind = class_of(figures.red_to_move)
+    plies = f"{figures.max_distance} {view.text('plies')}"
     stop = view.text("list_stop")
-    name = f"{material_name(material, view.language)}{view.text('colon')}{kind}{stop}{plies}"
+    name = f"{material_name(material, view.language)}{view.text('colon')}"
+    name += f"{view.text(f'class_{kind}')}{stop}{plies}"
     href = escape(with_settings(f"/endgames/{material}", view))
     return (
-        f'<td class="{cell.kind}"><a href="{href}" title="{escape(name)}" '
-        f'aria-label="{escape(name)}">{cell.longest or "="}</a></td>'
+        f'<td class="{kind}"><a href="{href}" title="{escape(name)}" '
+        f'aria-label="{escape(name)}">{figures.max_distance or "="}</a></td>'
     )
 
 

@@ -18,7 +18,14 @@ from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
 from tbgen.answers.reasons import explain_line
-from tbgen.board.drawing.diagram import Arrow, Marks, draw, names_of_pieces, thumbnail
+from tbgen.board.drawing.diagram import (
+    Arrow,
+    Marks,
+    draw,
+    names_of_pieces,
+    position_address,
+    thumbnail,
+)
 from tbgen.board.drawing.story import Frame, captions_of, frame_of, frames_of_line, loser_of
 from tbgen.board.knowledge.insight import Rung, ladder
 from tbgen.board.knowledge.library import Library
@@ -95,7 +102,7 @@ def film_page(library: Library, view: View) -> Answer:
         "mode": "line",
         "film": json.dumps(film, separators=(",", ":")),
         "loop": "" if reel.loop_start is None else str(reel.loop_start),
-        "start": "_".join(view.position.fen.split()[:2]),
+        "start": position_address(view.position),
         "at": str(ply),
         "play": "1" if plays else "",
         "names": names_of_pieces(view.language),

@@ -20,7 +20,7 @@ from tbgen.board.web.layout import link, with_settings
 from tbgen.board.web.panels import game_record, share_panel
 from tbgen.board.web.state import STRENGTHS, View
 from tbgen.board.web.verdict import forbidden, game_over, move_link, moves_in_words, referee
-from tbgen.board.web.workspace import board_page, marks_of, readers_turn
+from tbgen.board.web.workspace import board_page, marks_of
 from tbgen.tables import Outcome
 
 
@@ -58,7 +58,7 @@ def _reply(view: View) -> str:
 
 def _task(library: Library, study: Study, view: View) -> str:
     """Return the text key of the reader's task."""
-    mine = readers_turn(view)
+    mine = view.readers_turn
     if study.result is not None:
         return "hidden" if mine else "table_thinks"
     if library.opponent is None:
@@ -128,7 +128,7 @@ def _score(library: Library, study: Study, view: View) -> str:
 
 def _plain_moves(study: Study, view: View) -> str:
     """Return the legal moves by name, without values."""
-    if not readers_turn(view) or study.over:
+    if not view.readers_turn or study.over:
         return ""
     moves = sorted(study.moves, key=lambda move: move.move.iccs)
     links = [move_link(study, view, move) + forbidden(study, view, move.move) for move in moves]

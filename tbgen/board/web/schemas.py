@@ -58,18 +58,7 @@ def position(meaning: str, **fields: Schema) -> Schema:
     )
 
 
-def mainline() -> Schema:
-    """Return the schema of `line`, with the text of each move."""
-    moves = LINE["properties"]["moves"]
-    inner = with_optional(moves["items"], text=TEXT)
-    return with_optional(LINE, moves=moves | {"items": inner})
-
-
-def found() -> Schema:
-    """Return the schema of a position that a search finds; studies have a length."""
-    length = whole("of studies alone: the plies of the unique line")
-    return with_optional(record("a position", **POSITION), length=length)
-
+_MOVES = LINE["properties"]["moves"]
 
 ENTRY = record(
     "a table",
@@ -98,7 +87,9 @@ SCHEMAS: dict[str, Schema] = {
         value=or_null(whole("null")),
         order=or_null(whole("null")),
     ),
-    "mainline": mainline(),
+    "mainline": with_optional(
+        LINE, moves=_MOVES | {"items": with_optional(_MOVES["items"], text=TEXT)}
+    ),
     "judgement": JUDGEMENT,
     "tables": record(
         "the tables; one that cannot be read has nulls, `error` and `hint`",
@@ -126,7 +117,13 @@ SCHEMAS: dict[str, Schema] = {
         material=MATERIAL,
         candidates=whole("positions with a wanted value"),
         share=number("the part of them, 0 to 1, that has been looked at"),
-        positions=several("as `probe` has them, `moves` aside", found()),
+        positions=several(
+            "as `probe` has them, `moves` aside",
+            with_optional(
+                record("a position", **POSITION),
+                length=whole("of studies alone: the plies of the unique line"),
+            ),
+        ),
     ),
     "graph": record(
         "what captures lead to",

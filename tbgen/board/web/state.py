@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
 from tbgen.answers.reasons import Words
-from tbgen.board.drawing.diagram import Look
+from tbgen.board.drawing.diagram import Look, position_address
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.knowledge.games import MAX_MOVES
 from tbgen.board.language.i18n import LANGUAGES, text
@@ -109,6 +109,11 @@ class View:
         """The current position."""
         return self.positions[-1]
 
+    @property
+    def readers_turn(self) -> bool:
+        """Whether the reader's side is to move."""
+        return self.position.side == self.human
+
     def after(self, move: Move) -> View:
         """Return the view after one more move.
 
@@ -131,7 +136,7 @@ class View:
     def href(self, **changes: Any) -> str:
         """Return the address of this view, with some fields changed."""
         view = replace(self, **changes)
-        query = {"fen": _in_address(view.start)}
+        query = {"fen": position_address(view.start)}
         if view.moves:
             query["moves"] = ",".join(move.iccs for move in view.moves)
         query |= {"mode": "" if view.mode == "read" else view.mode} | view.settings()
@@ -182,12 +187,6 @@ class View:
             "board": "" if self.board == BOARDS[0] else self.board,
         }
         return {name: value for name, value in query.items() if value}
-
-
-@lru_cache(64)
-def _in_address(position: Position) -> str:
-    """Format a position for addresses. Cached: about 70 links of a page have the same start."""
-    return "_".join(position.fen.split()[:2])
 
 
 _MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}

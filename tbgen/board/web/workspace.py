@@ -135,11 +135,6 @@ def board_page(
     return Answer(whole, HTML)
 
 
-def readers_turn(view: View) -> bool:
-    """Return whether the reader's side is to move."""
-    return view.position.side == view.human
-
-
 # -- the board -------------------------------------------------------------------------------
 
 
@@ -186,7 +181,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
     playing = view.mode == "play"
     suggested = None if study.over else study.suggested
     found = []
-    if playing and suggested is not None and readers_turn(view):
+    if playing and suggested is not None and view.readers_turn:
         found.append(_hint(study, suggested, view))
     elif suggested is not None:
         key = "table_move" if playing else "suggested"
@@ -194,7 +189,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
         href = _reply_href(view) if weaker else view.after(suggested.move).href()
         mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
         found.append(link(href, view.text(key), "button suggested", mark))
-    elif playing and study.over is None and library.opponent and not readers_turn(view):
+    elif playing and study.over is None and library.opponent and not view.readers_turn:
         label = view.text("engine_move")
         found.append(link(_reply_href(view), label, "button suggested"))
     if view.moves:
@@ -238,7 +233,7 @@ def _reply_href(view: View) -> str:
 
 def _back(view: View) -> str:
     """Return the address after taking back a move; in play mode, to the reader's last turn."""
-    alone = view.mode != "play" or not readers_turn(view) or len(view.moves) < 2
+    alone = view.mode != "play" or not view.readers_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 
 
@@ -272,10 +267,10 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
         data["over"] = "1"
     if study.suggested and not over:
         href = view.after(study.suggested.move).href()
-        if reading or not readers_turn(view):
+        if reading or not view.readers_turn:
             data["suggested"] = href
-        if not reading and not readers_turn(view):
+        if not reading and not view.readers_turn:
             data["reply"] = href if view.strength == STRENGTHS[0] else _reply_href(view)
-    elif view.mode == "play" and not over and not readers_turn(view) and library.opponent:
+    elif view.mode == "play" and not over and not view.readers_turn and library.opponent:
         data["reply"] = _reply_href(view)
     return data
