@@ -69,7 +69,6 @@ class Construction:
     """Endpoints that build, of one application.
 
     closing : returns whether the server is shutting down
-    said : formats progress in a language
     on_error : turns a JSON error into a page
     """
 
@@ -77,12 +76,10 @@ class Construction:
         self,
         workshop: Workshop,
         closing: Callable[[], bool],
-        said: Callable[[Progress, str], str],
         on_error: Callable[[Request, Answer], Answer],
     ) -> None:
         self._workshop = workshop
         self._closing = closing
-        self._said = said
         self._on_error = on_error
         self._streams = 0
 
@@ -121,7 +118,7 @@ class Construction:
                 goes_on = progress is not None and progress.goes_on
                 event = {
                     "share": 0 if progress is None else round(progress.share, 3),
-                    "said": "" if progress is None else self._said(progress, language),
+                    "said": "" if progress is None else progress_in_words(progress, language),
                     "ended": not goes_on,
                 }
                 yield f"data: {json.dumps(event, ensure_ascii=False)}\n\n"

@@ -7,14 +7,14 @@ request  ->  its host, method, address and body  ->  application  ->  answer + h
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from ipaddress import ip_address
 
+from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tbgen.board.web.http import EVENTS, HTML, RequestError, failure
-from tbgen.board.web.proxy import is_forwarded
 
 MAX_QUERY = 6000
 """Most bytes of path and query: a game of `games.MAX_MOVES` plies fits."""
@@ -66,22 +66,22 @@ class Limits:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                present = dict(message["headers"])
-                kind = present.get(b"content-type", b"").decode("latin-1")
+                headers = MutableHeaders(scope=message)
                 # An answer 304 has no media type; the browser keeps its stored headers.
-                own = kind.startswith(OWN) or message["status"] == 304
-                missing = SECURITY_HEADERS | ({} if own else OPEN_HEADERS)
-                message["headers"] += [
-                    (name.encode(), value.encode())
-                    for name, value in missing.items()
-                    if name.encode() not in present
-                ]
+                own = headers.get("content-type", "").startswith(OWN) or message["status"] == 304
+                for name, value in (SECURITY_HEADERS | ({} if own else OPEN_HEADERS)).items():
+                    headers.setdefault(name, value)
             await send(message)
 
         post = scope["method"] == "POST" and scope["path"] in self._posts
         refusal = _refusal(scope, self._loopback_only, post)
         app = self._app if refusal is None else refusal
         await app(scope, receive, send_with_headers)
+
+
+def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether the headers contain those of a proxy."""
+    return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
 def is_loopback(host: str) -> bool:

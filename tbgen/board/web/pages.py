@@ -55,20 +55,15 @@ class Pages:
         if request.query_params.get("mode") == "edit":
             return self._edit(request)
         try:
-            language = request.headers.get("accept-language", "")
-            view = read_view(request.query_params, self._library.first_position, language)
-            check_legal(view.start)
+            view = self._view(request)
         except PositionError as error:
             # The editor shows the error, with the text in its field.
             return self._edit(request, error)
-        return _MODES[view.mode](self._library, replace(view, origin=_origin(request)))
+        return _MODES[view.mode](self._library, view)
 
     def embed(self, request: Request) -> Answer:
         """Return a position for an <iframe>."""
-        language = request.headers.get("accept-language", "")
-        view = read_view(request.query_params, self._library.first_position, language)
-        check_legal(view.start)
-        return embed_page(self._library, view)
+        return embed_page(self._library, self._view(request))
 
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """Return the editor.
@@ -79,9 +74,7 @@ class Pages:
         reading = read_sketch(request.query_params, self._library.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
             raise error
-        view = View(self._library.first_position)
-        with contextlib.suppress(InputError):
-            view = self._settings_only(request)
+        view = self._settings_only(request)
         with contextlib.suppress(InputError):
             view = view.at(reading.sketch.checked())
         chosen = request.query_params.get("piece", "")[:1]
@@ -150,8 +143,7 @@ class Pages:
 
         The engine moves if no table covers the position.
         """
-        view = read_view(request.query_params, self._library.first_position)
-        check_legal(view.start)
+        view = self._view(request)
         study = self._library.study(view.positions, view.moves)
         if study.over is not None:
             return _moved(view.href())
@@ -219,12 +211,19 @@ class Pages:
         """Return the OpenAPI document."""
         return Answer(description(request.scope["root_path"]))
 
+    def _view(self, request: Request) -> View:
+        """Return the view that a request describes; raises `InputError`."""
+        language = request.headers.get("accept-language", "")
+        view = read_view(request.query_params, self._library.first_position, language)
+        check_legal(view.start)
+        return replace(view, origin=_origin(request))
+
     def _settings_only(self, request: Request) -> View:
         return bare_view(request, self._library.first_position)
 
 
 def bare_view(request: Request, position: Position) -> View:
-    """Return a view of `position` with the requested settings; raises `InputError`."""
+    """Return a view of `position` with the requested settings."""
     kept = {key: value for key, value in request.query_params.items() if key in SETTINGS}
     view = read_view(kept, position, request.headers.get("accept-language", ""))
     return replace(view, origin=_origin(request))

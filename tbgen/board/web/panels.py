@@ -29,7 +29,7 @@ from tbgen.notation import format_position
 from tbgen.play.preference import worth_of_move
 from tbgen.referee import Judgement, Label
 from tbgen.rules import check_legal
-from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, TableStatistics
+from tbgen.tables import Outcome, ProbeResult, TablebaseError, TableStatistics
 
 VALUED = 60
 """Number of last moves of a game whose values are shown."""
@@ -41,34 +41,33 @@ QUICK_SLOTS = 2_000_000
 """Most slots per side of a table in which a longest win is searched for beside a position."""
 
 
-def rules_known(library: Library, study: Study) -> list[tuple[RuleSet, ProbeResult]]:
+def rules_known(library: Library, study: Study) -> list[ProbeResult]:
     """Return the value under each rule set, the tables' own first; empty if only one is known."""
     if study.result is None or not study.position.material.both_armed:
         return []
-    known = verdicts(library, study.position, study.result)
+    known = [result for _, result in verdicts(library, study.position, study.result)]
     return known if len(known) > 1 else []
 
 
-def rules_headline(known: Sequence[tuple[RuleSet, ProbeResult]], study: Study, view: View) -> str:
+def rules_headline(known: Sequence[ProbeResult], study: Study, view: View) -> str:
     """Return a sentence where other rule sets give another outcome; else nothing.
 
     It ends with a link to more such positions of the endgame.
     """
-    others = [(rules, result) for rules, result in known if result.outcome != known[0][1].outcome]
+    others = [result for result in known if result.outcome != known[0].outcome]
     if not others:
         return ""
-    drawn = known[0][1].outcome == Outcome.DRAW
+    drawn = known[0].outcome == Outcome.DRAW
     said = view.text("only_rules_draw" if drawn else "only_rules_win")
-    rest = view.text("choice_stop").join(
-        view.text(
-            "only_rules_else",
-            rules=rules_name(rules, view),
-            result=result_name(winner_of(study.position.side, result.outcome), view.language),
-        )
-        for rules, result in others
-    )
+    rest = view.text("choice_stop").join(_otherwise(study.position, each, view) for each in others)
     more = _more(study.position.material, view)
     return f'<p class="matter"><b>{escape(said)}</b> {escape(rest)} {more}</p>'
+
+
+def _otherwise(position: Position, result: ProbeResult, view: View) -> str:
+    """Return the result of a position under another rule set, in words."""
+    winner = result_name(winner_of(position.side, result.outcome), view.language)
+    return view.text("only_rules_else", rules=rules_name(result.rule_set, view), result=winner)
 
 
 def _more(material: Material, view: View) -> str:
@@ -77,18 +76,18 @@ def _more(material: Material, view: View) -> str:
     return link(href, view.text("only_rules_more"), "button small")
 
 
-def rules_panel(known: Sequence[tuple[RuleSet, ProbeResult]], view: View) -> str:
+def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
     """Return the outcome under each rule set; empty if `known` is."""
     if not known:
         return ""
     rows = [
-        f"<li><span>{escape(rules_name(rule_set, view))}</span> "
+        f"<li><span>{escape(rules_name(result.rule_set, view))}</span> "
         f'<b class="badge {outcome_word(result.outcome)}">'
         f"{view.message(outcome_word(result.outcome))}</b> "
         f"<small>{escape(short(result.exact))}</small></li>"
-        for rule_set, result in known
+        for result in known
     ]
-    differ = len({result.outcome for _, result in known}) > 1
+    differ = len({result.outcome for result in known}) > 1
     content = f'<ul class="rules">{"".join(rows)}</ul>'
     return details(view.text("rules_table"), content, "panel", is_open=differ)
 
@@ -102,14 +101,10 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
         if not win.order:
             continue
         known = rules_known(library, library.probe(win.position))
-        others = [result for _, result in known if result.outcome != known[0][1].outcome]
+        others = [result for result in known if result.outcome != known[0].outcome]
         if others:
             said = result_name(win.winner, view.language) + view.text("of_order", n=win.order)
-            said += view.text("choice_stop") + view.text(
-                "only_rules_else",
-                rules=rules_name(others[0].rule_set, view),
-                result=result_name(winner_of(win.position.side, others[0].outcome), view.language),
-            )
+            said += view.text("choice_stop") + _otherwise(win.position, others[0], view)
             found.append((win.position, said))
     if not found:
         return ""

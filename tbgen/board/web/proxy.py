@@ -10,23 +10,17 @@ Forwarded requests may come from anywhere: they cannot build, and pages name no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from ipaddress import ip_address
 
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tbgen.board.web.limits import is_forwarded, is_loopback
 
 _HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 _PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
 
 _LINK = re.compile(rb'(\b(?:href|src|action|data-root)=")/(?!/)')
 """Start of an attribute with an address of this server. Quotes in page text are escaped."""
-
-Headers = Iterable[tuple[bytes, bytes]]
-
-
-def is_forwarded(headers: Headers) -> bool:
-    """Return whether the headers contain those of a proxy."""
-    return any(name.startswith(b"x-forwarded-") or name == b"forwarded" for name, _ in headers)
 
 
 class Forwarded:
@@ -37,19 +31,20 @@ class Forwarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] != "http" or not _is_near(scope) or not is_forwarded(scope["headers"]):
+        near = scope["type"] == "http" and scope["client"] and is_loopback(scope["client"][0])
+        if not near or not is_forwarded(scope["headers"]):
             await self._app(scope, receive, send)
             return
         seen = _as_seen(scope)
         scope["client"] = seen["client"]  # for the log
-        prefix = seen["root_path"].encode()
+        prefix = seen["root_path"]
         await self._app(seen, receive, _Prefixing(send, prefix) if prefix else send)
 
 
 class _Prefixing:
     """Send function that inserts the prefix into the addresses of an answer."""
 
-    def __init__(self, send: Send, prefix: bytes) -> None:
+    def __init__(self, send: Send, prefix: str) -> None:
         self._send = send
         self._prefix = prefix
         self._start: Message | None = None
@@ -58,33 +53,23 @@ class _Prefixing:
     async def __call__(self, message: Message) -> None:
         """Send one message; a page is sent only when complete, as its length changes."""
         if message["type"] == "http.response.start":
-            headers = dict(message["headers"])
-            target = headers.get(b"location", b"")
-            if target.startswith(b"/"):
-                headers[b"location"] = self._prefix + target
-            message = {**message, "headers": list(headers.items())}
-            if headers.get(b"content-type", b"").startswith(b"text/html"):
+            headers = MutableHeaders(scope=message)
+            if headers.get("location", "").startswith("/"):
+                headers["location"] = self._prefix + headers["location"]
+            if headers.get("content-type", "").startswith("text/html"):
                 self._start = message
                 return
         elif self._start is not None:
             self._page += message.get("body", b"")
             if message.get("more_body", False):
                 return
-            body = _LINK.sub(rb"\1" + self._prefix + b"/", self._page)
-            headers = dict(self._start["headers"])
-            if b"content-length" in headers and self._page:
-                headers[b"content-length"] = str(len(body)).encode()
-            await self._send({**self._start, "headers": list(headers.items())})
+            body = _LINK.sub(rb"\1" + self._prefix.encode() + b"/", self._page)
+            headers = MutableHeaders(scope=self._start)
+            if "content-length" in headers and self._page:
+                headers["content-length"] = str(len(body))
+            await self._send(self._start)
             self._start, message = None, {**message, "body": body}
         await self._send(message)
-
-
-def _is_near(scope: Scope) -> bool:
-    """Return whether a request comes from this machine."""
-    try:
-        return scope["client"] is not None and ip_address(scope["client"][0]).is_loopback
-    except ValueError:
-        return False
 
 
 def _as_seen(scope: Scope) -> Scope:

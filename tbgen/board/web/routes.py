@@ -31,7 +31,7 @@ from tbgen.board.knowledge.workshop import Workshop
 from tbgen.board.language.complaints import complain
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
-from tbgen.board.web.construction import PATHS, Construction, building, progress_in_words
+from tbgen.board.web.construction import PATHS, Construction, building
 from tbgen.board.web.helpers import Helpers
 from tbgen.board.web.http import (
     HTML,
@@ -175,7 +175,7 @@ def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
     """Return the routes that start, cancel and report builds."""
     if workshop is None:
         return []
-    site = Construction(workshop, lambda: gate.closed, progress_in_words, _as_page)
+    site = Construction(workshop, lambda: gate.closed, _as_page)
     return [
         Route("/enter/{key}", site.enter),
         Route("/build", site.start, methods=["POST"]),
@@ -246,10 +246,7 @@ def _as_page(request: Request, answer: Answer) -> Answer:
     """Turn an error into an HTML page, with the requested board if its position can be read."""
     body = answer.body
     assert not isinstance(body, str | bytes)
-    view = View(_ANY_POSITION)
-    with contextlib.suppress(InputError):
-        view = bare_view(request, _ANY_POSITION)
-    picture = ""
+    view, picture = bare_view(request, _ANY_POSITION), ""
     with contextlib.suppress(InputError):
         if "fen" in request.query_params or "pos" in request.query_params:
             asked = {key: value for key, value in request.query_params.items() if key != "moves"}

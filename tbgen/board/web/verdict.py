@@ -116,11 +116,9 @@ def _turn_and_endgame(view: View) -> str:
     code = f"<code>{material.name}</code>"
     if material.men > MOST_NAMED:
         return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {code}</p>'
-    name = escape(material_name(material, view.language))
-    if material.needs_table:
-        name = link(
-            with_settings(f"/endgames/{material}", view), material_name(material, view.language)
-        )
+    words = material_name(material, view.language)
+    href = with_settings(f"/endgames/{material}", view)
+    name = link(href, words) if material.needs_table else escape(words)
     return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name} {code}</p>'
 
 
