@@ -28,7 +28,7 @@ from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance, search
 from tbgen.board.web.api import Api
-from tbgen.board.web.helpers import Helper, Helpers, Shelf
+from tbgen.board.web.helpers import Helper, Helpers, TableList
 from tbgen.board.web.http import AbandonedError, RequestError
 from tbgen.board.web.pages import Pages
 from tbgen.board.web.server import create_app
@@ -317,34 +317,34 @@ def asked(query: str, material: str = "KRKN") -> dict[str, Any]:
 
 
 def test_a_cancelled_search_frees_its_process(library: Library) -> None:
-    helper, shelf = Helper(), Shelf.of(library)
+    helper, listed = Helper(), TableList.of(library)
 
     def leave() -> None:
         raise AbandonedError
 
     try:
         with pytest.raises(AbandonedError):
-            helper.ask("json", asked("zugzwang=1&differs=1"), shelf, leave)
-        answer = helper.ask("json", asked("outcome=win&limit=1"), shelf, lambda: None)
+            helper.ask("json", asked("zugzwang=1&differs=1"), listed, leave)
+        answer = helper.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
     finally:
         helper.end()
     assert len(answer.body["positions"]) == 1
 
 
 def test_cancelling_does_not_wait_for_compilation(library: Library) -> None:
-    helper, shelf = Helper(), Shelf.of(library)
+    helper, listed = Helper(), TableList.of(library)
 
     def leave() -> None:
         raise AbandonedError
 
     try:
-        helper.ask("json", asked("outcome=win&limit=1"), shelf, lambda: None)
+        helper.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
         os.kill(helper._process.pid or 0, signal.SIGSTOP)
         for _ in range(2):
             with pytest.raises(AbandonedError):
-                helper.ask("json", asked("outcome=draw&limit=2"), shelf, leave)
+                helper.ask("json", asked("outcome=draw&limit=2"), listed, leave)
         os.kill(helper._process.pid or 0, signal.SIGCONT)
-        answer = helper.ask("json", asked("outcome=loss&limit=3"), shelf, lambda: None)
+        answer = helper.ask("json", asked("outcome=loss&limit=3"), listed, lambda: None)
     finally:
         helper.end()
     assert [entry["outcome"] for entry in answer.body["positions"]] == ["loss"] * 3
@@ -376,7 +376,7 @@ def test_a_process_compiles_in_advance(library: Library) -> None:
     helper = helpers._free.get()
     assert helper is not None
     assert helper._process.is_alive()
-    answer = helper.ask("json", asked("outcome=win&limit=1"), Shelf.of(library), lambda: None)
+    answer = helper.ask("json", asked("outcome=win&limit=1"), TableList.of(library), lambda: None)
     helper.end()
     assert len(answer.body["positions"]) == 1
 

@@ -51,9 +51,9 @@ def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 
     from PIL.Image import Dither  # `_Easel` has raised without Pillow
 
     pace = Pace()
-    people = walks(start, [frame.move for frame in frames], pace)
+    paths = walks(start, [frame.move for frame in frames], pace)
     moments = list(moments_of(frames, pace))
-    pictures = [easel.picture(people, moment, pace) for moment in moments]
+    pictures = [easel.picture(paths, moment, pace) for moment in moments]
     # One palette for all pictures, as colours would flicker otherwise.
     kinds = {
         "".join(sorted({arrow.kind for arrow in moment.arrows})): picture
@@ -92,12 +92,12 @@ class _Easel:
         self._pieces: dict[int, Image] = {}
         self._arrows: dict[tuple[Arrow, ...], Image] = {}
 
-    def picture(self, people: Sequence[Walk], moment: Moment, pace: Pace) -> Image:
+    def picture(self, paths: Sequence[Walk], moment: Moment, pace: Pace) -> Image:
         """Return the board at a moment: squares of the move, pieces, arrows."""
         found, flip = self._empty.copy(), self._look.flip
         for square in moment.move or ():
             self._put(found, self._ring, place(square, flip))
-        for walk in people:
+        for walk in paths:
             where = walk.at(moment.second, pace, flip)
             if where is not None:
                 self._put(found, self._piece(walk.code), where)

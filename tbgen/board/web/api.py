@@ -21,7 +21,7 @@ from tbgen.board.knowledge.library import MAX_LINE, Library, Study
 from tbgen.board.knowledge.pgn import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.knowledge.workshop import closure_size
-from tbgen.board.web.embed import picture, told
+from tbgen.board.web.embed import frames_of_view, picture
 from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
 from tbgen.board.web.state import View, position_text, read_view
@@ -101,13 +101,14 @@ class Api:
     def animation(self, request: Request) -> Answer:
         """Return a game, or best play if there are no moves, as animated SVG."""
         view = _view(request)
-        return Answer(animate(*told(self._library, view), view.look), SVG)
+        return Answer(animate(*frames_of_view(self._library, view), view.look), SVG)
 
     def animation_gif(self, request: Request) -> Answer:
         """Return `animation` as GIF; raises `InputError` without resvg or Pillow."""
         view = _view(request)
         width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
-        return Answer(flipbook(*told(self._library, view), view.look, max(MIN_WIDTH, width)), GIF)
+        picture = flipbook(*frames_of_view(self._library, view), view.look, max(MIN_WIDTH, width))
+        return Answer(picture, GIF)
 
     def export(self, request: Request) -> Answer:
         """Return a game, or best play if there are no moves, as PGN file."""

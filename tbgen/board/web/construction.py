@@ -49,7 +49,7 @@ PATHS = frozenset({"/build", "/build/cancel"})
 MAX_STREAMS = 32
 """Pages that may watch a build at once; further ones are answered 503."""
 
-LOOK_SECONDS = 0.3
+POLL_SECONDS = 0.3
 """Seconds between progress events."""
 
 BODY_SECONDS = 5
@@ -86,7 +86,7 @@ class Construction:
     async def enter(self, request: Request) -> Response:
         """Set the cookie of a browser that has the key, and redirect to the board."""
         if not _is_key(request.path_params["key"]):
-            return _plain(self._on_error(request, failure(_stranger())))
+            return _plain(self._on_error(request, failure(_not_permitted())))
         answer = RedirectResponse("/", 303, {"cache-control": "no-store"})
         answer.set_cookie(_cookie(request), KEY, path="/build", httponly=True, samesite="strict")
         return answer
@@ -123,7 +123,7 @@ class Construction:
                 }
                 yield f"data: {json.dumps(event, ensure_ascii=False)}\n\n"
                 if goes_on:
-                    await asyncio.sleep(LOOK_SECONDS)
+                    await asyncio.sleep(POLL_SECONDS)
         finally:
             self._streams -= 1
 
@@ -135,7 +135,7 @@ class Construction:
             if request.headers.get("origin") != f"http://{request.headers.get('host')}":
                 raise RequestError(403, "this was asked from elsewhere", "use the board's own page")
             if not _is_key(request.cookies.get(_cookie(request), "")):
-                raise _stranger()
+                raise _not_permitted()
             body = await asyncio.wait_for(request.body(), BODY_SECONDS)
             fields = parse_qs(body.decode("utf-8", "replace"))
             form = {name: values[0] for name, values in fields.items()}
@@ -175,7 +175,7 @@ def _cookie(request: Request) -> str:
     return f"tbgen-build-{request.url.port or 80}"
 
 
-def _stranger() -> RequestError:
+def _not_permitted() -> RequestError:
     return RequestError(
         403, "only who has started this server may have tables built",
         "open the address that its terminal shows",
@@ -229,7 +229,7 @@ def _material_card(
     here = sum(node in present for node in needed)
     key = "missing_card" if len(needed) > 1 else "missing_card_one"
     said = view.message(key, name=name, n=len(needed), here=here)
-    going = goes_on(library)
+    going = running_build(library)
     if going is not None and set(needed) & set(going.wanted):
         how = progress_card(library, view, back)
     else:
@@ -247,7 +247,7 @@ def starters(library: Library, view: View, back: str) -> str:
     workshop = library.workshop
     if workshop is None:
         return ""
-    if goes_on(library) is not None:
+    if running_build(library) is not None:
         return f'<section class="card">{progress_card(library, view, back)}</section>'
     cards = []
     present = {entry.material for entry in library.available()}
@@ -265,7 +265,7 @@ def starters(library: Library, view: View, back: str) -> str:
 
 def progress_card(library: Library, view: View, back: str) -> str:
     """Return the progress of the build; the script updates it and reloads the page at the end."""
-    progress = goes_on(library)
+    progress = running_build(library)
     assert progress is not None, "there is a build to tell of"
     stop = ""
     if library.workshop is not None and library.workshop.limits is not None:
@@ -305,7 +305,7 @@ def build_page(library: Library, view: View) -> Answer:
     return wide_page(view, title, parts, "/build")
 
 
-def goes_on(library: Library) -> Progress | None:
+def running_build(library: Library) -> Progress | None:
     """Return the progress of the running build, or None."""
     progress = library.workshop.progress() if library.workshop is not None else None
     return progress if progress is not None and progress.goes_on else None
@@ -329,7 +329,7 @@ def _offer(
     """Return the cost of some materials, with the button that builds them or a command to copy."""
     workshop = library.workshop
     cost = library.cost(materials)
-    takes = f"<p>{escape(_takes(cost, view))}</p>" if cost is not None else ""
+    takes = f"<p>{escape(_cost_in_words(cost, view))}</p>" if cost is not None else ""
     here = is_loopback(urlsplit(view.origin).netloc)
     if here and workshop is not None and cost is not None and may_build(workshop, cost):
         return takes + _form("/build", asked, view.text("build_it"), back, "suggested")
@@ -345,7 +345,7 @@ def _offer(
     )
 
 
-def _takes(cost: Cost, view: View) -> str:
+def _cost_in_words(cost: Cost, view: View) -> str:
     time = time_in_words(max(1.0, cost.seconds), view.language)
     memory, disk = size(cost.memory_bytes), size(cost.disk_bytes)
     return view.text("missing_cost", time=time, memory=memory, disk=disk)

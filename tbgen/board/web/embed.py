@@ -37,7 +37,7 @@ def embed_page(library: Library, view: View) -> Answer:
     """Return the page; raises like `Library.probe`, and for a line like `Library.line`."""
     study = library.probe(view.position)
     line = view.mode == "line"
-    shown = animate(*told(library, view), view.look) if line else picture(view)
+    shown = animate(*frames_of_view(library, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     title, said = _title(view), _said(library, study, view)
     href = view.href(chosen=None, where=None)
@@ -78,7 +78,7 @@ def card(library: Library, study: Study, view: View) -> str:
     )
 
 
-def told(library: Library, view: View) -> tuple[Position, list[Frame]]:
+def frames_of_view(library: Library, view: View) -> tuple[Position, list[Frame]]:
     """Return the game of a view, or best play with its loop repeated, as start and frames.
 
     At most `MOST_PLIES` frames. Raises `Tablebase.probe`'s errors if there is no game.

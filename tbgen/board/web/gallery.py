@@ -42,7 +42,7 @@ def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, pli
     return with_settings(f"/endgames/{figures.material}", view, query)
 
 
-def behind_bar(winner: Side, order: int, plies: int) -> Query:
+def bar_query(winner: Side, order: int, plies: int) -> Query:
     """Return the query for positions that `winner` wins in `plies` of an order.
 
     The winner is to move at odd plies of order 0, and at even plies of higher orders.
@@ -83,7 +83,7 @@ def longest_win(library: Library, figures: TableStatistics, winner: Side) -> Lon
     if not plies:
         return None
     material = Material.parse(figures.material)
-    found = glance(library, material, behind_bar(winner, 0, plies), most=1).positions
+    found = glance(library, material, bar_query(winner, 0, plies), most=1).positions
     return LongestWin(found[0], 0, winner, plies) if found else None
 
 
@@ -95,7 +95,7 @@ def gallery_page(
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
     # -1 matches no position.
     order, plies = (number_of(query.get(name, ""), -1) for name in ("order", "plies"))
-    wanted = behind_bar(winner, order, plies)
+    wanted = bar_query(winner, order, plies)
     number = count_of(figures, wanted)
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")

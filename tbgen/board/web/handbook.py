@@ -33,7 +33,7 @@ from tbgen.tables import Outcome, TablebaseError, TableStatistics
 EXCEPTIONS = 3
 """Most diagrams of exceptions of an endgame."""
 
-LOOKED = 24
+CANDIDATES = 24
 """Positions found, from which those with the fewest captures are chosen."""
 
 SECONDS = 0.5
@@ -232,9 +232,9 @@ def _find_exceptions(library: Library, entry: Entry) -> list[tuple[Position, Out
         if not shares[outcome]:
             continue
         wanted = Query(turn=Side.RED, outcome=outcome)
-        positions = glance(library, entry.material, wanted, most=LOOKED, seconds=SECONDS).positions
-        each = EXCEPTIONS - (len(against) - 1)
-        found += [(position, outcome) for position in sorted(positions, key=_captures)[:each]]
+        search = glance(library, entry.material, wanted, most=CANDIDATES, seconds=SECONDS)
+        quiet = sorted(search.positions, key=_captures)
+        found += [(position, outcome) for position in quiet[: EXCEPTIONS + 1 - len(against)]]
     return found
 
 

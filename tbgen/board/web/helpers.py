@@ -35,7 +35,7 @@ from tbgen.indexing.systems import safe_path
 from tbgen.play.tablebase import GameTablebase
 from tbgen.tables import Metric, RuleSet
 
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 """Seconds between checks that the client of a waiting search is still there."""
 
 NICE = 10
@@ -52,7 +52,7 @@ BEGIN = multiprocessing.get_context("spawn")
 
 
 @dataclass(frozen=True)
-class Shelf:
+class TableList:
     """List of the available tables, for another process to open."""
 
     fingerprint: str
@@ -61,7 +61,7 @@ class Shelf:
     paths: tuple[Path, ...]
 
     @classmethod
-    def of(cls, library: Library) -> Shelf:
+    def of(cls, library: Library) -> TableList:
         """Return the current tables of a library."""
         fingerprint, tables = library.fingerprint, library.tables
         paths = []
@@ -93,19 +93,19 @@ class Helper:
             self._process.start()
         theirs.close()
         self._known = ""
-        self._owes = False
+        self._pending = False
 
     def ask(
-        self, name: str, asked: Mapping[str, Any], shelf: Shelf, go_on: Callable[[], None]
+        self, name: str, asked: Mapping[str, Any], listed: TableList, go_on: Callable[[], None]
     ) -> Any:
         """Return the answer of an endpoint; `go_on` raises once the client has gone.
 
         Raises `EOFError` or `OSError` if the process has ended.
         """
-        if self._owes:  # discard the answer to an abandoned request
+        if self._pending:  # discard the answer to an abandoned request
             self._receive(go_on)
-        self._connection.send((name, asked, None if shelf.fingerprint == self._known else shelf))
-        self._known, self._owes = shelf.fingerprint, True
+        self._connection.send((name, asked, None if listed.fingerprint == self._known else listed))
+        self._known, self._pending = listed.fingerprint, True
         try:
             return self._receive(go_on)
         except AbandonedError:
@@ -114,10 +114,10 @@ class Helper:
 
     def _receive(self, go_on: Callable[[], None]) -> Any:
         """Wait for the pending answer of the process."""
-        while not self._connection.poll(LOOK_SECONDS):
+        while not self._connection.poll(POLL_SECONDS):
             go_on()
         answer = self._connection.recv()
-        self._owes = False
+        self._pending = False
         return answer
 
     def end(self) -> None:
@@ -165,7 +165,7 @@ class Helpers:
 
         def answer(request: Request) -> Answer:
             asks = not request.query_params.keys().isdisjoint(FIELDS)
-            while asks and not self._compiled.wait(LOOK_SECONDS):
+            while asks and not self._compiled.wait(POLL_SECONDS):
                 self._library.tables.checkpoint()
             return self._ask(name, request)
 
@@ -177,12 +177,12 @@ class Helpers:
         )  # fmt: skip
         asked = {key: request.scope[key] for key in kept if key in request.scope}
         asked["path_params"] = dict(request.path_params)
-        shelf = Shelf.of(self._library)
+        listed = TableList.of(self._library)
         helper = self._free.get()
         try:
             if helper is None:
                 helper = Helper()
-            answer = helper.ask(name, asked, shelf, self._library.tables.checkpoint)
+            answer = helper.ask(name, asked, listed, self._library.tables.checkpoint)
         except (EOFError, OSError) as error:
             if helper is not None:
                 helper.end()
@@ -214,9 +214,9 @@ def _answer_all(connection: Connection) -> None:
             return
         if message is None:  # cancellation that arrived after the answer
             continue
-        name, asked, shelf = message
-        if shelf is not None:
-            library = shelf.library()
+        name, asked, listed = message
+        if listed is not None:
+            library = listed.library()
             library.tables.checkpoint = go_on
             endpoints = _endpoints(library)
         try:

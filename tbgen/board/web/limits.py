@@ -22,7 +22,7 @@ MAX_QUERY = 6000
 MAX_BODY = 2000
 """Most bytes of a form."""
 
-OWN = (HTML, EVENTS)
+SAME_ORIGIN = (HTML, EVENTS)
 """Media types that scripts of other origins may not read."""
 
 SECURITY_HEADERS = {
@@ -38,7 +38,7 @@ policy is not `no-referrer`, as browsers would then omit the origin of our own f
 """
 
 OPEN_HEADERS = {"access-control-allow-origin": "*"}
-"""Headers of every answer except `OWN` ones. Any origin may read those answers: no cookie or
+"""Headers of every answer except `SAME_ORIGIN` ones. Any origin may read those: no cookie or
 password is involved. A page may hold the token for builds, so other origins cannot read pages.
 """
 
@@ -68,7 +68,8 @@ class Limits:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 # An answer 304 has no media type; the browser keeps its stored headers.
-                own = headers.get("content-type", "").startswith(OWN) or message["status"] == 304
+                kind = headers.get("content-type", "")
+                own = kind.startswith(SAME_ORIGIN) or message["status"] == 304
                 for name, value in (SECURITY_HEADERS | ({} if own else OPEN_HEADERS)).items():
                     headers.setdefault(name, value)
             await send(message)

@@ -23,7 +23,7 @@ from tbgen.board.web.gallery import (
 )
 from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.state import View
-from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short
+from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short_value
 from tbgen.indexing import Material, Position, PositionError, Side
 from tbgen.notation import format_position
 from tbgen.play.preference import worth_of_move
@@ -84,7 +84,7 @@ def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
         f"<li><span>{escape(rules_name(result.rule_set, view))}</span> "
         f'<b class="badge {outcome_word(result.outcome)}">'
         f"{view.message(outcome_word(result.outcome))}</b> "
-        f"<small>{escape(short(result.exact))}</small></li>"
+        f"<small>{escape(short_value(result.exact))}</small></li>"
         for result in known
     ]
     differ = len({result.outcome for result in known}) > 1
@@ -142,7 +142,7 @@ def heat(library: Library, view: View) -> dict[int, Point]:
         board = bytearray(view.position.board)
         board[view.where], board[square] = 0, code
         href = view.at(Position(bytes(board), view.position.side)).href()
-        found[square] = Point(outcome_word(result.outcome), short(result.exact), href)
+        found[square] = Point(outcome_word(result.outcome), short_value(result.exact), href)
     return found
 
 
@@ -266,7 +266,7 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
             with contextlib.suppress(TablebaseError, OSError):
                 worth = worth_of_move(library.tables.probe(after).exact, False)
         sign = "" if worth is None else (
-            f' <b class="num {outcome_word(worth.outcome)}">{escape(short(worth))}</b>'
+            f' <b class="num {outcome_word(worth.outcome)}">{escape(short_value(worth))}</b>'
         )  # fmt: skip
         if ply.label != Label.IDLE:
             name = view.message(f"ply_{ply.label}")

@@ -35,7 +35,7 @@ class Forwarded:
         if not near or not is_forwarded(scope["headers"]):
             await self._app(scope, receive, send)
             return
-        seen = _as_seen(scope)
+        seen = _original_request(scope)
         scope["client"] = seen["client"]  # for the log
         prefix = seen["root_path"]
         await self._app(seen, receive, _Prefixing(send, prefix) if prefix else send)
@@ -72,7 +72,7 @@ class _Prefixing:
         await self._send(message)
 
 
-def _as_seen(scope: Scope) -> Scope:
+def _original_request(scope: Scope) -> Scope:
     """Return the request as the proxy received it; malformed headers are ignored."""
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
 

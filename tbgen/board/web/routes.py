@@ -55,7 +55,7 @@ from tbgen.indexing.errors import InputError
 from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
 
-LOOK_SECONDS = 5
+POLL_SECONDS = 5
 """Seconds between looks into the directory while it has no tables."""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
@@ -108,7 +108,7 @@ def create_app(
             Middleware(ZipOthers, minimum_size=1000, compresslevel=4),
             Middleware(Forwarded),
         ],
-        exception_handlers={404: _not_found, 500: _bug},
+        exception_handlers={404: _not_found, 500: _internal_error},
     )
     app.state.gate, app.state.prepare = gate, partial(_prepare, library, helpers)
     return app
@@ -122,7 +122,7 @@ def _prepare(library: Library, helpers: Helpers) -> None:
     """
     can_rasterise()
     while not library.available():
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
         _ = library.fingerprint  # rescans the directory
     library.read_figures()
     helpers.compile()
@@ -130,7 +130,7 @@ def _prepare(library: Library, helpers: Helpers) -> None:
 
 def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
     """Return the routes of the HTML pages."""
-    shown = partial(_route, gate, on_error=_as_page, lane=Lane.PAGE, known=SETTINGS)
+    shown = partial(_route, gate, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
     found, searched = partial(shown, cached=False, lane=Lane.LONG), helpers.endpoint("page")
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
@@ -175,7 +175,7 @@ def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
     """Return the routes that start, cancel and report builds."""
     if workshop is None:
         return []
-    site = Construction(workshop, lambda: gate.closed, _as_page)
+    site = Construction(workshop, lambda: gate.closed, _error_page)
     return [
         Route("/enter/{key}", site.enter),
         Route("/build", site.start, methods=["POST"]),
@@ -242,7 +242,7 @@ def _old_link(mode: str) -> Callable[[Request], Any]:
 # -- errors ----------------------------------------------------------------------------------
 
 
-def _as_page(request: Request, answer: Answer) -> Answer:
+def _error_page(request: Request, answer: Answer) -> Answer:
     """Turn an error into an HTML page, with the requested board if its position can be read."""
     body = answer.body
     assert not isinstance(body, str | bytes)
@@ -271,24 +271,24 @@ def _as_page(request: Request, answer: Answer) -> Answer:
 
 async def _not_found(request: Request, error: Exception) -> Response:
     """Answer 404 for an address without a route."""
-    return _dressed(request, RequestError(404, "there is no such page", "the board is at /"))
+    return _error_response(request, RequestError(404, "there is no such page", "the board is at /"))
 
 
-async def _bug(request: Request, error: Exception) -> Response:
+async def _internal_error(request: Request, error: Exception) -> Response:
     """Answer 500 for an unexpected error, whose traceback goes to the log.
 
     Adds the security headers, since this handler runs outside of `Limits`.
     """
-    answer = _dressed(
+    answer = _error_response(
         request, RequestError(500, "something went wrong here", "see the server's log")
     )
     answer.headers.update(SECURITY_HEADERS)
     return answer
 
 
-def _dressed(request: Request, error: RequestError) -> Response:
+def _error_response(request: Request, error: RequestError) -> Response:
     """Return an error as HTML if the request accepts HTML, else as JSON."""
     answer = failure(error)
     if "text/html" in request.headers.get("accept", ""):
-        answer = _as_page(request, answer)
+        answer = _error_page(request, answer)
     return answer.response()

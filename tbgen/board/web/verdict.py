@@ -38,7 +38,7 @@ def outcome_word(outcome: Outcome | None) -> str:
     return "unknown" if outcome is None else outcome.name.lower()
 
 
-def short(worth: Value | None) -> str:
+def short_value(worth: Value | None) -> str:
     """Format a value in a few characters: moves to the end, `#` for mate, `↻` and the order."""
     if worth is None:
         return "?"
@@ -193,7 +193,7 @@ def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) 
     )
     return [
         move_link(study, view, move),
-        f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>',
+        f'<b class="num {outcome_word(move.outcome)}">{escape(short_value(move.worth))}</b>',
         escape(explain_move(study.result, move, mechanism, view.words)) + tags + refused,
     ]
 
@@ -201,7 +201,7 @@ def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) 
 def _chip(study: Study, view: View, move: RootMove) -> str:
     """Return a move with its value, and the reason as tooltip."""
     reason = escape(explain_move(study.result, move, words=view.words))
-    number = f'<b class="num {outcome_word(move.outcome)}">{escape(short(move.worth))}</b>'
+    number = f'<b class="num {outcome_word(move.outcome)}">{escape(short_value(move.worth))}</b>'
     return (
         f'<span class="chip" title="{reason}">{move_link(study, view, move)}{number}'
         f"{forbidden(study, view, move.move)}</span>"

@@ -20,7 +20,7 @@ from tbgen.board.knowledge.library import Library, Study
 from tbgen.board.language.complaints import complain
 from tbgen.board.language.names import piece_name
 from tbgen.board.language.words import result_name
-from tbgen.board.web.construction import goes_on, missing_card, starters
+from tbgen.board.web.construction import missing_card, running_build, starters
 from tbgen.board.web.embed import card
 from tbgen.board.web.gallery import chosen_panel
 from tbgen.board.web.http import HTML, Answer
@@ -44,7 +44,7 @@ from tbgen.board.web.verdict import (
     move_groups,
     outcome_word,
     referee,
-    short,
+    short_value,
 )
 from tbgen.indexing import Side
 from tbgen.indexing.errors import MoveTextError
@@ -76,7 +76,7 @@ def reading_page(
     if not view.moves and view.start == library.first_position:
         welcome = f'<p class="welcome">{view.message("start_here")}</p>'
         chosen = chosen_panel(library, view)
-        if not library.available() or goes_on(library) is not None:
+        if not library.available() or running_build(library) is not None:
             card = starters(library, view, with_settings("/", view))
     if study.missing is not None and not card:
         card = missing_card(library, study, view)
@@ -146,7 +146,7 @@ def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | 
         source, target = move.move
         if source == view.chosen:
             links[target] = view.after(move.move).href()
-            worth = (outcome_word(move.outcome), short(move.worth)) if reading else ("", "")
+            worth = (outcome_word(move.outcome), short_value(move.worth)) if reading else ("", "")
             targets[target] = Point(*worth)
         elif source not in targets:
             links.setdefault(source, view.href(chosen=source, where=None))
@@ -246,7 +246,8 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
             {
                 move.move.iccs: [
                     view.after(move.move).href(),
-                    *((outcome_word(move.outcome), short(move.worth)) if reading else ("", "")),
+                    outcome_word(move.outcome) if reading else "",
+                    short_value(move.worth) if reading else "",
                 ]
                 for move in study.moves
             },
