@@ -17,7 +17,7 @@ _HEIGHT = 90
 _STEP = 8
 """Width of a ply in units."""
 _LABEL = 16
-"""Least width of a tick label in units."""
+"""Least distance of tick labels in units."""
 _WIDEST = 1600
 """Largest width in units; longer distances get narrower bars."""
 

@@ -26,10 +26,8 @@ from tbgen.board.web.state import View
 from tbgen.board.web.verdict import MOST_NAMED
 from tbgen.indexing import Position
 
-_POLICY = SECURITY_HEADERS["content-security-policy"]
-HEADERS = {
-    "content-security-policy": _POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")
-}
+_POLICY = "content-security-policy"
+HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ancestors *")}
 """Headers of the page that may be framed."""
 
 

@@ -166,14 +166,8 @@ def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
     deep = [max(found, key=lambda win: win.order) for found in wins]
     deep.sort(key=lambda win: -win.order)
     for win in deep[:DEEPEST]:
-        offence = _offence(library, win) if win.order else None
-        if offence is not None:
-            chosen.append((win, offence))
+        with contextlib.suppress(TablebaseError, OSError):
+            mechanism = find_mechanism(library.tables, win.position) if win.order else None
+            if mechanism is not None:
+                chosen.append((win, mechanism.offence))
     return chosen
-
-
-def _offence(library: Library, win: LongestWin) -> Offence | None:
-    with contextlib.suppress(TablebaseError, OSError):
-        mechanism = find_mechanism(library.tables, win.position)
-        return None if mechanism is None else mechanism.offence
-    return None

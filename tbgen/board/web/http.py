@@ -139,6 +139,10 @@ class Lane(StrEnum):
     SEARCH = "board-search"
 
 
+Work = Callable[[Event], Answer]
+"""Work of a request; the event is set when its client has gone."""
+
+
 class Pool:
     """Thread pool with a bounded number of running and waiting requests."""
 
@@ -148,13 +152,13 @@ class Pool:
         self._held = 0
         self._lock = Lock()
 
-    def submit(self, work: Callable[[], Answer]) -> Future[Answer] | None:
+    def submit(self, work: Work, abandoned: Event) -> Future[Answer] | None:
         """Queue `work` for a thread; return None if `most` requests are running or waiting."""
         with self._lock:
             if self._held >= self._most:
                 return None
             self._held += 1
-        future = self._executor.submit(work)
+        future = self._executor.submit(work, abandoned)
         future.add_done_callback(self._done)
         return future
 
@@ -227,7 +231,8 @@ class Gate:
                 return Response(status_code=304, headers={"etag": tag})
             queue = lane if isinstance(lane, Lane) else lane(request)
 
-            def work() -> Answer:
+            def work(abandoned: Event) -> Answer:
+                self._at_work.abandoned = abandoned
                 try:
                     return function(request)
                 except AbandonedError:
@@ -250,7 +255,7 @@ class Gate:
 
         return respond
 
-    async def _admit(self, lane: Lane, work: Callable[[], Answer], request: Request) -> Answer:
+    async def _admit(self, lane: Lane, work: Work, request: Request) -> Answer:
         """Run a request; raise `RequestError` if its client already has too many running."""
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
@@ -270,15 +275,10 @@ class Gate:
             if lane is Lane.SEARCH:
                 self._searching.remove(client)
 
-    async def _run(self, lane: Lane, work: Callable[[], Answer], request: Request) -> Answer:
+    async def _run(self, lane: Lane, work: Work, request: Request) -> Answer:
         """Run a request in a thread; raise `RequestError` if it does not finish in time."""
         abandoned = Event()
-
-        def in_thread() -> Answer:
-            self._at_work.abandoned = abandoned
-            return work()
-
-        submitted = self._pools[lane].submit(in_thread)
+        submitted = self._pools[lane].submit(work, abandoned)
         if submitted is None:
             raise RequestError(503, "the server is busy", "try again in a moment")
         answer = asyncio.wrap_future(submitted)

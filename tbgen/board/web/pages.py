@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from starlette.requests import Request
@@ -37,12 +36,6 @@ from tbgen.notation import parse_material, read_material, read_position
 from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, Outcome
 
-_MODES: dict[str, Callable[[Library, View], Answer]] = {
-    "read": reading_page,
-    "play": playing_page,
-    "line": film_page,
-}
-
 
 class Pages:
     """Endpoints of the pages; each takes a request and returns an `Answer`."""
@@ -59,7 +52,8 @@ class Pages:
         except PositionError as error:
             # The editor shows the error, with the text in its field.
             return self._edit(request, error)
-        return _MODES[view.mode](self._library, view)
+        shown = {"read": reading_page, "play": playing_page, "line": film_page}[view.mode]
+        return shown(self._library, view)
 
     def embed(self, request: Request) -> Answer:
         """Return a position for an <iframe>."""
