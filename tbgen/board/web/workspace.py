@@ -185,13 +185,12 @@ def _controls(library: Library, study: Study, view: View) -> str:
         found.append(_hint(study, suggested, view))
     elif suggested is not None:
         key = "table_move" if playing else "suggested"
+        href = _reply(library, study, view) or view.after(suggested.move).href()
         weaker = playing and view.strength != STRENGTHS[0]
-        href = _reply_href(view) if weaker else view.after(suggested.move).href()
         mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
         found.append(link(href, view.text(key), "button suggested", mark))
-    elif playing and study.over is None and library.opponent and not view.readers_turn:
-        label = view.text("engine_move")
-        found.append(link(_reply_href(view), label, "button suggested"))
+    elif reply := _reply(library, study, view):
+        found.append(link(reply, view.text("engine_move"), "button suggested"))
     if view.moves:
         found.append(link(_back(view), view.text("take_back"), "button back"))
         start = view.back(len(view.moves)).href()
@@ -227,7 +226,13 @@ def _hint(study: Study, suggested: RootMove, view: View) -> str:
     return f'<span class="hint">{escape(said)}</span> {more}'
 
 
-def _reply_href(view: View) -> str:
+def _reply(library: Library, study: Study, view: View) -> str:
+    """Return the address after the reply in play mode; empty if no reply is due."""
+    due = view.mode == "play" and not view.readers_turn and study.over is None
+    if not due or (study.suggested is None and not library.opponent):
+        return ""
+    if study.suggested is not None and view.strength == STRENGTHS[0]:
+        return view.after(study.suggested.move).href()
     return view.href(chosen=None).replace("/?", "/reply?", 1)
 
 
@@ -263,15 +268,9 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
     if view.moves:
         data["back"] = _back(view)
         data["first"] = view.back(len(view.moves)).href()
-    over = study.over is not None
-    if over:
+    if study.over is not None:
         data["over"] = "1"
-    if study.suggested and not over:
-        href = view.after(study.suggested.move).href()
-        if reading or not view.readers_turn:
-            data["suggested"] = href
-        if not reading and not view.readers_turn:
-            data["reply"] = href if view.strength == STRENGTHS[0] else _reply_href(view)
-    elif view.mode == "play" and not over and not view.readers_turn and library.opponent:
-        data["reply"] = _reply_href(view)
-    return data
+    elif study.suggested and (reading or not view.readers_turn):
+        data["suggested"] = view.after(study.suggested.move).href()
+    reply = _reply(library, study, view)
+    return data | ({"reply": reply} if reply else {})
