@@ -179,15 +179,15 @@ class Header(Generic[Spec]):
     def pack(self, block_table: bytes) -> bytes:
         """Return the 168 bytes of the header; the checksum also covers the block table."""
         name, (width, metric, span) = self.spec.name, self.spec.fields
-        rule_set = name.rule_set
-        assert rule_set.rules is not None, "names know their rules"
+        rule_set, (red, black) = name.rule_set, self.arrangements
         packed = _HEADER.pack(
-            MAGIC, self.spec.version, width, rule_set.rules.number, metric, rule_set.options, span,
+            MAGIC, self.spec.version, width, name.rules.number, metric, rule_set.options, span,
             rule_set.orders or 0, self.block_slots, self.metadata_checksum, self.slots,
             *self.blocks, *self.constants,
             self.table_offset, self.metadata_offset, self.metadata_length, self.digest,
-            name.material.name.encode("ascii"), self.arrangements[0].tile_leads,
-            *(field for each in self.arrangements for field in _arrangement_fields(each)), 0,
+            name.material.name.encode("ascii"), red.tile_leads,
+            red.by_black, bytes(red.axes).ljust(MAX_AXES, NO_AXIS),
+            black.by_black, bytes(black.axes).ljust(MAX_AXES, NO_AXIS), 0,
         )[:_CHECKSUM_AT]  # fmt: skip
         return packed + checksum(packed, block_table).to_bytes(4, "little")
 
@@ -200,9 +200,7 @@ class Header(Generic[Spec]):
         """
         name, (width, _, span) = self.spec.name, self.spec.fields
         options = int(name.rule_set.options)
-        orders = (
-            f"{int(each.by_black)} {','.join(map(str, each.axes))}" for each in self.arrangements
-        )
+        orders = [f"{int(a.by_black)} {','.join(map(str, a.axes))}" for a in self.arrangements]
         identity = (
             f"{self.spec.version} {name} {width} {span} {options} "
             f"{self.slots} {self.block_slots} {self.arrangements[0].tile_leads} {' '.join(orders)}"
@@ -283,11 +281,6 @@ class Header(Generic[Spec]):
                 for count, block_map in zip(self.blocks, self.block_maps, strict=True)
             )
         )
-
-
-def _arrangement_fields(arrangement: Arrangement) -> tuple[int, bytes]:
-    """Return the header fields of one side's arrangement."""
-    return int(arrangement.by_black), bytes(arrangement.axes).ljust(MAX_AXES, NO_AXIS)
 
 
 def checksum(header: bytes, block_table: bytes) -> int:

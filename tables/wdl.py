@@ -152,13 +152,12 @@ class WdlFile(BlockFile[WdlSpec]):
     @property
     def is_plain(self) -> bool | None:
         """True if blocks are stored uncompressed; None if no block has bytes."""
-        numbers = np.arange(len(self._entries))
-        slots = np.array([self._slots_in(int(number)) for number in numbers], np.int64)
-        lengths = self._entries[:, 0]
-        stored = lengths > 0
-        if not stored.any():
-            return None
-        return bool((lengths == -(-slots // SLOTS_PER_BYTE))[stored].all())
+        plain = [
+            length == OUTCOMES.plain_length(self._slots_in(number))
+            for number, length in enumerate(self._entries[:, 0].tolist())
+            if length
+        ]
+        return all(plain) if plain else None
 
     @cached_property
     def facts(self) -> WdlFacts:
