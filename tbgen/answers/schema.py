@@ -10,26 +10,26 @@ from tbgen.answers.fields import Schema, flag, number, or_null, record, several,
 from tbgen.indexing.rulesets import Rules
 
 SIDE = text("the side to move", "red", "black")
-FEN = text("the position, six fields, one notation for all")
+FEN = text("canonical FEN of the position, six fields")
 MATERIAL = text("canonical name (docs/format.md)")
 RULES = text("rule set of the table", *map(str, Rules))
-MINOR = or_null(flag("whether advisors and elephants chase protected pieces; null but under wxf"))
-METRIC = text("what distances count to", "dtm", "dtc")
-LIMIT = or_null(whole("most orders that were searched; null without a limit"))
-CHECKED = flag("whether files were read as a whole (`--check`)")
-SQUARE = text("as `e4`")
+MINOR = or_null(flag("whether advisors and elephants chase protected pieces; null but for wxf"))
+METRIC = text("distance to mate, or to mate or conversion", "dtm", "dtc")
+LIMIT = or_null(whole("limit on orders; null without a limit"))
+CHECKED = flag("whether files were read whole (`--check`)")
+SQUARE = text("a square, such as `e4`")
 
 PIECE = record(
-    "a piece, where it stands in the position asked about",
+    "a piece of the requested position",
     side=text("its colour", "red", "black"),
     piece=text("`rook`, `knight`, ..."),
     square=SQUARE,
 )
 MECHANISM = or_null(
     record(
-        "the offence that decides, where best play reaches its loop in 80 plies; else null",
+        "the deciding offence, if best play reaches its loop within 80 plies; else null",
         kind=text("the offence", "check", "chase"),
-        offender=text("who loses by it", "red", "black"),
+        offender=text("the side that loses by it", "red", "black"),
         victim=or_null(PIECE | {"description": "the piece that is chased; null for checks"}),
         by=several("the pieces that check or chase", PIECE),
     )
@@ -42,7 +42,7 @@ POSITION = {
     "metric": or_null(METRIC | {"description": "metric of the table; null if none is needed"}),
     "side": SIDE,
     "outcome": text("for the side to move", "win", "draw", "loss"),
-    "value": whole("the number that Fang, Hsu & Hsu print"),
+    "value": whole("the value in the notation of Fang, Hsu & Hsu"),
     "order": whole("0: by mate or conversion; k: by the rules of repetition"),
     "plies": or_null(whole("distance; null for a draw")),
     "in_check": flag("whether the side to move is in check"),
@@ -51,7 +51,7 @@ POSITION = {
 }
 AFTER = or_null(whole("of the position after the move; null if unknown"))
 MOVE = {
-    "move": text("in the notation asked for"),
+    "move": text("in the requested notation"),
     "outcome": text("for the side that moves", "win", "draw", "loss", "unknown"),
     "value": AFTER,
     "order": AFTER,
@@ -59,14 +59,14 @@ MOVE = {
     "capture": flag("whether it takes a piece"),
     "check": flag("whether it gives check"),
     "best": flag("whether no move is better"),
-    "reason": text("what it does, in words"),
+    "reason": text("the result of the move in words"),
 }
 LEVEL = whole("of that side")
 JUDGEMENT = record(
     "the referee's answer",
     fen=FEN | {"description": "the first position"},
-    moves=several("what was played, as ICCS", text("a move")),
-    verdict=text("who wins", "undecided", "draw", "red wins", "black wins"),
+    moves=several("the moves played, as ICCS", text("a move")),
+    verdict=text("the verdict", "undecided", "draw", "red wins", "black wins"),
     level=record(
         "gravity of offences: 2 perpetual check, 1 perpetual chase (chinese: checks and threats of "
         "mate), 0 none",
@@ -78,8 +78,8 @@ JUDGEMENT = record(
         record(
             "a ply",
             move=text("as ICCS"),
-            side=SIDE | {"description": "who played it"},
-            label=text("what it does", "check", "chase", "idle", "kill", "open"),
+            side=SIDE | {"description": "the side that played it"},
+            label=text("its label", "check", "chase", "idle", "kill", "open"),
             chased=several("the pieces that it chases, after the move", SQUARE),
             by=several("the pieces that chase them, after the move", SQUARE),
         ),
@@ -91,17 +91,17 @@ SIDE_COUNTS = {"wins": BY_OUTCOME, "draws": BY_OUTCOME, "losses": BY_OUTCOME}
 
 
 PROOF = record(
-    "how far it is proven, by certificates (docs/format.md)",
-    status=text("what they amount to", "proven", "proven but for", "unproven"),
+    "state of its proof, by certificates (docs/format.md)",
+    status=text("the state", "proven", "proven but for", "unproven"),
     but_for=several(
-        "tables that it is not proven without",
+        "tables whose own proof is missing, on which this proof rests",
         record(
             "a table",
             table=text("its name, as `KRKN.wxf.dtm`"),
             fault=text("what is wrong with it", "unproven", "changed", "damaged", "missing"),
         ),
     ),
-    reason=or_null(text("why it is unproven; null where it is not")),
+    reason=or_null(text("the reason, if it is unproven; else null")),
 )
 
 
@@ -113,23 +113,23 @@ def counted(side: str) -> Schema:
 LINE = record(
     "best play of both sides",
     **POSITION,
-    ending=text("how it ends", "mate", "stalemate", "loop", "draw", "unknown", "cut"),
-    end=text("how it ends, in words"),
-    winner=or_null(text("who wins; null for a draw or an end unknown", "red", "black")),
-    loop_start=or_null(whole("the move, from 0, with which the loop begins; null without one")),
-    verdict=or_null(JUDGEMENT | {"description": "the referee's on the loop; null without"}),
+    ending=text("kind of the end", "mate", "stalemate", "loop", "draw", "unknown", "cut"),
+    end=text("the end in words"),
+    winner=or_null(text("the winner; null for a draw or an unknown end", "red", "black")),
+    loop_start=or_null(whole("number, from 0, of the first move of the loop; null without one")),
+    verdict=or_null(JUDGEMENT | {"description": "the referee's on the loop; null without one"}),
     moves=several(
         "the line, the loop once",
         record(
             "a move",
-            side=SIDE | {"description": "who moves"},
+            side=SIDE | {"description": "the side that moves"},
             **MOVE,
             fen=FEN | {"description": "the position after it"},
         ),
     ),
 )
 STATS = record(
-    "the figures of a table; mirror images count once",
+    "statistics of a table; mirror images count once",
     material=MATERIAL,
     rules=RULES,
     metric=METRIC,
@@ -166,8 +166,8 @@ STATS = record(
     rule_decided_rate=number("their share of the legal positions"),
     minor_chases=MINOR,
     bytes_on_disk=whole("the file"),
-    build_seconds=or_null(number("null where no build record is")),
-    digest=text("equal digests, equal values; the file's word unless it was checked"),
+    build_seconds=or_null(number("null without a build record")),
+    digest=text("equal for equal values; read from the header unless the file was checked"),
     checked=CHECKED,
     values=or_null(text("digest of the values alone; null unless the file was checked")),
     file=text("its path"),

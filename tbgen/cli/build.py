@@ -50,8 +50,8 @@ _NAMED = 8
 )
 @click.option(
     "--jobs", type=options.Jobs(), default=1, metavar="N|auto",
-    help="Tables built at once, each in its own process; auto: one for each core, where that pays. "
-    "Default: 1.",
+    help="Number of tables built at once, each in a process of its own; auto: one per core, if "
+    "worthwhile. Default: 1.",
 )  # fmt: skip
 @click.option(
     "--dask", "cluster", metavar="ADDRESS|local:N",
@@ -64,19 +64,19 @@ _NAMED = 8
 )  # fmt: skip
 @click.option(
     "--threads", type=click.IntRange(min=1), metavar="N",
-    help="For all tables at once, with --dask for each. Default: all cores, with --dask 1.",
+    help="Threads for all tables, with --dask for each. Default: all cores, with --dask 1.",
 )  # fmt: skip
 @options.memory_option
 @click.option(
     "--save-state", "state_minutes", type=click.FloatRange(min=0), metavar="MINUTES",
     default=STATE_SECONDS / 60, show_default=True,
-    help="Save the state of a long build so often, for a killed one to go on from; 0: never.",
+    help="Interval at which a long build saves its state, to resume if killed; 0: never.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Build MATERIAL... again even if finished.")
-@click.option("--yes", is_flag=True, help="Build what takes more than a day.")
+@click.option("--yes", is_flag=True, help="Build even if more than a day is planned.")
 @click.option("--wdl", is_flag=True, help="Also write their win-draw-loss files (tbgen pack).")
-@click.option("--profile", is_flag=True, help="Print what each phase of each table has cost.")
-@click.option("--keep-going", is_flag=True, help="Build what does not need a table that failed.")
+@click.option("--profile", is_flag=True, help="Print the cost of each phase of each table.")
+@click.option("--keep-going", is_flag=True, help="After a failure, build what does not need it.")
 @options.json_option
 @click.pass_context
 def build(
@@ -116,11 +116,11 @@ def build(
     state_seconds = 60 * state_minutes or math.inf
     collection = Collection(wanted, tables, rule_set, wished, force, state_seconds)
     if cluster is not None and jobs != 1:
-        raise click.UsageError("--dask and --jobs are two ways to build many at once: choose one")
+        raise click.UsageError("use only one of --dask and --jobs")
     if profile and (cluster is not None or jobs != 1):
         raise click.UsageError("--profile measures this process: leave --dask and --jobs out")
     if via is not None and cluster is None:
-        raise click.UsageError("--via goes with --dask")
+        raise click.UsageError("--via needs --dask")
     cores = threads or (1 if cluster is not None else os.cpu_count() or 1)
     _check_first(collection, memory, cores, elsewhere=cluster is not None, confirmed=yes)
     if cluster is not None:
@@ -248,7 +248,7 @@ def _on_cluster(
 def _worded(key: str, error: BaseException) -> BaseException:
     """Return the error of a job; a lost job gets a `TablebaseError` with a message."""
     if isinstance(error, LostError):
-        return TablebaseError(f"{key} was given up: {error}, again and again")
+        return TablebaseError(f"{key} failed repeatedly: {error}")
     return error
 
 

@@ -37,7 +37,7 @@ def describe(error: BaseException, tables_option: str = "") -> failures.Failure 
         return failures.Failure(failures.INTERRUPTED, "interrupted")
     if isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else "tbgen"
-        hint = f"{path} -h lists what it takes"
+        hint = f"{path} -h lists arguments and options"
         return failures.Failure(failures.BAD_INPUT, error.format_message(), hint)
     if isinstance(error, click.ClickException):
         return failures.Failure(error.exit_code, error.format_message())

@@ -27,8 +27,8 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
 
 @click.command(cls=Command)
 @click.argument("position")
-@click.option("--to", "style", type=click.Choice(POSITION_STYLES), help="Default: fen.")
-@click.option("--side", type=_SIDES, help="The side to move, whatever POSITION says.")
+@click.option("--to", "style", type=click.Choice(POSITION_STYLES), help="Notation. Default: fen.")
+@click.option("--side", type=_SIDES, help="The side to move, in place of POSITION's.")
 @click.option(
     "--viewpoint",
     type=_SIDES,
@@ -40,7 +40,7 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
     "--read",
     "read_as",
     type=click.Choice(MOVE_NOTATIONS),
-    help="How moves are written, where their text does not show it (fairy: ranks 1 to 10).",
+    help="Notation of --move, where its text is ambiguous (fairy: ranks 1 to 10).",
 )
 @json_option
 def convert(

@@ -31,7 +31,7 @@ FORMATS = (".svg", ".png")
     help="FILE.svg or FILE.png. Default: SVG on stdout.",
 )
 @click.option("--last", metavar="MOVE", help="Play MOVE first, and mark it.")
-@click.option("--flip", is_flag=True, help="Black below.")
+@click.option("--flip", is_flag=True, help="Draw Black below.")
 @click.option(
     "--pieces",
     type=click.Choice(PIECE_SETS),
@@ -42,7 +42,7 @@ FORMATS = (".svg", ".png")
     "--width",
     type=click.IntRange(40, 8000),
     metavar="N",
-    help="In pixels. Default: 480 as PNG; an SVG fills its place.",
+    help="Width in pixels. Default: 480 for PNG; an SVG fills its container.",
 )
 @json_option
 def diagram(

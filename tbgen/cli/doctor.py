@@ -29,7 +29,7 @@ _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
 @click.command(cls=Command)
 @options.tables_option
 @click.option(
-    "--numba", "ask_numba", is_flag=True, help="Also import numba, and compile something."
+    "--numba", "ask_numba", is_flag=True, help="Also import numba, and compile a function."
 )
 @options.json_option
 @click.pass_context

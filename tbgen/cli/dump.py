@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N random positions.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, help="Chooses the sample. Default: 0."
+    "--seed", type=click.IntRange(min=0), default=0, help="Seed of the sample. Default: 0."
 )
 @options.table_options
 @options.json_option

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--index", "index_file", type=click.Path(path_type=Path), metavar="FILE",
-    help="The index to check files against. Default: that of the first source that has one.",
+    help="The index to check files against. Default: index.json of the first source that has one.",
 )  # fmt: skip
 @options.tables_option
 @options.rule_set_options
@@ -115,7 +115,7 @@ def _fetch_one(
             entry, sources, tables, lambda count: line.live(f"{label}: {size(count)}")
         )
     except (FetchError, BlockingIOError) as error:
-        why, hint = "a build, or another fetch, is at the table", "run it again when that has ended"
+        why, hint = "a build or another fetch uses the table", "run it again when that has ended"
         if isinstance(error, FetchError):
             why, hint = str(error.strerror), error.hint
         failure = failures.Failure(failures.FINDINGS, f"{entry.file}: {why}", hint)

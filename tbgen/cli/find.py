@@ -31,26 +31,26 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
 @click.option("--outcome", type=click.Choice(["win", "draw", "loss"]), help="For the side to move.")
 @click.option("--order", metavar="N", help="Order of the value: 2, 1-3 or 1-.")
 @click.option("--plies", metavar="N", help="Plies of the value: 30, 20-40 or 20-.")
-@click.option("--only", is_flag=True, help="One move alone, of several, keeps the win or draw.")
-@click.option("--zugzwang", is_flag=True, help="Both sides do worse if they are to move.")
-@click.option("--differs", is_flag=True, help="Another outcome under another rule set present.")
-@click.option("--study", is_flag=True, help="A solution that is unique move by move.")
+@click.option("--only", is_flag=True, help="Exactly one move, of several, keeps the win or draw.")
+@click.option("--zugzwang", is_flag=True, help="Either side does worse if it is to move.")
+@click.option("--differs", is_flag=True, help="Another rule set present changes the outcome.")
+@click.option("--study", is_flag=True, help="The solution is unique move by move.")
 @click.option(
     "--loop",
     type=click.Choice(["check", "chase"]),
-    help="The loser by repetition must begin that at once.",
+    help="The loser by repetition must begin this offence at once.",
 )
 @click.option(
-    "--at", "pieces", multiple=True, metavar="R@e5", help="A piece on a square; r Black's."
+    "--at", "pieces", multiple=True, metavar="R@e5", help="A piece on a square; r is Black's."
 )
 @click.option(
     "--sort",
     type=click.Choice(SORTS),
-    help="Least first, or with - largest first. Default: as they are found.",
+    help="Smallest first, or with - largest first. Default: by side and slot.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N. Default: all.")
-@click.option("--after", metavar="FEN", help="Go on behind that position, which a search found.")
-@click.option("--count", "counted", is_flag=True, help="Only how many there are.")
+@click.option("--after", metavar="FEN", help="Resume behind this position of an earlier search.")
+@click.option("--count", "counted", is_flag=True, help="Print only the number of positions.")
 @click.option(
     "--format",
     "style",

@@ -21,11 +21,11 @@ from tbgen.cli.materials import Choice, choice_arguments
 @options.tables_option
 @click.option(
     "--values/--no-values", "with_values", default=True, show_default=True,
-    help="Also work out the digest of the values of each table.",
+    help="Also compute the digest of the values of each table.",
 )  # fmt: skip
 @click.option(
     "--dense", is_flag=True,
-    help="First pack the tables a tenth smaller, in about the time of building; digests stay.",
+    help="First compress the tables to a tenth less, in about the time of building; digests stay.",
 )  # fmt: skip
 @options.threads_option
 @options.json_option

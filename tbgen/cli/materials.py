@@ -58,12 +58,13 @@ def _arguments(
 
     command = click.option(
         "--attackers", type=click.IntRange(1, MAX_ATTACKERS), metavar="N",
-        help="All materials of at most N rooks, knights, cannons and pawns; with --men or "
-        "MATERIAL..., those of them.",
+        help="All materials with at most N rooks, knights, cannons and pawns; with --men or "
+        "MATERIAL..., only those among them.",
     )(with_materials)  # fmt: skip
     command = click.option(
         "--men", type=click.IntRange(3, MAX_MEN), metavar="N",
-        help="All materials of at most N men, kings included; with MATERIAL..., those of them.",
+        help="All materials with at most N men, kings included; with MATERIAL..., only those among "
+        "them.",
     )(command)  # fmt: skip
     return click.argument("materials", nargs=-1, metavar="[MATERIAL...]")(command)
 

@@ -102,7 +102,7 @@ class RulesName(click.Choice[str]):
         if value == CHINESE:
             if self.judges:
                 return CHINESE
-            message = "chinese has no tables (docs/exact.md); `tbgen judge` alone takes it"
+            message = "chinese has no tables (docs/exact.md); only `tbgen judge` accepts it"
             self.fail(message, param, ctx)
         return str(Rules(super().convert(value, param, ctx)))
 
@@ -125,12 +125,12 @@ def rules_option(default: str | None = None, *, judges: bool = False) -> Callabl
     Without `default`, the only rule set present is used. With `judges`, `CHINESE` is allowed.
     """
     usual = default or "the only ones present"
-    chinese = "; chinese = the CXA's where no judge is needed" if judges else ""
+    chinese = "; chinese = the CXA's, where the verdict is certain" if judges else ""
     return click.option(
         "--rules",
         type=RulesName(judges=judges),
         default=default,
-        help=f"What repetition means: {_meanings()}{chinese}. Default: {usual}.",
+        help=f"Rules of repetition: {_meanings()}{chinese}. Default: {usual}.",
     )
 
 
@@ -167,7 +167,7 @@ def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     limit = click.option(
         "--orders", type=click.IntRange(min=0), default=0, metavar="N",
-        help="At most N orders of repetition. Default: until nothing changes.",
+        help="At most N orders of repetition. Default: no limit.",
     )(with_rule_set)  # fmt: skip
     return rules_option(DEFAULT_RULES)(minor_chases_option(default=True)(limit))
 
@@ -176,16 +176,16 @@ def threads_option(function: Function) -> Function:
     """Add `--threads`, as the parameter `threads`; the default is all cores."""
     cores = os.cpu_count() or 1
     return click.option(
-        "--threads", type=click.IntRange(min=1), default=cores, show_default="all cores"
-    )(function)
+        "--threads", type=click.IntRange(min=1), metavar="N", default=cores,
+        help="Number of threads. Default: all cores.",
+    )(function)  # fmt: skip
 
 
 def memory_option(function: Function) -> Function:
     """Add `--memory SIZE`, as the parameter `memory`: bytes, 0 if not given."""
     return click.option(
         "--memory", type=Size(), default=0, metavar="SIZE",
-        help="Use at most this much, as in 2GiB, for all tables at once. "
-        "Default: what is available.",
+        help="Memory limit, as in 2GiB, for all tables together. Default: all that is available.",
     )(function)  # fmt: skip
 
 
@@ -204,21 +204,19 @@ def metric_option(function: Function) -> Function:
     return click.option(
         "--metric",
         type=click.Choice(METRICS),
-        help="Distance to mate or to conversion, where a material has both tables.",
+        help="Distance to mate or to conversion, if a material has tables of both.",
     )(function)
 
 
 def json_option(function: Function) -> Function:
     """Add `--json`, as the parameter `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")(
-        function
-    )
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(function)
 
 
 def check_option(function: Function) -> Function:
     """Add `--check`, as the parameter `check`."""
     return click.option(
-        "--check", is_flag=True, help="Read files as a whole, and compute their digests."
+        "--check", is_flag=True, help="Read each file whole, and compute its digest."
     )(function)
 
 
@@ -228,7 +226,7 @@ def notation_option(function: Function) -> Function:
         "--notation",
         type=click.Choice(MOVE_NOTATIONS),
         default="iccs",
-        help="How to write moves. Default: iccs (h2e2).",
+        help="Notation of moves. Default: iccs (h2e2).",
     )(function)
 
 

@@ -20,12 +20,12 @@ from tbgen.publishing.bundle import write_bundle
 @choice_arguments
 @click.option(
     "--plain", is_flag=True,
-    help="Store blocks uncompressed, to be mapped into memory: a fifth of a byte a slot.",
+    help="Store uncompressed blocks, for memory mapping: a fifth of a byte per slot.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Write files again that are there.")
+@click.option("--force", is_flag=True, help="Replace files that are present.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Write them to DIR, with an index, digests, a licence, a README and an archive of all.",
+    help="Write to DIR, with an index, digests, a licence, a README and an archive of all files.",
 )  # fmt: skip
 @options.threads_option
 @options.table_options
@@ -51,7 +51,7 @@ def pack(
     Exit status: 0 ok, 1 missing table, 2 bad input or no space, 3 corrupt file.
     """
     if not choice:
-        raise InputError("nothing to pack", "name materials, or all of few men by --men 5")
+        raise InputError("nothing to pack", "name materials, or select them by --men 5")
     archive = None
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

@@ -30,8 +30,8 @@ _METRIC_NAMES = {
 @click.option(
     "--explain/--no-explain",
     default=None,
-    help="Follow best play to the deciding loop, and name who checks or chases whom. "
-    "Default: for a single position, not with -.",
+    help="Follow best play to the deciding loop, and name the offence and its pieces. "
+    "Default: yes for a single position, no with -.",
 )
 @options.json_option
 @click.pass_context

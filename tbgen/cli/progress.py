@@ -63,7 +63,7 @@ class BuildProgress(LiveLine):
         """Show a phase of the current table: at once on a terminal, else at intervals."""
         self._settled += settled
         if name == "resuming":
-            self.say(f"{self._label}: goes on from its saved state: order {order}, ply {plies}")
+            self.say(f"{self._label}: resumes from its saved state: order {order}, ply {plies}")
             return
         text = f"{self._label}: {name}"
         if order or plies:
@@ -145,7 +145,7 @@ class SetProgress(BuildProgress, Observer):
             self.table(self.ends.total(), self._total, result.name, result.size is None)
             if result.gone_on_from is not None:
                 order, plies = result.gone_on_from
-                self.say(f"{self._label}: went on from a saved state: order {order}, ply {plies}")
+                self.say(f"{self._label}: resumed from a saved state: order {order}, ply {plies}")
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)
 
@@ -159,7 +159,7 @@ class SetProgress(BuildProgress, Observer):
         """Called when a table will be tried again."""
         self._ended(start)
         self._plan.lost(start, error)
-        self.say(f"{start.job.key}: {error}; it is tried again, with less beside it")
+        self.say(f"{start.job.key}: {error}; trying again with more memory")
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Called when a table has failed; the caller prints the reason."""

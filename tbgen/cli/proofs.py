@@ -136,7 +136,7 @@ class ClosureProgress(Observer):
     def lost(self, start: Start, error: LostError) -> None:
         """Called when a process has been killed, usually for lack of memory."""
         self._end(start)
-        click.echo(f"note: {start.job.key}: {error}; trying again with less beside it", err=True)
+        click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Called when a table is refuted, or cannot be read."""
@@ -154,7 +154,7 @@ class ClosureProgress(Observer):
             return
         self._counts["failed"] += 1
         if isinstance(error, LostError):
-            hint = "there may be too little memory for it"
+            hint = "there may be too little memory"
             failure = failures.Failure(failures.BAD_INPUT, f"{start.job.key}: {error}", hint)
         else:
             failure = failures.expected(error)
@@ -172,7 +172,7 @@ class ClosureProgress(Observer):
             self._counts["left out"] += 1
             self.worst = max(self.worst, failures.FINDINGS)
             if not self._quiet:
-                click.echo(f"{title(name_of(job))}: not tried, it rests on what is not proven")
+                click.echo(f"{title(name_of(job))}: not tried, a supporting table is not proven")
 
     def summary(self) -> str:
         """Return the totals, such as `6 tables: 5 proven, 1 proven by certificate`."""

@@ -31,11 +31,11 @@ _LEAST_DESCRIPTORS = 8
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8064, show_default=True,
               help="The port; 0 takes a free one.")  # fmt: skip
-@click.option("--demo", is_flag=True, help="Build a small set of tables, and watch that.")
+@click.option("--demo", is_flag=True, help="Build a small set of tables while serving.")
 @click.option(
     "--allow-build",
     is_flag=True,
-    help="Let pages have tables built, if only this machine is answered.",
+    help="Let pages start builds; only if no other machine is answered.",
 )
 @click.option(
     "--build-minutes",
@@ -43,14 +43,14 @@ _LEAST_DESCRIPTORS = 8
     default=10,
     show_default=True,
     metavar="N",
-    help="Longest such build, by plan.",
+    help="Greatest planned time of such a build.",
 )
 @click.option("--build-memory", type=options.Size(), default=0, metavar="SIZE",
-              help="Its memory, as in 2GiB. Default: half of what is free.")  # fmt: skip
+              help="Its memory, as in 2GiB. Default: half of what is available.")  # fmt: skip
 @click.option("--open/--no-open", "show", default=True, help="Open a browser. Default: yes.")
 @click.option(
     "--files", is_flag=True,
-    help="Others may fetch the files that index.json lists, from /files (tbgen fetch --from).",
+    help="Serve the files that index.json lists at /files, for tbgen fetch --from.",
 )  # fmt: skip
 @click.option(
     "--compare", "compared", type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -91,7 +91,7 @@ def serve(
     from tbgen.cli.workshop import Workshop
 
     if allow_build and not is_loopback(host):
-        raise click.UsageError("--allow-build is for this machine alone: leave --host out")
+        raise click.UsageError("--allow-build only answers this machine: leave --host out")
     selection = _narrowed(selection, new=demo, needed=allow_build)
     limits = _limits(build_minutes, build_memory) if allow_build else None
     with selection.open() as opened:
@@ -114,9 +114,9 @@ def serve(
         else:
             click.echo(f"{count} tables of {selection.directory}: {url}", err=True)
             if entry is not None:
-                click.echo(f"to have tables built, open {entry}", err=True)
+                click.echo(f"to build tables, open {entry}", err=True)
             if not count and not demo:
-                click.echo("no tables yet: build some, or begin with --demo", err=True)
+                click.echo("no tables yet: build some, or use --demo", err=True)
         try:
             with _shown(url, entry) if show else contextlib.nullcontext():
                 server.run(sockets=[listener])
@@ -180,7 +180,7 @@ def _require_index(selection: options.Selection) -> None:
 
     if not (selection.directory / INDEX).exists():
         raise InputError(
-            f"{selection.directory} has no {INDEX} for others to fetch by",
+            f"{selection.directory} has no {INDEX}, which --files needs",
             f"run: tbgen index --tables {shlex.quote(str(selection.directory))}",
         )
 

@@ -18,12 +18,12 @@ from tbgen.tables.proofs import Proofs, ProofStatus, in_directory
 
 @click.command(cls=Command)
 @click.argument("material")
-@click.option("--histogram", is_flag=True, help="Also how many positions have each value.")
+@click.option("--histogram", is_flag=True, help="Also print positions by value.")
 @click.option(
     "--longest/--no-longest",
     default=True,
     show_default=True,
-    help="The longest win or loss of each order and side, as FEN.",
+    help="Print the longest win or loss of each order and side, as FEN.",
 )
 @options.check_option
 @options.table_options

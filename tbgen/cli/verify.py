@@ -32,26 +32,26 @@ CORES = os.cpu_count() or 1
 @options.threads_option
 @click.option(
     "--plain", is_flag=True,
-    help="Check each position by itself: slower, with the same findings.",
+    help="Check positions one by one: slower, with equal findings.",
 )  # fmt: skip
 @options.memory_option
-@click.option("--closure", is_flag=True, help="Also prove all that captures lead to, and first.")
+@click.option("--closure", is_flag=True, help="First prove all tables that captures lead to.")
 @click.option(
     "--jobs", type=options.Jobs(), metavar="N|auto",
-    help="With --closure, how many tables at once. Default: auto, one for each core.",
+    help="With --closure, number of tables proven at once. Default: auto, one per core.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="With --closure, prove what has a certificate, too.")
+@click.option("--force", is_flag=True, help="With --closure, also prove certified tables.")
 @click.option(
     "--certificate/--no-certificate",
     default=True,
     show_default=True,
-    help="Leave a certificate beside each table that is proven.",
+    help="Write a certificate beside each table that is proven.",
 )
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @click.option(
     "--digests", is_flag=True,
-    help="Compare their digests with the project's list instead: all of at most five men, of"
-    " at most seven with two attackers, and of one attacker, wxf.",
+    help="Compare their digests with the project's list instead. It has all wxf tables of at most "
+    "five men, of at most seven men with two attackers, and of one attacker.",
 )  # fmt: skip
 @click.option(
     "--against", type=click.Path(path_type=Path), metavar="FILE",
@@ -91,9 +91,9 @@ def verify(
     Exit status: 0 ok, 1 a finding or a missing table, 2 bad input, 3 corrupt file.
     """
     if not closure and (jobs is not None or force):
-        raise click.UsageError("--jobs and --force go with --closure")
+        raise click.UsageError("--jobs and --force need --closure")
     if against is not None and not digests:
-        raise click.UsageError("--against goes with --digests")
+        raise click.UsageError("--against needs --digests")
     require_tables(wanted)
     if digests:
         ctx.exit(compare_digests(selection, wanted, against, threads, as_json))

@@ -36,14 +36,14 @@ def prove_outcomes(
                 continue
             compared = (
                 f"equal to {report.source}" if report.compared
-                else f"consistent; {report.source}, which would prove it, is not there"
+                else f"consistent; {report.source}, which would prove it, is missing"
             )  # fmt: skip
             verdict = compared if report.ok else "REFUTED"
             click.echo(f"{report.file}: {verdict}, {report.positions:,} positions")
             if report.inconsistent or report.differing:
                 click.echo(
                     f"  {report.inconsistent:,} positions are not the best of their moves, "
-                    f"{report.differing:,} are not as in {report.source}; the first: {report.first}"
+                    f"{report.differing:,} differ from {report.source}; the first: {report.first}"
                 )
             for problem in report.problems:
                 click.echo(f"  {problem}")

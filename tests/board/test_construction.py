@@ -196,7 +196,7 @@ def test_limits_of_time_and_memory(
 ) -> None:
     workshop.price = price
     text = page(client, f"/?fen={KRNKR}")
-    assert "more than readers may ask for" in text
+    assert "beyond the limits of this server" in text
     assert "tbgen build KRNKR" in text
     assert post(client, {"material": "KRNKR", "token": TOKEN}).status_code == status
     assert not workshop.asked

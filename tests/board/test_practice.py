@@ -201,6 +201,6 @@ def test_without_an_engine_there_is_no_reply() -> None:
         client = TestClient(create_app(tables, demo().tables))
         for moves in ("", "f0f1"):
             text = page(client, "/", fen=MISSING, mode="play", moves=moves)
-            assert "nobody plays" in text
+            assert "no engine plays" in text
             assert "data-reply" not in text
             assert "/reply?" not in text

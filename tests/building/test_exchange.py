@@ -123,7 +123,7 @@ def test_invalid_addresses() -> None:
         Exchange("nothing://there").names()
     result = CliRunner().invoke(main, ["build", "KRK", "--via", "s3://bucket"])
     assert result.exit_code == 2
-    assert "--via goes with --dask" in result.stderr
+    assert "--via needs --dask" in result.stderr
 
 
 @pytest.mark.certification

@@ -239,13 +239,13 @@ def test_resuming_is_reported(
     with BuildProgress() as progress:
         Builder(here, CHECK, progress).build([KRKN.material])
     said = capsys.readouterr().err
-    assert "\n3/3 KRKN.check.dtm: goes on from its saved state: order 0, ply 3\n" in f"\n{said}"
+    assert "\n3/3 KRKN.check.dtm: resumes from its saved state: order 0, ply 3\n" in f"\n{said}"
     collection = Collection([KRKN.material], elsewhere, CHECK)
     start = Start(collection.jobs(1)[-1], memory=1 << 30, beside=1, path=0.0)
     with SetProgress(1, None, elsewhere=True) as watching:
         watching.started(start)
         watching.finished(start, collection.one_table(1)(start))
-    assert "went on from a saved state: order 0, ply 3\n" in capsys.readouterr().err
+    assert "resumed from a saved state: order 0, ply 3\n" in capsys.readouterr().err
 
 
 def test_a_state_beside_a_finished_table_is_removed(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_tables_that_need_a_refuted_one_are_not_tried(proven: Path) -> None:
     result = run(proven, "KRKN")
     assert result.exit_code == 1
     assert "KRK (none, dtm): REFUTED" in result.stdout
-    assert "KRKN (none, dtm): not tried, it rests on what is not proven" in result.stdout
+    assert "KRKN (none, dtm): not tried, a supporting table is not proven" in result.stdout
     assert result.stdout.splitlines()[-1] == (
         "3 tables: 0 proven, 1 proven by certificate, 1 refuted, 1 left out"
     )
@@ -322,5 +322,5 @@ def test_a_table_is_retried_after_a_killed_process(tables: Path) -> None:
     _, stderr = process.communicate(timeout=300)
     assert killed
     assert process.returncode == 0, stderr
-    assert "SIGKILL; trying again with less beside it" in stderr
+    assert "SIGKILL; trying again with more memory" in stderr
     assert whole(tables) == set(CLOSURE)
