@@ -32,9 +32,9 @@ from tbgen.scheduling.run import LostError, Outcome
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 
-_WORTH_TELLING = 60
+_TOTALS_SECONDS = 60
 """Seconds; a build that is planned to take longer prints its totals first."""
-_NAMED = 8
+_MAX_NAMED = 8
 """Greatest number of materials in a suggested command."""
 
 
@@ -173,7 +173,7 @@ def _check_first(
     if not elsewhere:
         require_room(planned, collection.directory, rules, memory, threads)
     require_patience(totals, confirmed=confirmed)
-    if totals.seconds > _WORTH_TELLING:
+    if totals.seconds > _TOTALS_SECONDS:
         click.echo(
             f"{totals.tables} tables to build, {totals.slots:,} slots a side: "
             f"up to {size(totals.memory_bytes)} of memory, {size(totals.disk_bytes)} of disk, "
@@ -262,7 +262,7 @@ def _described(error: BaseException, ctx: click.Context) -> failures.Failure:
 
 def _suggest(built: list[Material]) -> None:
     """Suggest commands to run next."""
-    names = " ".join(map(str, built)) if len(built) <= _NAMED else "MATERIAL..."
+    names = " ".join(map(str, built)) if len(built) <= _MAX_NAMED else "MATERIAL..."
     show_next(
         (f"tbgen verify --closure {names}", "proves them from the rules"),
         (f"tbgen stats {built[0]}", "counts, and the longest wins, ready for probe"),

@@ -37,7 +37,7 @@ class Opponent:
         self._rules = rules
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
-        self._said: Queue[str] = Queue()
+        self._output: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
         """Return a move after a game; raises `NoReplyError` if the engine does not answer."""
@@ -47,7 +47,7 @@ class Opponent:
         with self._lock:
             try:
                 self._begin()
-                self._tell(game, f"go time {1000 * SECONDS:.0f} movestogo 1")
+                self._send(game, f"go time {1000 * SECONDS:.0f} movestogo 1")
                 words = self._answer().split()
             except (OSError, Empty) as error:
                 self._end()
@@ -69,13 +69,13 @@ class Opponent:
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, process_group=0,
         )  # fmt: skip
-        self._said = Queue()
+        self._output = Queue()
         threading.Thread(
-            target=_listen, args=(self._process, self._said), name="tbgen-engine", daemon=True
+            target=_listen, args=(self._process, self._output), name="tbgen-engine", daemon=True
         ).start()
-        self._tell("ucci", "setoption usemillisec true", f"setoption rules {self._rules}")
+        self._send("ucci", "setoption usemillisec true", f"setoption rules {self._rules}")
 
-    def _tell(self, *lines: str) -> None:
+    def _send(self, *lines: str) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.write("".join(f"{line}\n" for line in lines))
@@ -84,7 +84,7 @@ class Opponent:
     def _answer(self) -> str:
         """Return the line that ends the search; raises `Empty` on timeout."""
         while True:
-            line = self._said.get(timeout=PATIENCE)
+            line = self._output.get(timeout=PATIENCE)
             if line.startswith(("bestmove", "nobestmove")):
                 return line
 
@@ -101,9 +101,9 @@ class Opponent:
         self._process = None
 
 
-def _listen(process: subprocess.Popen[str], said: Queue[str]) -> None:
+def _listen(process: subprocess.Popen[str], output: Queue[str]) -> None:
     """Put every line of the process's output into a queue."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         for line in process.stdout:
-            said.put(line)
+            output.put(line)

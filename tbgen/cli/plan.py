@@ -66,7 +66,7 @@ def plan(
     ]
     missing = [table for table, entry in zip(planned, entries, strict=True) if not entry["present"]]
     total = Totals.of(missing)
-    crowd = None if workers is None else forecast_workers(missing, workers)
+    forecast = None if workers is None else forecast_workers(missing, workers)
     if as_json:
         answer = {
             "rules": str(rule_set.rules),
@@ -76,11 +76,11 @@ def plan(
         }
         counts = asdict(total) | {"seconds": round(total.seconds, 2)}
         answer |= {"missing": counts.pop("tables")} | counts
-        show_json(answer | ({} if crowd is None else {"workers": asdict(crowd)}))
+        show_json(answer | ({} if forecast is None else {"workers": asdict(forecast)}))
         return
     _show(entries, total)
-    if crowd is not None:
-        _show_forecast(crowd)
+    if forecast is not None:
+        _show_forecast(forecast)
 
 
 def _show(entries: list[dict[str, Any]], total: Totals) -> None:
@@ -99,13 +99,13 @@ def _show(entries: list[dict[str, Any]], total: Totals) -> None:
                f"{size(total.disk_bytes)} of disk, about {duration(total.seconds)}")  # fmt: skip
 
 
-def _show_forecast(crowd: WorkerForecast) -> None:
-    found = crowd.simulation
+def _show_forecast(forecast: WorkerForecast) -> None:
+    found = forecast.simulation
     click.echo(
-        f"{crowd.workers} workers of one thread: {duration(found.seconds)}, the longest chain "
+        f"{forecast.workers} workers of one thread: {duration(found.seconds)}, the longest chain "
         f"alone {duration(found.longest_path)}; {100 * found.busy:.0f} % busy"
     )
-    for each in crowd.classes:
+    for each in forecast.classes:
         limit = (
             "more than that" if each.memory_bytes is None else f"at most {size(each.memory_bytes)}"
         )

@@ -45,16 +45,16 @@ class BuildProgress(LiveLine):
         self.tables: list[dict[str, Any]] = []
         self._label = ""
         self._settled = 0
-        self._spoken = time.monotonic()
-        self._quiet_seconds = QUIET_SECONDS
-        self._tells_each = True
+        self._printed = time.monotonic()
+        self._interval = QUIET_SECONDS
+        self._prints_each = True
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """Called when a table is begun, or found finished."""
         self._label = f"{number}/{total} {name}"
         self._settled = 0
-        if self._tells_each:
-            self._spoken = time.monotonic()
+        if self._prints_each:
+            self._printed = time.monotonic()
         if finished:
             self.tables.append({"table": str(name), "built": False})
             self.live(f"{self._label}: present")
@@ -83,7 +83,7 @@ class BuildProgress(LiveLine):
             }
         )
         text = f"{self._label}: {size(size_of_file)} in {duration(seconds)}"
-        if self._tells_each:
+        if self._prints_each:
             self.say(text)
         else:
             self._now_and_then(text)
@@ -102,8 +102,8 @@ class BuildProgress(LiveLine):
 
     def _now_and_then(self, text: str) -> None:
         self.live(text)
-        if not self.is_shown and time.monotonic() - self._spoken > self._quiet_seconds:
-            self._spoken = time.monotonic()
+        if not self.is_shown and time.monotonic() - self._printed > self._interval:
+            self._printed = time.monotonic()
             click.echo(text, err=True)
 
 
@@ -123,7 +123,7 @@ class SetProgress(BuildProgress, Observer):
         self._plan = Observer() if forecast is None else forecast
         self._elsewhere = elsewhere
         if total > LARGE_SET:
-            self._tells_each, self._quiet_seconds = False, LARGE_SET_SECONDS
+            self._prints_each, self._interval = False, LARGE_SET_SECONDS
         self._running: list[str] = []
         self._began = time.monotonic()
         self._rest, self._rest_known = "", 0.0

@@ -103,7 +103,7 @@ def verify(
         names = {opened.table(material).header.spec.name for material in wanted}
     # Bottom-up, so that each proof rests on tables already proven.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
-    how = _How(selection.directory, threads, plain, memory, certificate, quiet=as_json)
+    how = _ProofOptions(selection.directory, threads, plain, memory, certificate, quiet=as_json)
     if closure:
         status, tables = _prove_closure(ordered, how, jobs or CORES, force=force)
     else:
@@ -124,7 +124,7 @@ def _suggest(proven: list[Material]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
+class _ProofOptions:
     """Options of a proof, common to all tables."""
 
     directory: Path
@@ -137,7 +137,7 @@ class _How:
     """Whether only JSON goes to stdout."""
 
 
-def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, Any]]]:
+def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one; return the exit status and the entries of `--json`."""
     # Compiled kernels are loaded only when a table is verified.
     from tbgen.building.allowance import require_kernels_memory, usable_memory
@@ -168,15 +168,15 @@ def _prove_each(names: list[TableName], how: _How) -> tuple[int, list[dict[str, 
             )
             line.clear()
             if not how.quiet:
-                told = how.certificates and not notes
-                show_report(name, proof.report, status if told else None)
+                certified = how.certificates and not notes
+                show_report(name, proof.report, status if certified else None)
             show_notes(notes)
     ok = all(entry["ok"] for entry in entries)
     return failures.OK if ok else failures.FINDINGS, entries
 
 
 def _prove_closure(
-    names: list[TableName], how: _How, jobs: int, *, force: bool
+    names: list[TableName], how: _ProofOptions, jobs: int, *, force: bool
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and all below them; return the exit status and the entries of `--json`."""
     from tbgen.building.allowance import require_kernels_memory, usable_memory

@@ -73,7 +73,7 @@ class Workshop:
         self._directory = directory
         self._rule_set = rule_set
         self._lock = threading.Lock()
-        self._site: _Site | None = None
+        self._current: _Build | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the planned cost of missing tables; None if planning would take long."""
@@ -96,13 +96,13 @@ class Workshop:
 
     def progress(self) -> Progress | None:
         """Return the progress of the last build."""
-        site = self._site
-        return None if site is None else site.progress()
+        build = self._current
+        return None if build is None else build.progress()
 
     def start(self, materials: Sequence[Material]) -> bool:
         """Start a build; return False if one is running already."""
         with self._lock:
-            if self._site is not None and self._site.thread.is_alive():
+            if self._current is not None and self._current.thread.is_alive():
                 return False
             self._begin(Collection(materials, self._directory, self._rule_set()))
             return True
@@ -117,24 +117,24 @@ class Workshop:
 
     def _begin(self, *collections: Collection) -> None:
         memory = 0 if self.limits is None else self.limits.memory_bytes
-        self._site = _Site(collections, memory)
-        self._site.thread.start()
+        self._current = _Build(collections, memory)
+        self._current.thread.start()
 
     def cancel(self) -> None:
         """Request cancellation; the build ends within seconds."""
-        if self._site is not None:
-            self._site.cancelled.set()
+        if self._current is not None:
+            self._current.cancelled.set()
 
     def close(self) -> None:
         """Cancel the build, and wait for its end."""
-        site = self._site
-        if site is not None:
-            site.cancelled.set()
-            site.thread.join(_STOP_SECONDS)
+        build = self._current
+        if build is not None:
+            build.cancelled.set()
+            build.thread.join(_STOP_SECONDS)
 
 
 @dataclass
-class _Site(Observer):
+class _Build(Observer):
     """One build: its thread and its progress.
 
     Collections are built one after another; a job is identified by the number of its collection and

@@ -70,14 +70,14 @@ class _Search:
     origins: list[bytes] = field(default_factory=list)
     replies: list[list[bytes]] = field(default_factory=list)
     answers: defaultdict[bytes, list[int]] = field(default_factory=lambda: defaultdict(list))
-    waiting: list[tuple[int, int, bytes]] = field(default_factory=list)
+    worklist: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def run(self, first: bytes) -> bool | None:
         """Search until the first position is won, or the worklist is empty."""
-        self.waiting.append((0, 0, first))
+        self.worklist.append((0, 0, first))
         tried: dict[bytes, int] = {}
-        while self.waiting and first not in self.won:
-            depth, _, board = heapq.heappop(self.waiting)
+        while self.worklist and first not in self.won:
+            depth, _, board = heapq.heappop(self.worklist)
             if board in self.won or board in tried:
                 continue
             if len(tried) == MOST_POSITIONS:
@@ -89,10 +89,10 @@ class _Search:
             for replies in self._moves(bytearray(board)):
                 self.origins.append(board)
                 self.replies.append(replies)
-                self._look_at_next(len(self.origins) - 1, depth + 1, tried)
+                self._queue_next_reply(len(self.origins) - 1, depth + 1, tried)
         return first in self.won
 
-    def _look_at_next(self, move: int, depth: int, tried: dict[bytes, int]) -> None:
+    def _queue_next_reply(self, move: int, depth: int, tried: dict[bytes, int]) -> None:
         """Queue the next reply to a move that is not won; if none is left, its origin is won."""
         replies = self.replies[move]
         while replies:
@@ -100,7 +100,7 @@ class _Search:
             if reply not in self.won:
                 self.answers[reply].append(move)
                 if reply not in tried:
-                    heapq.heappush(self.waiting, (depth, len(self.origins), reply))
+                    heapq.heappush(self.worklist, (depth, len(self.origins), reply))
                 return
         self._win(self.origins[move], tried)
 
@@ -110,7 +110,7 @@ class _Search:
             return
         self.won.add(board)
         for move in self.answers.pop(board, ()):
-            self._look_at_next(move, tried[self.origins[move]] + 1, tried)
+            self._queue_next_reply(move, tried[self.origins[move]] + 1, tried)
 
     def _moves(self, board: bytearray) -> Iterator[list[bytes]]:
         """Yield, for each forcing move, the positions after its replies, captures last."""

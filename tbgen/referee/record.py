@@ -55,10 +55,10 @@ CHECKED = 2
 SOURCE = 3
 TARGET = 4
 VICTIMS = 5
-"""Ids (a bit mask) of the pieces that the ply chases given its reply, or `NOT_LOOKED_AT`."""
+"""Ids (a bit mask) of the pieces that the ply chases given its reply, or `NOT_COMPUTED`."""
 LOG_FIELDS = 6
 
-NOT_LOOKED_AT = -1
+NOT_COMPUTED = -1
 
 MAX_PAIRS = 192
 """Upper bound of the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
@@ -103,7 +103,7 @@ def start_record(boards: Boards, ids: Boards, log: Log, side: int) -> None:
             key += square_key(board[square], square)
     row = log[0]
     row[KEY], row[FIRST], row[CHECKED] = key, 0, int(in_check(board, side))
-    row[VICTIMS] = NOT_LOOKED_AT
+    row[VICTIMS] = NOT_COMPUTED
 
 
 @scalar
@@ -137,11 +137,11 @@ def append_unchecked(
         here[KEY] - square_key(code, source) - square_key(taken, target) + square_key(code, target)
     )
     following[FIRST] = ply + 1 if advance or taken != EMPTY else here[FIRST]
-    following[VICTIMS] = NOT_LOOKED_AT
-    here[SOURCE], here[TARGET], here[VICTIMS] = source, target, NOT_LOOKED_AT
+    following[VICTIMS] = NOT_COMPUTED
+    here[SOURCE], here[TARGET], here[VICTIMS] = source, target, NOT_COMPUTED
     if ply > 0:
         # The victims of the ply before depend on this reply.
-        log[ply - 1][VICTIMS] = NOT_LOOKED_AT
+        log[ply - 1][VICTIMS] = NOT_COMPUTED
 
 
 @scalar
@@ -286,7 +286,7 @@ def common_victims(
             )
         else:
             chased = log[ply][VICTIMS]
-            if chased == NOT_LOOKED_AT:
+            if chased == NOT_COMPUTED:
                 chased = _victims_of_ply(
                     boards, ids, log, ply, ply + 1, chase_rules, scratch[0], scratch[1]
                 )

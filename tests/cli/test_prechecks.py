@@ -65,7 +65,7 @@ def test_a_build_beyond_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_totals_are_printed_before_a_long_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tbgen.cli.build._WORTH_TELLING", 0)
+    monkeypatch.setattr("tbgen.cli.build._TOTALS_SECONDS", 0)
     first = run("build", "KNAK", "--tables", tmp_path).stderr.splitlines()[0]
     assert re.match(r"2 tables to build, [\d,]+ slots a side: up to ", first)
 

@@ -46,7 +46,7 @@ from tbgen.tables.proofs import Proofs, ProofStatus
 MAX_LINE = 1000
 """Greatest number of plies of a line of best play."""
 
-REMEMBERED = 128
+MAX_CACHED = 128
 """Number of cached answers that are expensive to compute."""
 
 Found = TypeVar("Found")
@@ -112,7 +112,7 @@ def winner_of(side: Side, outcome: Outcome) -> Side | None:
     return {Outcome.WIN: side, Outcome.LOSS: side.other}.get(outcome)
 
 
-class Memory:
+class AnswerCache:
     """Thread-safe LRU cache of answers that are expensive to compute."""
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class Memory:
         found = find()
         with self._lock:
             self._kept[key] = found
-            while len(self._kept) > REMEMBERED:
+            while len(self._kept) > MAX_CACHED:
                 self._kept.popitem(last=False)
         return found
 
@@ -159,7 +159,7 @@ class Library:
         self._changed: tuple[int, ...] | None = None
         self._fingerprint = ""
         self._first_position: Position | None = None
-        self._memory = Memory()
+        self._cache = AnswerCache()
         self._others: dict[RuleSet, GameTablebase] = {}
         self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
         self._proofs = Proofs(self._find)
@@ -216,7 +216,7 @@ class Library:
 
     def recall(self, key: Any, find: Callable[[], Found]) -> Found:
         """Return the value of `find`, cached until the tables change."""
-        return self._memory.recall((key, self.fingerprint), find)
+        return self._cache.recall((key, self.fingerprint), find)
 
     def _known_moves(self, position: Position) -> list[RootMove]:
         """Return the moves of a position without a table, those with known values first."""

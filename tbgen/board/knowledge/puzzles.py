@@ -34,7 +34,7 @@ FEW_MOVES, MANY_MOVES = 4, 10
 LONG = 13
 """Number of plies above which a win is harder."""
 
-LOOKED, ROUNDS = 24, 24
+PER_ROUND, ROUNDS = 24, 24
 """Positions by repetition, and as many others, examined in a round; greatest number of rounds."""
 
 
@@ -68,7 +68,7 @@ def find_puzzle(
     first = chance.randrange(ROUNDS)
     for number in range(ROUNDS):
         seed_of_round = (first + number) % ROUNDS
-        found = [glance(library, material, kind, seed_of_round, LOOKED) for kind in kinds]
+        found = [glance(library, material, kind, seed_of_round, PER_ROUND) for kind in kinds]
         positions = [position for each in found for position in each.positions]
         for position in chance.sample(positions, len(positions)):
             if _is_puzzle(library, position, aim, level):

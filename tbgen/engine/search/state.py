@@ -233,7 +233,7 @@ def push_null(state, row):
     following[record.KEY] = here[record.KEY]
     following[record.FIRST] = after
     following[record.CHECKED] = 0
-    following[record.VICTIMS] = record.NOT_LOOKED_AT
-    here[record.VICTIMS] = record.NOT_LOOKED_AT
+    following[record.VICTIMS] = record.NOT_COMPUTED
+    here[record.VICTIMS] = record.NOT_COMPUTED
     if row > 0:
-        state.log[row - 1, record.VICTIMS] = record.NOT_LOOKED_AT
+        state.log[row - 1, record.VICTIMS] = record.NOT_COMPUTED
