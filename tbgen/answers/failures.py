@@ -107,9 +107,7 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
     if isinstance(error, tables.IllegalPositionError):
         # The cause, an error of the rules, has the hint.
         return Failure(BAD_INPUT, message, getattr(error.__cause__, "hint", ""))
-    if isinstance(error, tables.CorruptTableError):
-        return Failure(CORRUPT, message, f"the file is {error.file}")
-    if isinstance(error, tables.FormatVersionError):
+    if isinstance(error, tables.CorruptTableError | tables.FormatVersionError):
         return Failure(CORRUPT, message, f"the file is {error.file}")
     if isinstance(error, tables.TablebaseError | tables.LimitExceededError):
         return Failure(BAD_INPUT, message)

@@ -21,7 +21,7 @@ from tbgen.building.precheck import require_patience, require_room
 from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
-from tbgen.cli.command import Command, describe, show_failure, show_json, tables_option
+from tbgen.cli.command import Command, show_failure, show_json, tables_option
 from tbgen.cli.lessons import show_next
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
@@ -43,11 +43,9 @@ _MAX_NAMED = 8
 @options.tables_option
 @options.rule_set_options
 @click.option(
-    "--metric",
-    type=click.Choice(["auto", "dtm", "dtc"]),
-    default="auto",
+    "--metric", type=click.Choice(["auto", "dtm", "dtc"]), default="auto",
     help="Distance to mate, to conversion, or (auto) to mate where that fits one byte.",
-)
+)  # fmt: skip
 @click.option(
     "--jobs", type=options.Jobs(), default=1, metavar="N|auto",
     help="Number of tables built at once, each in a process of its own; auto: one per core, if "
@@ -100,10 +98,6 @@ def build(
 ) -> None:
     """Build the tables of MATERIAL..., and first those that captures lead to.
 
-    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical (two attackers against
-    any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
-    at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
-
     Finished tables are kept: an interrupted build resumes. Several builds may share a directory.
 
     Exit status: 0 ok, 1 a missing table, 2 bad input, no space or not enough memory, 130
@@ -137,7 +131,8 @@ def build(
         missing = {*failed, *outcome.left_out}
         built = [material for material in wanted if str(material) not in missing]
         pack_closure(tables, built, rule_set, threads=threads or os.cpu_count() or 1)
-    described = [(key, _described(error, ctx)) for key, error in failed.items()]
+    option = tables_option(ctx)
+    described = [(key, failures.expected(error, option)) for key, error in failed.items()]
     for key, failure in described:
         show_failure(failure, f"{key}: ")
     if len(collection.work) > 1 or progress.ends["present"]:
@@ -250,14 +245,6 @@ def _worded(key: str, error: BaseException) -> BaseException:
     if isinstance(error, LostError):
         return TablebaseError(f"{key} failed repeatedly: {error}")
     return error
-
-
-def _described(error: BaseException, ctx: click.Context) -> failures.Failure:
-    """Return the failure for an error; raise an error that is a bug."""
-    failure = describe(error, tables_option(ctx))
-    if failure is None:
-        raise error
-    return failure
 
 
 def _suggest(built: list[Material]) -> None:

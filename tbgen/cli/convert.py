@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tbgen.cli.command import Command, show_json
@@ -30,18 +28,15 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
 @click.option("--to", "style", type=click.Choice(POSITION_STYLES), help="Notation. Default: fen.")
 @click.option("--side", type=_SIDES, help="The side to move, in place of POSITION's.")
 @click.option(
-    "--viewpoint",
-    type=_SIDES,
+    "--viewpoint", type=_SIDES,
     help="The side at the bottom of a board; for pai, black appends ':'. Default: as POSITION.",
-)
+)  # fmt: skip
 @click.option("--move", "moves", multiple=True, help="A move to convert; repeat it for a line.")
 @notation_option
 @click.option(
-    "--read",
-    "read_as",
-    type=click.Choice(MOVE_NOTATIONS),
+    "--read", "read_as", type=click.Choice(MOVE_NOTATIONS),
     help="Notation of --move, where its text is ambiguous (fairy: ranks 1 to 10).",
-)
+)  # fmt: skip
 @json_option
 def convert(
     position: str,
@@ -62,48 +57,30 @@ def convert(
     Exit status: 0 ok, 2 bad input.
     """
     text = read_text() if position == "-" else position
-    answer = _convert(text, style, side, viewpoint, moves, notation, read_as)
-    if as_json:
-        show_json(answer)
-        return
-    if moves:
-        click.echo(" ".join(move["text"] for move in answer["moves"]))
-    if style or not moves:
-        click.echo(answer["text"])
-
-
-def _convert(
-    text: str,
-    style: str | None,
-    side: str | None,
-    viewpoint: str | None,
-    moves: tuple[str, ...],
-    notation: str,
-    read_as: str | None,
-) -> dict[str, Any]:
-    """Return the JSON object with all conversions."""
     read = read_position(text, Side[side.upper()] if side else None)
     seen_from = Side[viewpoint.upper()] if viewpoint else read.viewpoint
     current = read.position
     written = []
     for move_text in moves:
         move = parse_move(current, move_text, read_as)
-        written.append(
-            {
-                "input": move_text,
-                "text": format_move(current, move, notation),
-                **{name: format_move(current, move, name) for name in MOVE_NOTATIONS},
-            }
-        )
+        texts = {name: format_move(current, move, name) for name in MOVE_NOTATIONS}
+        written.append({"input": move_text, "text": texts[notation], **texts})
         current = current.after(*move)
-    return {
-        "input": text,
-        "from": read.style,
-        "to": style or "fen",
-        "text": format_position(current, style or "fen", seen_from),
-        "fen": current.fen,
-        "material": current.material.name,
-        "side": current.side.name.lower(),
-        "viewpoint": seen_from.name.lower(),
-        "moves": written,
-    }
+    converted = format_position(current, style or "fen", seen_from)
+    if as_json:
+        show_json({
+            "input": text,
+            "from": read.style,
+            "to": style or "fen",
+            "text": converted,
+            "fen": current.fen,
+            "material": current.material.name,
+            "side": current.side.name.lower(),
+            "viewpoint": seen_from.name.lower(),
+            "moves": written,
+        })  # fmt: skip
+        return
+    if moves:
+        click.echo(" ".join(move["text"] for move in written))
+    if style or not moves:
+        click.echo(converted)

@@ -24,26 +24,19 @@ FORMATS = (".svg", ".png")
 @click.command(cls=Command)
 @click.argument("position", nargs=-1, required=True)
 @click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
+    "--out", "-o", type=click.Path(path_type=Path), metavar="FILE",
     help="FILE.svg or FILE.png. Default: SVG on stdout.",
-)
+)  # fmt: skip
 @click.option("--last", metavar="MOVE", help="Play MOVE first, and mark it.")
 @click.option("--flip", is_flag=True, help="Draw Black below.")
 @click.option(
-    "--pieces",
-    type=click.Choice(PIECE_SETS),
-    default=PIECE_SETS[0],
+    "--pieces", type=click.Choice(PIECE_SETS), default=PIECE_SETS[0],
     help="Chinese characters, the letters of a FEN, or pictures. Default: zh.",
-)
+)  # fmt: skip
 @click.option(
-    "--width",
-    type=click.IntRange(40, 8000),
-    metavar="N",
+    "--width", type=click.IntRange(40, 8000), metavar="N",
     help="Width in pixels. Default: 480 for PNG; an SVG fills its container.",
-)
+)  # fmt: skip
 @json_option
 def diagram(
     position: tuple[str, ...],

@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("material")
 @click.option(
-    "--format",
-    "style",
-    type=click.Choice(["csv", "npz", "parquet"]),
-    default="csv",
+    "--format", "style", type=click.Choice(["csv", "npz", "parquet"]), default="csv",
     help="npz has an array per column; parquet needs pyarrow. Default: csv.",
-)
+)  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N random positions.")
 @click.option(

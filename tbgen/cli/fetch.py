@@ -49,10 +49,6 @@ def fetch(
 ) -> None:
     """Fetch the tables of MATERIAL..., and those that captures lead to.
 
-    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical (two attackers against
-    any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
-    at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
-
     A file gets its name only if its bytes have the SHA-256 in the index. A partial download is
     continued, from the same source or the next. You must trust the source of the index.
 

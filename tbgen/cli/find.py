@@ -36,28 +36,23 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
 @click.option("--differs", is_flag=True, help="Another rule set present changes the outcome.")
 @click.option("--study", is_flag=True, help="The solution is unique move by move.")
 @click.option(
-    "--loop",
-    type=click.Choice(["check", "chase"]),
+    "--loop", type=click.Choice(["check", "chase"]),
     help="The loser by repetition must begin this offence at once.",
-)
+)  # fmt: skip
 @click.option(
     "--at", "pieces", multiple=True, metavar="R@e5", help="A piece on a square; r is Black's."
 )
 @click.option(
-    "--sort",
-    type=click.Choice(SORTS),
+    "--sort", type=click.Choice(SORTS),
     help="Smallest first, or with - largest first. Default: by side and slot.",
-)
+)  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most N. Default: all.")
 @click.option("--after", metavar="FEN", help="Resume behind this position of an earlier search.")
 @click.option("--count", "counted", is_flag=True, help="Print only the number of positions.")
 @click.option(
-    "--format",
-    "style",
-    type=click.Choice(["fen", "csv", "pgn"]),
-    default="fen",
+    "--format", "style", type=click.Choice(["fen", "csv", "pgn"]), default="fen",
     help="A FEN per line, CSV with values, or PGN with best play. Default: fen.",
-)
+)  # fmt: skip
 @options.table_options
 @options.json_option
 def find(

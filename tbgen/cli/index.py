@@ -34,8 +34,7 @@ def index(
 ) -> None:
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
 
-    The index lists all tables, or those selected by MATERIAL..., --men and --attackers: a
-    material as in KRNKR, a pattern as in 'KR*KN*', the sets practical and table1.
+    The index lists all tables, or those selected.
 
     A server that serves the directory as files is then a source for `tbgen fetch`.
 

@@ -29,12 +29,9 @@ from tbgen.referee.diagram import Diagram
 @click.argument("moves", nargs=-1)
 @options.rules_option(options.DEFAULT_RULES, judges=True)
 @click.option(
-    "--occurrences",
-    type=click.IntRange(min=2),
-    metavar="N",
-    default=2,
+    "--occurrences", type=click.IntRange(min=2), metavar="N", default=2,
     help="Judge once the position has stood on the board N times. Default: 2.",
-)
+)  # fmt: skip
 @options.minor_chases_option(default=True)
 @options.tables_option
 @options.json_option

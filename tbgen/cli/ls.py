@@ -31,9 +31,7 @@ def ls(
     selection: options.Selection,
     as_json: bool,
 ) -> None:
-    """List the tables present: all, or those of MATERIAL..., --men and --attackers.
-
-    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical or table1, or @FILE.
+    """List the tables present: all, or those selected.
 
     Tables with equal digests have equal values. A stated digest is read from the header. With
     --check each file is read whole, the digest is computed, and --json also has the digest of

@@ -12,6 +12,11 @@ import click
 from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_among, materials_of
 from tbgen.indexing import InputError, Material
 
+_MATERIAL = (
+    "MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical (two attackers "
+    "against any defenders) or table1, or @FILE, which lists any of these"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -32,18 +37,26 @@ class Choice:
 
 def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `MATERIAL... --men N --attackers N`, as `wanted`: the materials, each once."""
-    return _arguments(function, "wanted", materials_of)
+    meaning = (
+        "; --men 5 alone is every material of at most five men, --men 9 --attackers 2 that of at "
+        "most nine men, two of them attackers."
+    )
+    return _arguments(function, "wanted", materials_of, meaning)
 
 
 def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments of `material_arguments` as `choice`, a selection of present tables."""
-    return _arguments(function, "choice", Choice)
+    meaning = ". These, --men and --attackers select among the tables present."
+    return _arguments(function, "choice", Choice, meaning)
 
 
 def _arguments(
-    function: Callable[..., Any], name: str, chosen: Callable[..., Any]
+    function: Callable[..., Any], name: str, chosen: Callable[..., Any], meaning: str
 ) -> Callable[..., Any]:
-    """Pass `chosen(materials, men, attackers)` to `function` as the parameter `name`."""
+    """Pass `chosen(materials, men, attackers)` to `function` as the parameter `name`.
+
+    meaning : end of the second paragraph of the help, on MATERIAL
+    """
 
     @wraps(function)
     def with_materials(
@@ -56,6 +69,8 @@ def _arguments(
         others[name] = chosen(materials, men, attackers)
         return function(*arguments, **others)
 
+    first, _, rest = (function.__doc__ or "").partition("\n\n")
+    with_materials.__doc__ = f"{first}\n\n    {_MATERIAL}{meaning}\n\n{rest}"
     command = click.option(
         "--attackers", type=click.IntRange(1, MAX_ATTACKERS), metavar="N",
         help="All materials with at most N rooks, knights, cannons and pawns; with --men or "

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,8 +23,6 @@ from tbgen.notation import MOVE_NOTATIONS
 if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
     from tbgen.tables import RuleChoice, RuleSet
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 DEFAULT_RULES = "wxf"
 """Default rules for building tables and judging games."""
@@ -107,16 +105,11 @@ class RulesName(click.Choice[str]):
         return str(Rules(super().convert(value, param, ctx)))
 
 
-def tables_option(function: Function) -> Function:
-    """Add `--tables DIR`, as the parameter `tables` (a `Path`)."""
-    return click.option(
-        "--tables",
-        type=Directory(),
-        envvar="TBGEN_TABLES",
-        default=DEFAULT_TABLES,
-        metavar="DIR",
-        help="The directory of the tables. Default: $TBGEN_TABLES, else ./egtb.",
-    )(function)
+tables_option = click.option(
+    "--tables", type=Directory(), envvar="TBGEN_TABLES", default=DEFAULT_TABLES, metavar="DIR",
+    help="The directory of the tables. Default: $TBGEN_TABLES, else ./egtb.",
+)  # fmt: skip
+"""Add `--tables DIR`, as the parameter `tables` (a `Path`)."""
 
 
 def rules_option(default: str | None = None, *, judges: bool = False) -> Callable[..., Any]:
@@ -172,62 +165,43 @@ def rule_set_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return rules_option(DEFAULT_RULES)(minor_chases_option(default=True)(limit))
 
 
-def threads_option(function: Function) -> Function:
-    """Add `--threads`, as the parameter `threads`; the default is all cores."""
-    cores = os.cpu_count() or 1
-    return click.option(
-        "--threads", type=click.IntRange(min=1), metavar="N", default=cores,
-        help="Number of threads. Default: all cores.",
-    )(function)  # fmt: skip
+threads_option = click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", default=os.cpu_count() or 1,
+    help="Number of threads. Default: all cores.",
+)  # fmt: skip
+"""Add `--threads`, as the parameter `threads`; the default is all cores."""
 
+memory_option = click.option(
+    "--memory", type=Size(), default=0, metavar="SIZE",
+    help="Memory limit, as in 2GiB, for all tables together. Default: all that is available.",
+)  # fmt: skip
+"""Add `--memory SIZE`, as the parameter `memory`: bytes, 0 if not given."""
 
-def memory_option(function: Function) -> Function:
-    """Add `--memory SIZE`, as the parameter `memory`: bytes, 0 if not given."""
-    return click.option(
-        "--memory", type=Size(), default=0, metavar="SIZE",
-        help="Memory limit, as in 2GiB, for all tables together. Default: all that is available.",
-    )(function)  # fmt: skip
+orders_option = click.option(
+    "--orders", type=click.IntRange(min=0), metavar="N",
+    help="Tables limited to N orders of repetition, 0 = no limit. Default: the only ones present.",
+)  # fmt: skip
+"""Add `--orders N`, as the parameter `orders` (an integer or None)."""
 
+metric_option = click.option(
+    "--metric", type=click.Choice(METRICS),
+    help="Distance to mate or to conversion, if a material has tables of both.",
+)  # fmt: skip
+"""Add `--metric`, as the parameter `metric` (a string or None)."""
 
-def orders_option(function: Function) -> Function:
-    """Add `--orders N`, as the parameter `orders` (an integer or None)."""
-    return click.option(
-        "--orders",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Tables limited to N orders of repetition, 0 = no limit. Default: the only present.",
-    )(function)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+"""Add `--json`, as the parameter `as_json`."""
 
+check_option = click.option(
+    "--check", is_flag=True, help="Read each file whole, and compute its digest."
+)
+"""Add `--check`, as the parameter `check`."""
 
-def metric_option(function: Function) -> Function:
-    """Add `--metric`, as the parameter `metric` (a string or None)."""
-    return click.option(
-        "--metric",
-        type=click.Choice(METRICS),
-        help="Distance to mate or to conversion, if a material has tables of both.",
-    )(function)
-
-
-def json_option(function: Function) -> Function:
-    """Add `--json`, as the parameter `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(function)
-
-
-def check_option(function: Function) -> Function:
-    """Add `--check`, as the parameter `check`."""
-    return click.option(
-        "--check", is_flag=True, help="Read each file whole, and compute its digest."
-    )(function)
-
-
-def notation_option(function: Function) -> Function:
-    """Add `--notation`, as the parameter `notation`."""
-    return click.option(
-        "--notation",
-        type=click.Choice(MOVE_NOTATIONS),
-        default="iccs",
-        help="Notation of moves. Default: iccs (h2e2).",
-    )(function)
+notation_option = click.option(
+    "--notation", type=click.Choice(MOVE_NOTATIONS), default="iccs",
+    help="Notation of moves. Default: iccs (h2e2).",
+)  # fmt: skip
+"""Add `--notation`, as the parameter `notation`."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +250,7 @@ class Selection:
         return opened
 
 
-def table_options(function: Function) -> Callable[..., Any]:
+def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--tables --rules --minor-chases --orders --metric`, as the parameter `selection`."""
 
     @wraps(function)

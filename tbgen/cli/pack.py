@@ -41,9 +41,6 @@ def pack(
 ) -> None:
     """Write win-draw-loss files of the tables of MATERIAL..., beside them or in --out.
 
-    MATERIAL is one as in KRNKR; patterns as in 'KR*KN*', the sets practical and table1, --men and
-    --attackers select among the tables present.
-
     They contain outcomes without distances, in a sixth to a fiftieth of the bytes, for engines that
     probe inside their search. If such a file is present, outcomes are read from it. A file that was
     derived from the same table is kept.

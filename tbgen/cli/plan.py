@@ -38,10 +38,6 @@ def plan(
 ) -> None:
     """Show what building MATERIAL... would take.
 
-    MATERIAL is one as in KRNKR, a pattern as in 'KR*KN*', the set practical (two attackers against
-    any defenders) or table1, or @FILE, which lists any of these; --men 5 alone is every material of
-    at most five men, --men 9 --attackers 2 that of at most nine men, two of them attackers.
-
     Lists every table that is needed, supporting ones first: index slots, memory, and estimates of
     its file and time. Nine of ten estimates are right within a factor of 1.5.
 

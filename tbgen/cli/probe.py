@@ -28,11 +28,10 @@ _METRIC_NAMES = {
 @options.table_options
 @options.notation_option
 @click.option(
-    "--explain/--no-explain",
-    default=None,
+    "--explain/--no-explain", default=None,
     help="Follow best play to the deciding loop, and name the offence and its pieces. "
     "Default: yes for a single position, no with -.",
-)
+)  # fmt: skip
 @options.json_option
 @click.pass_context
 def probe(

@@ -33,18 +33,13 @@ _LEAST_DESCRIPTORS = 8
               help="The port; 0 takes a free one.")  # fmt: skip
 @click.option("--demo", is_flag=True, help="Build a small set of tables while serving.")
 @click.option(
-    "--allow-build",
-    is_flag=True,
+    "--allow-build", is_flag=True,
     help="Let pages start builds; only if no other machine is answered.",
-)
+)  # fmt: skip
 @click.option(
-    "--build-minutes",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    metavar="N",
+    "--build-minutes", type=click.IntRange(1), default=10, show_default=True, metavar="N",
     help="Greatest planned time of such a build.",
-)
+)  # fmt: skip
 @click.option("--build-memory", type=options.Size(), default=0, metavar="SIZE",
               help="Its memory, as in 2GiB. Default: half of what is available.")  # fmt: skip
 @click.option("--open/--no-open", "show", default=True, help="Open a browser. Default: yes.")

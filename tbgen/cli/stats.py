@@ -20,11 +20,9 @@ from tbgen.tables.proofs import Proofs, ProofStatus, in_directory
 @click.argument("material")
 @click.option("--histogram", is_flag=True, help="Also print positions by value.")
 @click.option(
-    "--longest/--no-longest",
-    default=True,
-    show_default=True,
+    "--longest/--no-longest", default=True, show_default=True,
     help="Print the longest win or loss of each order and side, as FEN.",
-)
+)  # fmt: skip
 @options.check_option
 @options.table_options
 @options.json_option

@@ -42,11 +42,9 @@ CORES = os.cpu_count() or 1
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="With --closure, also prove certified tables.")
 @click.option(
-    "--certificate/--no-certificate",
-    default=True,
-    show_default=True,
+    "--certificate/--no-certificate", default=True, show_default=True,
     help="Write a certificate beside each table that is proven.",
-)
+)  # fmt: skip
 @click.option("--wdl", is_flag=True, help="Prove their win-draw-loss files instead.")
 @click.option(
     "--digests", is_flag=True,

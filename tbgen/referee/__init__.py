@@ -44,14 +44,6 @@ from tbgen.referee.game import Game
 from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge, judge_game, verdict_on
 
 __all__ = [
-    "Game",
-    "Judgement",
-    "Label",
-    "Ply",
-    "Rules",
-    "Verdict",
-    "judge",
-    "judge_chinese",
-    "judge_game",
-    "verdict_on",
-]
+    "Game", "Judgement", "Label", "Ply", "Rules", "Verdict", "judge", "judge_chinese",
+    "judge_game", "verdict_on",
+]  # fmt: skip

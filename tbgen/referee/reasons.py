@@ -195,8 +195,8 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
             if (red.victims or black.victims)
             else f"{what}: draw (art. 5)"
         )
-    articles = _join_articles(red.article, black.article)
-    return f"{what}: draw ({articles or 'art. 5'})"
+    articles = dict.fromkeys(filter(None, (red.article, black.article)))
+    return f"{what}: draw ({', '.join(articles) or 'art. 5'})"
 
 
 def _list_kinds(kinds: tuple[PieceType, ...]) -> str:
@@ -212,8 +212,3 @@ def _join(names: Iterable[str]) -> str:
     if len(words) == 1:
         return words[0]
     return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def _join_articles(*articles: str) -> str:
-    """Join the articles that apply, without duplicates."""
-    return ", ".join(dict.fromkeys(article for article in articles if article))

@@ -35,11 +35,5 @@ from tbgen.rules.positions import (
 )
 
 __all__ = [
-    "check_legal",
-    "gives_check",
-    "in_check",
-    "is_legal",
-    "is_terminal",
-    "legal_moves",
-    "play",
-]
+    "check_legal", "gives_check", "in_check", "is_legal", "is_terminal", "legal_moves", "play",
+]  # fmt: skip

@@ -6,6 +6,8 @@ Plain Python over the scalar functions of `attacks` and `moves`; no numba. Repet
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tbgen.indexing.errors import MoveTextError, PositionError
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position, as_position
@@ -16,26 +18,21 @@ from tbgen.rules.board import MAX_MOVES
 
 def legal_moves(position: Position | str) -> list[Move]:
     """Return every legal move of the side to move, by ascending source square."""
-    position = as_position(position)
+    return list(_legal_moves(as_position(position)))
+
+
+def _legal_moves(position: Position) -> Iterator[Move]:
+    """Yield the legal moves one by one."""
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
-    count = moves.generate_moves(board, position.side, sources, targets)
-    return [
-        Move(source, target)
-        for source, target in zip(sources[:count], targets[:count], strict=True)
-        if moves.is_safe_after(board, position.side, source, target)
-    ]
+    for i in range(moves.generate_moves(board, position.side, sources, targets)):
+        if moves.is_safe_after(board, position.side, sources[i], targets[i]):
+            yield Move(sources[i], targets[i])
 
 
 def is_terminal(position: Position | str) -> bool:
     """Return whether the side to move has no legal move, and so has lost, in check or not."""
-    position = as_position(position)
-    board = bytearray(position.board)
-    sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
-    count = moves.generate_moves(board, position.side, sources, targets)
-    return not any(
-        moves.is_safe_after(board, position.side, sources[i], targets[i]) for i in range(count)
-    )
+    return next(_legal_moves(as_position(position)), None) is None
 
 
 def in_check(position: Position | str) -> bool:

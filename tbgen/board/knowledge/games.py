@@ -77,8 +77,6 @@ def read_game(given: str) -> GameText:
     words = [word for word in words if not _RESULT.fullmatch(word)]
     if not words:
         raise InputError("the text has no moves", "write moves, with a FEN in front of them")
-    if len(words) > MAX_MOVES:
-        raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
     stated = next((state for state in states if state in RESULTS.values()), "")
     return _play(start, words, parse_move)._replace(stated=stated)
 
@@ -87,6 +85,8 @@ def _play(
     start: Position, given: Sequence[Given], read: Callable[[Position, Given], Move]
 ) -> GameText:
     """Return the game up to the first invalid move; raise `MoveTextError` if that is the first."""
+    if len(given) > MAX_MOVES:
+        raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
     moves: list[Move] = []
     position = start
     for entry in given:
@@ -129,8 +129,6 @@ def _read_xq(parts: dict[str, str]) -> GameText:
     if found and start.board[found[0].source] >= piece_code(Side.BLACK, PieceType.KING):
         start = Position(start.board, Side.BLACK)
     check_legal(start)
-    if len(found) > MAX_MOVES:
-        raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
     return _play(start, found, lambda position, move: move)
 
 

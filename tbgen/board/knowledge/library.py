@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from tbgen.answers.mechanism import Mechanism, find_mechanism
 from tbgen.board.knowledge.games import RESULTS
 from tbgen.board.knowledge.workshop import Cost, Workshop
 from tbgen.indexing import InputError, Material, Move, Position, Side
-from tbgen.indexing.squares import EMPTY
+from tbgen.indexing.squares import EMPTY, LETTERS
 from tbgen.play.choice import choose
 from tbgen.play.mainline import Mainline
 from tbgen.play.preference import RootMove
@@ -158,7 +158,6 @@ class Library:
         self._directories = [folder for folder in (directory, compared) if folder is not None]
         self._changed: tuple[int, ...] | None = None
         self._fingerprint = ""
-        self._first_position: Position | None = None
         self._cache = AnswerCache()
         self._others: dict[RuleSet, GameTablebase] = {}
         self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
@@ -191,15 +190,12 @@ class Library:
             suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
         rules = self._rules
         game = Game.read(positions[0], moves, self.tables.rule_set.chase_rules)
-        return Study(
-            plain.position,
-            plain.result,
-            plain.moves,
-            plain.missing,
-            suggested,
-            judge_game(game, rules=rules) if plain.position in history else None,
-            _forbidden(game, rules, positions, plain.moves),
-            rules,
+        return replace(
+            plain,
+            suggested=suggested,
+            judgement=judge_game(game, rules=rules) if plain.position in history else None,
+            forbidden=_forbidden(game, rules, positions, plain.moves),
+            rules=rules,
         )
 
     def mechanism(self, study: Study) -> Mechanism | None:
@@ -321,9 +317,8 @@ class Library:
 
     def children(self, material: Material) -> list[tuple[str, Material]]:
         """Return pairs of captured piece (Black's in lower case) and material after the capture."""
-        letters = "KABRNCP"
         return [
-            (letters[kind].lower() if side == Side.BLACK else letters[kind], child)
+            (LETTERS[kind].lower() if side == Side.BLACK else LETTERS[kind], child)
             for (side, kind), child in material.captures().items()
         ]
 
@@ -338,7 +333,6 @@ class Library:
                     with contextlib.suppress(OSError):  # removed
                         self.tables.add_directory(directory)
                 self._fingerprint = self._describe()
-                self._first_position = None
                 self._others, self._statistics = {}, {}
                 self._proofs = Proofs(self._find)
                 self._changed = changed
@@ -357,10 +351,7 @@ class Library:
     @property
     def first_position(self) -> Position:
         """Position that the board opens with: the longest win of order 0 with Red to move."""
-        first = self._first_position
-        if first is None:
-            self._first_position = first = self._find_first()
-        return first
+        return self.recall("first position", self._find_first)
 
     def _find_first(self) -> Position:
         best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
