@@ -215,7 +215,7 @@ class Table:
         """Play games until one counts; return its number of positions, and its result for Red."""
         while True:
             self._shared.table[:] = 0
-            for name in ("history", "followups", "refutations"):
+            for name in ("history", "followups", "countermoves"):
                 self._states[name] = 0
             self._states["boards"][0, 0] = self._start
             chosen = rng.integers(1 << 40, size=rng.integers(LEAST_RANDOM, MOST_RANDOM + 1))

@@ -49,9 +49,9 @@ class Game:
         start = words[: words.index("moves")] if "moves" in words else words
         if start[:1] == ["fen"]:
             start = start[1:]
-        told = (notation, *start, "moves", *text)
-        if before is not None and told[: len(before.words)] == before.words:
-            return before._played(told)
+        all_words = (notation, *start, "moves", *text)
+        if before is not None and all_words[: len(before.words)] == before.words:
+            return before._played(all_words)
         if not start:
             raise PositionError("the position has no FEN")
         if start[0] == "startpos":
@@ -60,7 +60,7 @@ class Game:
             side = start[1] if len(start) > 1 else "w"
             position = Position.from_fen(f"{start[0]} {side}")
         check_legal(position)
-        return cls((position,), (), told[: len(told) - len(text)])._played(told)
+        return cls((position,), (), all_words[: len(all_words) - len(text)])._played(all_words)
 
     def _played(self, words: tuple[str, ...]) -> Game:
         """Return the game extended by the new words after `self.words`; raises `MoveTextError`."""

@@ -87,22 +87,22 @@ class Library:
         That is the table whose file or material the error names; all tables if it names neither.
         Tables whose files were removed are closed as well.
         """
-        described = describe(error)
-        said = described.message if described is not None else f"{type(error).__name__}: {error}"
+        failure = describe(error)
+        reason = failure.message if failure is not None else f"{type(error).__name__}: {error}"
         if self.tables is not None:
             file = getattr(error, "file", None) or getattr(error, "filename", None)
             material = getattr(error, "material", None)
             paths = {name: self.tables.path(name) for name in self.tables.available()}
             if file is not None and Path(file) in paths.values():
                 self.tables.forget_removed(Path(file))
-                return f"{said}; the search goes on without {Path(file).name}"
+                return f"{reason}; the search goes on without {Path(file).name}"
             if material is not None:
                 # A table found missing is no longer in `paths`.
-                meant = [path for name, path in paths.items() if name.material.name == material]
-                self.tables.forget_removed(*meant)
-                return f"{said}; the search goes on without {material}"
+                left_out = [path for name, path in paths.items() if name.material.name == material]
+                self.tables.forget_removed(*left_out)
+                return f"{reason}; the search goes on without {material}"
         self.close()
-        return f"{said}; the search goes on without tables"
+        return f"{reason}; the search goes on without tables"
 
     def close(self) -> None:
         """Close all tables."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _HOPELESS_PLIES = 4
 """Plies to mate from which the engine resigns."""
 
-_AT_ONCE = 50_000
+_FALLBACK_NODES = 50_000
 """Node limit of the search at depth 1 that replaces a search stopped before its first result."""
 
 
@@ -98,12 +98,12 @@ class Thinker:
         self._forget = False
         self._loaded = threading.Event()
         self._stopped = threading.Event()
-        self._released = threading.Event()
+        self._may_answer = threading.Event()
         self._thread: threading.Thread | None = None
         self._answering = threading.Lock()
         self._answered = True
         self._timer: threading.Timer | None = None
-        self._thought = 0
+        self._search_number = 0
         self._began = self._started = 0.0
         self._pondering = False
         self._limits = Limits()
@@ -124,12 +124,12 @@ class Thinker:
         """Start a search of the game's last position; ends a running search first."""
         self.finish()
         self._stopped.clear()
-        self._released.clear()
+        self._may_answer.clear()
         self._answered = False
-        self._thought += 1
+        self._search_number += 1
         self._limits, self._pondering = limits, limits.ponder
         if not limits.waits:
-            self._released.set()
+            self._may_answer.set()
         self._start_clock()
         self._began = self._started
         self._thread = threading.Thread(target=self._run, args=(game, options), daemon=True)
@@ -138,7 +138,7 @@ class Thinker:
     def stop(self) -> None:
         """End the search as soon as possible; its answer is written."""
         self._stopped.set()
-        self._released.set()
+        self._may_answer.set()
         if self._searcher is not None:
             self._searcher.stop()
 
@@ -148,7 +148,7 @@ class Thinker:
             self._pondering = False
             self._start_clock()
             if not self._limits.infinite:
-                self._released.set()
+                self._may_answer.set()
 
     def finish(self) -> None:
         """Stop the search and wait for its answer."""
@@ -171,13 +171,13 @@ class Thinker:
             self._timer = None
         budget = self._limits.budget()
         if budget is not None and not self._pondering:
-            self._timer = threading.Timer(budget.hard, self._time_up, (self._thought,))
+            self._timer = threading.Timer(budget.hard, self._time_up, (self._search_number,))
             self._timer.daemon = True
             self._timer.start()
 
-    def _time_up(self, thought: int) -> None:
-        """Stop the search with the number `thought`, if it is still the current one."""
-        if thought == self._thought:
+    def _time_up(self, number: int) -> None:
+        """Stop the search with this number, unless it has ended."""
+        if number == self._search_number:
             self.stop()
 
     def _run(self, game: Game, options: Options) -> None:
@@ -189,7 +189,7 @@ class Thinker:
             answer = Answer(_pick(game.position, self._limits.only))
         if self._timer is not None and not self._pondering:
             self._timer.cancel()
-        self._released.wait()
+        self._may_answer.wait()
         with self._answering:
             self._answered = True
             self._on_answer(answer)
@@ -269,7 +269,7 @@ class Thinker:
                 break
         if best is None:
             searcher.clear_stop()
-            for found in think(depth=1, nodes=_AT_ONCE):
+            for found in think(depth=1, nodes=_FALLBACK_NODES):
                 best = found
                 self._report(found)
         if best is None:
@@ -373,11 +373,11 @@ def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
             return 100
         lost = 0
         if is_attacked(after.board, move.target, after.side):
-            lost = _DEARNESS[position.board[move.source] & 7]
-        return _DEARNESS[position.board[move.target] & 7] - lost
+            lost = _PIECE_VALUES[position.board[move.source] & 7]
+        return _PIECE_VALUES[position.board[move.target] & 7] - lost
 
     return max(moves, key=gain)
 
 
-_DEARNESS = (0, 50, 2, 2, 9, 4, 4, 1)
+_PIECE_VALUES = (0, 50, 2, 2, 9, 4, 4, 1)
 """Piece values of `_pick` by kind of piece (piece code & 7); 0 for an empty square."""

@@ -34,7 +34,7 @@ from tbgen.play.prober import Prober
 from tbgen.play.repetition import move_between
 from tbgen.play.streaks import (
     KING,
-    NOBODY,
+    NO_VICTIMS,
     Offences,
     Threats,
     Victims,
@@ -70,7 +70,7 @@ class Stake:
 
     position: Position
     own: Victims
-    rival: Victims = NOBODY
+    rival: Victims = NO_VICTIMS
     threats: Threats | None = None
 
 
@@ -211,7 +211,7 @@ class StreakGame:
 
     def stake(self, game: Sequence[Position]) -> Stake:
         """Return the Stake at the end of a game."""
-        own = NOBODY if self._aim == Aim.REST else self._offences.streak(game)
+        own = NO_VICTIMS if self._aim == Aim.REST else self._offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
         if not self._aim.heeds_rival or move is None:
             return Stake(game[-1], own)
@@ -256,7 +256,7 @@ class StreakGame:
         wins = self._aim == Aim.WIN
         if is_irreversible(stake.position, move.move) or not (threats or wins):
             return
-        rival, rival_breaks = NOBODY, False
+        rival, rival_breaks = NO_VICTIMS, False
         if stake.threats is not None:
             offence = offences.offence(stake.threats, move.move, after)
             rival, rival_breaks = extended(follow(stake.rival, move.move), offence)
@@ -267,7 +267,7 @@ class StreakGame:
             if is_irreversible(after, reply) or (breaks and not wins) or not self._matters(now):
                 continue
             if self._aim == Aim.REST:
-                own = NOBODY
+                own = NO_VICTIMS
             kind = self._aim.kind(own, breaks, rival, rival_breaks)
             answer = offences.threats(after, reply, now) if self._aim.heeds_rival else None
             yield Step(kind, Stake(now, own, rival, answer))

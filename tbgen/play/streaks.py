@@ -32,7 +32,7 @@ Threats = frozenset[tuple[int, int]]
 """Pairs (attacker, victim) of squares; a check is the single pair of `CHECK`."""
 
 CHECK: Threats = frozenset({(KING, KING)})
-NOBODY: Victims = frozenset()
+NO_VICTIMS: Victims = frozenset()
 NO_THREATS: Threats = frozenset()
 
 
@@ -72,7 +72,7 @@ class Offences:
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
         if self.rule_set.chase_rules & CHECK_VOIDS and in_check(replied):
-            return NOBODY
+            return NO_VICTIMS
         board = bytearray(replied.board)
         chased = {
             victim
@@ -98,7 +98,7 @@ class Offences:
             if not offence:
                 break
             offences.append((offence, reply))
-        streak = NOBODY
+        streak = NO_VICTIMS
         for offence, reply in reversed(offences):
             streak = extended(follow(streak, reply), offence)[0]
         return streak

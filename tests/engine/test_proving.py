@@ -74,7 +74,7 @@ def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -
         for number, reached in nodes_of(graph, position).items():
             node = graph.nodes[number]
             if node[proof_graph.STATUS] == proof_graph.WON:
-                expected = Outcome.LOSS if node[proof_graph.OPPONENT] else Outcome.WIN
+                expected = Outcome.LOSS if node[proof_graph.DEFENDER] else Outcome.WIN
                 known = krkn.probe(reached)
                 assert known.outcome == expected, reached.fen
                 proven[known.order] += 1

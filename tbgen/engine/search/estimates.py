@@ -17,13 +17,13 @@ import numpy as np
 from tbgen.compiling.jit import part
 from tbgen.engine.search.graph import (
     CHILDREN,
+    DEFENDER,
     DISPROOF,
     FIRST_CHILD,
     IN_CHECK,
+    INFINITE,
     ITSELF,
-    NEVER,
     OPEN,
-    OPPONENT,
     PLACE,
     PROOF,
     RESTS,
@@ -35,7 +35,7 @@ _NOWHERE = 1 << 20
 
 
 @part
-def _weigh(graph, number, place, loop):
+def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place on the path they depend on.
 
     number : int64; the child
@@ -46,8 +46,8 @@ def _weigh(graph, number, place, loop):
     at = np.int64(node[PLACE])
     if place != 0 and at != 0:
         if at >= loop:
-            return np.int64(0), np.int64(NEVER), at
-        return np.int64(NEVER), np.int64(0), at
+            return np.int64(0), np.int64(INFINITE), at
+        return np.int64(INFINITE), np.int64(0), at
     proof, disproof = np.int64(node[PROOF]), np.int64(node[DISPROOF])
     if node[STATUS] != OPEN or (proof != 0 and disproof != 0):
         return proof, disproof, np.int64(_NOWHERE)
@@ -62,41 +62,41 @@ def _weigh(graph, number, place, loop):
 
 
 @part
-def estimate(graph, way, number, place, loop):
+def estimate(graph, path, number, place, loop):
     """Compute a node's proof numbers from its children; return the edge to follow, or -1.
 
-    way : int64 (MAX_PLY,), in; the nodes of the current path
+    path : int64 (MAX_PLY,), in; the nodes of the current path
     number : int64; the node, open, with children
     place : int64; 1 + the node's index on the path; 0 without a path
     loop : int64; first place from which the defender has only checked and the attacker never has
     """
     node = graph.nodes[number]
-    first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
-    least, total, best = NEVER, 0, -1
+    first, defender = node[FIRST_CHILD], node[DEFENDER] != 0
+    least, total, best = INFINITE, 0, -1
     rests_best, rests, settled = np.int64(_NOWHERE), np.int64(_NOWHERE), False
     for edge in range(first, first + node[CHILDREN]):
         child, after = np.int64(graph.children[edge]), loop
-        if (graph.nodes[child, IN_CHECK] != 0) != opponent:
+        if (graph.nodes[child, IN_CHECK] != 0) != defender:
             # The defender's move is no check, or the attacker's move is one.
             after = place + 1
-        proof, disproof, at = _weigh(graph, child, place, after)
+        proof, disproof, at = _child_numbers(graph, child, place, after)
         mine, other = proof, disproof
-        if opponent:
+        if defender:
             mine, other = disproof, proof
         if mine < least:
             least, best, rests_best = mine, edge, at
         # Shared nodes are counted more than once, so sums grow large without settling the node.
-        total = min(total + other, NEVER - 1)
-        settled |= other == NEVER
+        total = min(total + other, INFINITE - 1)
+        settled |= other == INFINITE
         rests = min(rests, at)
     if settled:
-        total = NEVER
+        total = INFINITE
     node[PROOF], node[DISPROOF] = least, total
-    if opponent:
+    if defender:
         node[PROOF], node[DISPROOF] = total, least
     if least == 0:
         rests = rests_best
     node[RESTS] = ITSELF
     if rests < place:
-        node[RESTS] = way[rests - 1]
+        node[RESTS] = path[rests - 1]
     return best

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import part
 from tbgen.engine.search import weights
 from tbgen.engine.search.kinds import ADVISOR, KING, PAWN
-from tbgen.engine.search.network import see
+from tbgen.engine.search.network import network_output
 from tbgen.engine.search.scores import MAX_EVALUATION
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 
@@ -76,7 +76,7 @@ def _decided_share(state, row):
 @part
 def evaluate(state, row, side):
     """Return the evaluation for the side to move, within +-`MAX_EVALUATION`."""
-    score = np.int64(see(state, row, side))
+    score = np.int64(network_output(state, row, side))
     ahead = side
     if score < 0:
         ahead = 1 - side

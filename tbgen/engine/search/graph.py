@@ -23,7 +23,7 @@ from tbgen.compiling.jit import part
 OPEN, WON, LOST = 0, 1, 2
 """Status of a node: unknown; the attacker wins; no win of the attacker can be proven."""
 
-STATUS, CHILDREN, FIRST_CHILD, PROOF, DISPROOF, IN_CHECK, OPPONENT, RANK, PLACE, RESTS = range(10)
+STATUS, CHILDREN, FIRST_CHILD, PROOF, DISPROOF, IN_CHECK, DEFENDER, RANK, PLACE, RESTS = range(10)
 """Columns of `Graph.nodes`: the status; number of children, -1 before expansion; first edge to
 them; proof and disproof numbers; whether the side to move is in check; whether it is the defender;
 time of settling; 1 + index on the current path, 0 elsewhere; node that a settled estimate depends
@@ -38,7 +38,7 @@ NODES, EDGES, EXPANDED, CLOCK = range(4)
 _EDGES = 8
 """Edges allocated per node; 1.5 to 7 moves per position were measured."""
 
-NEVER = 1 << 24
+INFINITE = 1 << 24
 """Infinite proof number; sums saturate below it."""
 
 
@@ -97,12 +97,12 @@ def number_of(graph, key):
 
 
 @part
-def add(graph, key, in_check, opponent):
+def add(graph, key, in_check, defender):
     """Return the node of a position; creates it if there is none.
 
     key : int64; hash key of the position
     in_check : int64; 1 if the side to move is in check
-    opponent : int64; 1 if the side to move is the defender
+    defender : int64; 1 if the side to move is the defender
     """
     at = find(graph, key)
     if graph.places[at] != 0:
@@ -114,12 +114,12 @@ def add(graph, key, in_check, opponent):
     node = graph.nodes[number]
     node[STATUS], node[CHILDREN], node[PLACE] = OPEN, -1, 0
     node[PROOF], node[DISPROOF] = 1, 1
-    node[IN_CHECK], node[OPPONENT] = in_check, opponent
+    node[IN_CHECK], node[DEFENDER] = in_check, defender
     return number
 
 
 @part
-def declare(graph, number, status):
+def set_status(graph, number, status):
     """Set the status and proof numbers of a node.
 
     status : int64; `WON` or `LOST`
@@ -127,9 +127,9 @@ def declare(graph, number, status):
     node = graph.nodes[number]
     node[STATUS], node[RANK] = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1
-    node[PROOF], node[DISPROOF] = 0, NEVER
+    node[PROOF], node[DISPROOF] = 0, INFINITE
     if status == LOST:
-        node[PROOF], node[DISPROOF] = NEVER, 0
+        node[PROOF], node[DISPROOF] = INFINITE, 0
 
 
 @part
@@ -139,20 +139,20 @@ def settle_node(graph, number):
     number : int64; the node, with children
     """
     node = graph.nodes[number]
-    first, children, opponent = node[FIRST_CHILD], node[CHILDREN], node[OPPONENT]
+    first, children, defender = node[FIRST_CHILD], node[CHILDREN], node[DEFENDER]
     # One good move is enough for the side to move; without any move it has lost.
     enough, all_else = WON, LOST
-    if opponent != 0:
+    if defender != 0:
         enough, all_else = LOST, WON
     others = 0
     for edge in range(first, first + children):
         status = graph.nodes[graph.children[edge], STATUS]
         if status == enough:
-            declare(graph, number, enough)
+            set_status(graph, number, enough)
             return True
         others += status == all_else
     if others == children:
-        declare(graph, number, all_else)
+        set_status(graph, number, all_else)
         return True
     return False
 
@@ -176,13 +176,13 @@ def _stays(graph, number, inside):
     inside : int8 (N,), in; 1 for nodes of the pattern
     """
     node = graph.nodes[number]
-    first, opponent = node[FIRST_CHILD], node[OPPONENT] != 0
+    first, defender = node[FIRST_CHILD], node[DEFENDER] != 0
     for edge in range(first, first + node[CHILDREN]):
         child = graph.children[edge]
         good = graph.nodes[child, STATUS] == WON or inside[child] != 0
-        if good != opponent:
+        if good != defender:
             return good
-    return opponent
+    return defender
 
 
 @part
@@ -196,7 +196,7 @@ def find_patterns(state, graph, inside):
     count = graph.counts[EXPANDED]
     for i in range(count):
         node = graph.nodes[graph.expanded[i]]
-        inside[graph.expanded[i]] = node[STATUS] == OPEN and node[IN_CHECK] != node[OPPONENT]
+        inside[graph.expanded[i]] = node[STATUS] == OPEN and node[IN_CHECK] != node[DEFENDER]
     changed = True
     while changed:
         if state.stop != 0:
@@ -210,6 +210,6 @@ def find_patterns(state, graph, inside):
     found = 0
     for i in range(count):
         if inside[graph.expanded[i]] != 0:
-            declare(graph, np.int64(graph.expanded[i]), WON)
+            set_status(graph, np.int64(graph.expanded[i]), WON)
             found += 1
     return found

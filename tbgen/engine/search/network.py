@@ -129,7 +129,7 @@ def _squared(value):
 
 
 @part
-def see(state, row, side):
+def network_output(state, row, side):
     """Return the network's evaluation for the side to move, in units of the score."""
     sums = state.hidden[row]
     own, other = side * OWN, (1 - side) * OWN

@@ -28,7 +28,7 @@ HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
 """Stages; iteration starts with `HASH_MOVE`, or with `CAPTURES_ONLY` in quiescence search."""
 
 _KILLER_RANK = 1 << 24
-_REFUTATION_RANK = 1 << 23
+_COUNTERMOVE_RANK = 1 << 23
 _LOSING_RANK = -(1 << 23)
 """Base of the ranks of losing captures: below all quiet moves."""
 _PLACE_BITS = MAX_MOVES.bit_length()
@@ -38,7 +38,7 @@ _NO_LOSS = 0
 """Least rank of captures that lose nothing."""
 HISTORY_LIMIT = 1 << 14
 """Maximum absolute value of a history."""
-_LESSON_LIMIT = 1 << 11
+_BONUS_LIMIT = 1 << 11
 
 
 @part
@@ -74,7 +74,7 @@ def _rank_captures(state, row, side, ply):
 
 
 @part
-def _known(state, code, target, before, earlier):
+def _history_sum(state, code, target, before, earlier):
     """Return the sum of the three histories of a piece that moves to a square.
 
     code : int64; the piece
@@ -88,7 +88,7 @@ def _known(state, code, target, before, earlier):
 
 
 @part
-def _earlier(state, ply):
+def _move_before(state, ply):
     """Return the move before the last move (`played`); -1 for none."""
     if ply > 0:
         return np.int64(state.played[ply - 1])
@@ -99,7 +99,9 @@ def _earlier(state, ply):
 def history_of(state, row, ply, move):
     """Return the sum of a quiet move's three histories, each within +-`HISTORY_LIMIT`."""
     code = np.int64(state.boards[row, move >> 7])
-    return _known(state, code, move & 127, np.int64(state.played[ply]), _earlier(state, ply))
+    return _history_sum(
+        state, code, move & 127, np.int64(state.played[ply]), _move_before(state, ply)
+    )
 
 
 @part
@@ -108,8 +110,8 @@ def _rank_quiets(state, row, ply, first):
 
     first : int64; index of the first quiet move
     """
-    before, earlier = np.int64(state.played[ply]), _earlier(state, ply)
-    refutation = state.refutations[before]
+    before, earlier = np.int64(state.played[ply]), _move_before(state, ply)
+    countermove = state.countermoves[before]
     killer, other_killer = state.killers[ply, 0], state.killers[ply, 1]
     board, moves, ranks = state.boards[row], state.moves[ply], state.ranks[ply]
     for i in range(first, state.count[ply]):
@@ -118,11 +120,11 @@ def _rank_quiets(state, row, ply, first):
             ranks[i] = _KILLER_RANK
         elif move == other_killer:
             ranks[i] = _KILLER_RANK - 1
-        elif move == refutation:
-            ranks[i] = _REFUTATION_RANK
+        elif move == countermove:
+            ranks[i] = _COUNTERMOVE_RANK
         else:
             code = np.int64(board[move >> 7])
-            ranks[i] = _known(state, code, move & 127, before, earlier)
+            ranks[i] = _history_sum(state, code, move & 127, before, earlier)
 
 
 @part
@@ -188,30 +190,30 @@ def next_move(state, row, side, ply):
 
 
 @part
-def _moved_by(known, lesson):
+def _updated(known, bonus):
     """Return an updated history; the change shrinks towards `HISTORY_LIMIT`.
 
     known : int64; the history
-    lesson : int64; positive for a cutoff, negative for none
+    bonus : int64; positive for a cutoff, negative for none
     """
-    return known + lesson - known * abs(lesson) // HISTORY_LIMIT
+    return known + bonus - known * abs(bonus) // HISTORY_LIMIT
 
 
 @part
-def _teach(state, row, ply, move, lesson):
+def _update_histories(state, row, ply, move, bonus):
     """Update the three histories of a quiet move.
 
-    lesson : int64; positive for a cutoff, negative for none
+    bonus : int64; positive for a cutoff, negative for none
     """
     code, target = state.boards[row, move >> 7], move & 127
     place, before = (code & 7) * SQUARES + target, state.played[ply]
-    state.history[code, target] = _moved_by(np.int64(state.history[code, target]), lesson)
+    state.history[code, target] = _updated(np.int64(state.history[code, target]), bonus)
     known = np.int64(state.followups[0, before, place])
-    state.followups[0, before, place] = _moved_by(known, lesson)
+    state.followups[0, before, place] = _updated(known, bonus)
     if ply > 0:
         before = state.played[ply - 1]
         known = np.int64(state.followups[1, before, place])
-        state.followups[1, before, place] = _moved_by(known, lesson)
+        state.followups[1, before, place] = _updated(known, bonus)
 
 
 @part
@@ -223,13 +225,13 @@ def reward(state, row, ply, move, depth):
     if state.killers[ply, 0] != move:
         state.killers[ply, 1] = state.killers[ply, 0]
         state.killers[ply, 0] = move
-    state.refutations[state.played[ply]] = move
-    lesson = min(32 * depth * depth, _LESSON_LIMIT)
-    _teach(state, row, ply, move, lesson)
+    state.countermoves[state.played[ply]] = move
+    bonus = min(32 * depth * depth, _BONUS_LIMIT)
+    _update_histories(state, row, ply, move, bonus)
     board, first = state.boards[row], state.hash_move[ply]
     if first != 0 and first != move and board[first & 127] == EMPTY:
-        _teach(state, row, ply, first, -lesson)
+        _update_histories(state, row, ply, first, -bonus)
     for i in range(state.next[ply]):
         other = state.moves[ply, i]
         if other != move and other != first and board[other & 127] == EMPTY:
-            _teach(state, row, ply, other, -lesson)
+            _update_histories(state, row, ply, other, -bonus)

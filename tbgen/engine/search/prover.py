@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from tbgen.engine.search.graph import (
     CHILDREN,
+    DEFENDER,
     FIRST_CHILD,
     NODES,
-    OPPONENT,
     PROOF,
     RANK,
     STATUS,
@@ -122,7 +122,7 @@ class Prover:
         if not all(number >= 0 and graph.nodes[number, STATUS] == WON for number in inside):
             return None
         node = graph.nodes[inside[-1]]
-        if node[OPPONENT] or node[CHILDREN] < 1:
+        if node[DEFENDER] or node[CHILDREN] < 1:
             return None
         edges = range(node[FIRST_CHILD], node[FIRST_CHILD] + node[CHILDREN])
         won = [edge for edge in edges if graph.nodes[graph.children[edge], STATUS] == WON]

@@ -26,16 +26,16 @@ from tbgen.engine.search.generation import generate
 from tbgen.engine.search.graph import (
     CHILDREN,
     CLOCK,
+    DEFENDER,
     DISPROOF,
     EDGES,
     EXPANDED,
     FIRST_CHILD,
     IN_CHECK,
+    INFINITE,
     LOST,
-    NEVER,
     NODES,
     OPEN,
-    OPPONENT,
     PLACE,
     PROOF,
     RANK,
@@ -43,9 +43,9 @@ from tbgen.engine.search.graph import (
     STATUS,
     WON,
     add,
-    declare,
     find_patterns,
     number_of,
+    set_status,
     settle,
     settle_node,
 )
@@ -71,28 +71,28 @@ _PASSES = 2
 @part
 def _mover(graph, number, winner):
     """Return the side to move in a node."""
-    if graph.nodes[number, OPPONENT] != 0:
+    if graph.nodes[number, DEFENDER] != 0:
         return 1 - winner
     return winner
 
 
 @part
-def _ask_table(state, buffers, graph, row, number, winner):
+def _settle_by_table(state, buffers, graph, row, number, winner):
     """Settle a node by its table, or if the attacker has no attacking pieces left."""
     if state.attackers_left[row, winner] == 0:
-        declare(graph, number, LOST)
+        set_status(graph, number, LOST)
     elif state.men_left[row] <= state.table_pieces:
         side = _mover(graph, number, winner)
         status, value = probe_board(buffers, state.boards[row], side)
         if status == OK:
             if value != 0 and (value > 0) == (side == winner):
-                declare(graph, number, WON)
+                set_status(graph, number, WON)
             else:
-                declare(graph, number, LOST)
+                set_status(graph, number, LOST)
 
 
 @part
-def _try_captures(state, buffers, graph, row, number, winner):
+def _settle_by_capture(state, buffers, graph, row, number, winner):
     """Settle a new node if a capture decides it."""
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON
@@ -107,19 +107,19 @@ def _try_captures(state, buffers, graph, row, number, winner):
             push(state, row, side, move >> 7, move & 127)
             state.nodes += 1
             child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
-            _ask_table(state, buffers, graph, row + 1, child, winner)
+            _settle_by_table(state, buffers, graph, row + 1, child, winner)
         if graph.nodes[child, STATUS] == enough:
-            declare(graph, number, enough)
+            set_status(graph, number, enough)
             return
 
 
 @part
-def _look(state, buffers, graph, row, number, winner):
+def _settle_at_once(state, buffers, graph, row, number, winner):
     """Settle a new node by tables, captures or mate; else set its proof number."""
-    _ask_table(state, buffers, graph, row, number, winner)
+    _settle_by_table(state, buffers, graph, row, number, winner)
     if graph.nodes[number, STATUS] == OPEN:
-        _try_captures(state, buffers, graph, row, number, winner)
-    if graph.nodes[number, STATUS] == OPEN and graph.nodes[number, OPPONENT] != 0:
+        _settle_by_capture(state, buffers, graph, row, number, winner)
+    if graph.nodes[number, STATUS] == OPEN and graph.nodes[number, DEFENDER] != 0:
         side, ply = 1 - winner, row - state.root
         count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
         legal = 0
@@ -127,7 +127,7 @@ def _look(state, buffers, graph, row, number, winner):
             move = np.int64(state.moves[ply, i])
             legal += is_safe(state, row, side, move >> 7, move & 127)
         if legal == 0:
-            declare(graph, number, WON)
+            set_status(graph, number, WON)
         else:
             graph.nodes[number, PROOF] = legal
 
@@ -136,7 +136,7 @@ def _look(state, buffers, graph, row, number, winner):
 def _expand(state, buffers, graph, row, number, winner):
     """Create the children of a node."""
     node, ply = graph.nodes[number], row - state.root
-    opponent, side = np.int64(node[OPPONENT]), _mover(graph, number, winner)
+    defender, side = np.int64(node[DEFENDER]), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
     node[FIRST_CHILD] = graph.counts[EDGES]
     children = np.int64(0)
@@ -149,8 +149,8 @@ def _expand(state, buffers, graph, row, number, winner):
         if child < 0:
             push(state, row, side, source, target)
             state.nodes += 1
-            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], 1 - opponent)
-            _look(state, buffers, graph, row + 1, child, winner)
+            child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], 1 - defender)
+            _settle_at_once(state, buffers, graph, row + 1, child, winner)
         edge = graph.counts[EDGES]
         graph.children[edge], graph.moves[edge] = child, move
         graph.counts[EDGES] += 1
@@ -161,10 +161,10 @@ def _expand(state, buffers, graph, row, number, winner):
 
 
 @part
-def _settle_all(state, graph, way, inside, anew):
+def _settle_all(state, graph, path, inside, anew):
     """Settle all nodes whose outcome the graph implies.
 
-    way : int64 (MAX_PLY,), scratch
+    path : int64 (MAX_PLY,), scratch
     inside : int8 (N,), scratch
     anew : bool; recompute the estimates of all open nodes without a path. Only set once estimates
         have led to no leaf: that a move closes a loop holds on most paths
@@ -176,17 +176,17 @@ def _settle_all(state, graph, way, inside, anew):
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
             number = np.int64(graph.expanded[i])
             if graph.nodes[number, STATUS] == OPEN:
-                estimate(graph, way, number, np.int64(0), np.int64(0))
+                estimate(graph, path, number, np.int64(0), np.int64(0))
 
 
 @part
-def _grow(state, buffers, graph, way, loops):
+def _grow(state, buffers, graph, path, loops):
     """Descend to a leaf, expand it, and update the estimates of the path; return the progress.
 
     True if a leaf was expanded, or the path has the maximum length: its end becomes a failure, so
     that the next path differs.
 
-    way : int64 (MAX_PLY,), scratch
+    path : int64 (MAX_PLY,), scratch
     loops : int64 (MAX_PLY,), scratch
     """
     winner, row = state.root_side, np.int64(state.root)
@@ -194,18 +194,18 @@ def _grow(state, buffers, graph, way, loops):
     leads_on = False
     while True:
         node = graph.nodes[number]
-        way[depth], loops[depth] = number, loop
+        path[depth], loops[depth] = number, loop
         node[PLACE] = depth + 1
         if node[CHILDREN] < 0:
             _expand(state, buffers, graph, row, number, winner)
             leads_on = True
             break
-        edge = estimate(graph, way, number, depth + 1, loop)
+        edge = estimate(graph, path, number, depth + 1, loop)
         if edge < 0:
             break
         if depth + 2 >= MAX_PLY:
             # Depends on the root, which is on every path: holds until estimates are recomputed.
-            node[PROOF], node[DISPROOF], node[RESTS], node[PLACE] = NEVER, 0, 0, 0
+            node[PROOF], node[DISPROOF], node[RESTS], node[PLACE] = INFINITE, 0, 0, 0
             leads_on, depth = True, depth - 1
             break
         child = np.int64(graph.children[edge])
@@ -214,13 +214,13 @@ def _grow(state, buffers, graph, way, loops):
             break
         move = np.int64(graph.moves[edge])
         push(state, row, _mover(graph, number, winner), move >> 7, move & 127)
-        if (after[IN_CHECK] != 0) != (node[OPPONENT] != 0):
+        if (after[IN_CHECK] != 0) != (node[DEFENDER] != 0):
             loop = depth + 2
         row, number, depth = row + 1, child, depth + 1
     while depth >= 0:
-        number = way[depth]
+        number = path[depth]
         if graph.nodes[number, STATUS] == OPEN and not settle_node(graph, number):
-            estimate(graph, way, number, depth + 1, loops[depth])
+            estimate(graph, path, number, depth + 1, loops[depth])
         graph.nodes[number, PLACE] = 0
         depth -= 1
     return leads_on
@@ -233,7 +233,7 @@ def _begin(state, buffers, graph):
     add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
     for row in range(state.log[root, FIRST], root):
         number = add(graph, state.keys[row], state.log[row, CHECKED], root - row & 1)
-        declare(graph, number, LOST)
+        set_status(graph, number, LOST)
 
 
 @borrowing_kernel
@@ -260,7 +260,7 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         if not _grow(state, buffers, graph, scratch[0], scratch[1]):
             idle += 1
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0, PROOF]
-        stuck = proof == 0 or proof == NEVER
+        stuck = proof == 0 or proof == INFINITE
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
             # Paths may end in loops without a new leaf: then recompute all estimates.
             anew = stuck or expanded == settled

@@ -40,7 +40,7 @@ _WINDOW, _WIDEST = 25, 1_000
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
 """Maximum absolute score at which the search is taken to have no advantage and no clear move."""
-_KEPT = ("generation", "stop", "history", "followups", "refutations")
+_KEPT = ("generation", "stop", "history", "followups", "countermoves")
 """Fields of a record that are kept between searches."""
 _WXF = RuleSet(Rules.WXF)
 
@@ -126,7 +126,7 @@ class Searcher:
         """Clear the hash table, the histories and the last proof."""
         self._table[:] = 0
         self._prover.forget()
-        for name in ("history", "followups", "refutations"):
+        for name in ("history", "followups", "countermoves"):
             self._states[name] = 0
 
     def use_tables(self, tables: NumbaTables | None) -> None:

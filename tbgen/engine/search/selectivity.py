@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Reductions and pruning by estimates; decided scores overrule all of them.
 
-    stands_well    reverse futility pruning: cutoff where the estimate is far above beta
+    is_far_above    reverse futility pruning: cutoff where the estimate is far above beta
     null_depth     null move pruning: cutoff where a shallow search after passing is above beta
-    stands_badly   razoring: only captures are searched where the estimate is far below alpha
+    is_far_below   razoring: only captures are searched where the estimate is far below alpha
     reduction      late move reduction of quiet moves
     is_late        late move pruning near the leaves
-    is_left_out    futility pruning of quiet moves and pruning of losing captures, never of checks
+    is_pruned    futility pruning of quiet moves and pruning of losing captures, never of checks
 
 Each needs an evaluation, so none applies in check or in a full-width search (`state.full_width`).
 No move is pruned before a move has been searched that does not lose by force. So a mate or a
@@ -56,7 +56,7 @@ def is_improving(state, ply):
 
 
 @part
-def stands_well(state, ply, depth, beta):
+def is_far_above(state, ply, depth, beta):
     """Return whether the estimate is so far above beta that the node is cut off."""
     margin = _WELL_MARGIN * (depth - is_improving(state, ply))
     return (
@@ -65,7 +65,7 @@ def stands_well(state, ply, depth, beta):
 
 
 @part
-def stands_badly(state, ply, depth, alpha):
+def is_far_below(state, ply, depth, alpha):
     """Return whether the estimate is so far below alpha that only captures are searched."""
     return (
         depth <= _BADLY_DEPTH
@@ -132,7 +132,7 @@ def is_late(state, row, depth, searched, best):
 
 
 @part
-def is_left_out(state, row, side, depth, searched, move, alpha, best):
+def is_pruned(state, row, side, depth, searched, move, alpha, best):
     """Return whether a move is pruned: a quiet move far below alpha, or a losing capture.
 
     searched : int64; number of moves searched before

@@ -67,7 +67,7 @@ STATE = np.dtype(
         ("killers", np.int32, (PLIES, 2)),
         ("history", np.int32, (16, SQUARES)),  # see `ordering`
         ("followups", np.int16, (2, PLACES, PLACES)),
-        ("refutations", np.int32, PLACES),
+        ("countermoves", np.int32, PLACES),
         ("played", np.int32, PLIES),  # kind and target of the move to this ply; 0 for none
         ("guess", np.int32, PLIES),  # estimate of the value, see `tree`
         ("line", np.int32, (PLIES, PLIES)),

@@ -26,12 +26,12 @@ from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.scores import INFINITE, MATE, MAX_EVALUATION, UNKNOWN
 from tbgen.engine.search.selectivity import (
     NO_GUESS,
+    is_far_above,
+    is_far_below,
     is_late,
-    is_left_out,
+    is_pruned,
     null_depth,
     reduction,
-    stands_badly,
-    stands_well,
 )
 from tbgen.engine.search.state import MAX_PLY, key_after, push, push_null
 from tbgen.indexing.squares import EMPTY, SQUARES
@@ -105,7 +105,7 @@ def _settled(state, ply, guess, data, depth, alpha, beta):
         if known != UNKNOWN:
             return known
     _guess(state, ply, guess, data)
-    if narrow and stands_well(state, ply, depth, beta):
+    if narrow and is_far_above(state, ply, depth, beta):
         return np.int64(state.guess[ply])
     return UNKNOWN
 
@@ -159,7 +159,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     # Recursive calls must not pass literals (`recursive_part`).
     yes, no = ply >= 0, ply < 0
     if narrow:
-        if stands_badly(state, ply, depth, alpha):
+        if is_far_below(state, ply, depth, alpha):
             score = quiesce(state, shared, row, side, alpha, beta)
             if score <= alpha:
                 return score
@@ -182,7 +182,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             break
         if narrow and is_late(state, row, depth, searched, best):
             break
-        if narrow and is_left_out(state, row, side, depth, searched, move, alpha, best):
+        if narrow and is_pruned(state, row, side, depth, searched, move, alpha, best):
             continue
         # Prefetch: legality and making the move take about as long as the memory access.
         entry.fetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
