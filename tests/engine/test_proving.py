@@ -11,6 +11,7 @@ import pytest
 from tbgen.engine.search import graph as proof_graph
 from tbgen.engine.search import proving, scores
 from tbgen.engine.search.estimates import estimate
+from tbgen.engine.search.prover import winning_move
 from tbgen.engine.search.searcher import Searcher
 from tbgen.engine.search.state import MAX_PLY, STATE, begin
 from tbgen.indexing import Move, Position
@@ -34,8 +35,8 @@ def krkn(tables_dir: Path) -> GameTablebase:
 
 def graph_of(
     position: Position, nodes: int, tables: NumbaTables | None = None, moves: tuple[Move, ...] = ()
-) -> tuple[proof_graph.Graph, int]:
-    """Return the proof graph of a position, or of the end of a game, and the result of `prove`."""
+) -> tuple[proof_graph.Graph, Move | None]:
+    """Return the proof graph of a position, or of the end of a game, and the proven move."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     played = np.array([move.source << 7 | move.target for move in moves], np.int32)
@@ -46,7 +47,8 @@ def graph_of(
     tables = tables or NumbaTables(Tablebase(rules=Rules.CHECK), ())
     graph = proof_graph.new_graph(ROOM)
     scratch = np.zeros(ROOM, np.int8), np.zeros((2, MAX_PLY), np.int64)
-    return graph, int(proving.prove(states, tables.buffers, graph, *scratch, nodes))
+    proving.prove(states, tables.buffers, graph, *scratch, nodes)
+    return graph, winning_move(graph, 0)
 
 
 def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
@@ -54,8 +56,8 @@ def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
     found, todo = {0: root}, [0]
     while todo:
         number = todo.pop()
-        first, children = graph.nodes[number, [proof_graph.FIRST_CHILD, proof_graph.CHILDREN]]
-        for edge in range(first, first + max(0, children)):
+        first = graph.nodes[number].first_edge
+        for edge in range(first, first + max(0, graph.nodes[number].children)):
             child, move = int(graph.children[edge]), int(graph.moves[edge])
             if child not in found:
                 found[child] = found[number].after(move >> 7, move & 127)
@@ -73,8 +75,8 @@ def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -
             graph, _ = graph_of(position, 20_000, tables if names else None)
         for number, reached in nodes_of(graph, position).items():
             node = graph.nodes[number]
-            if node[proof_graph.STATUS] == proof_graph.WON:
-                expected = Outcome.LOSS if node[proof_graph.DEFENDER] else Outcome.WIN
+            if node.status == proof_graph.WON:
+                expected = Outcome.LOSS if node.defender else Outcome.WIN
                 known = krkn.probe(reached)
                 assert known.outcome == expected, reached.fen
                 proven[known.order] += 1
@@ -90,8 +92,8 @@ def test_no_win_by_the_rules_is_missed(krkn: GameTablebase, names: tuple[str, ..
         for _ in range(2 if names else 1):
             tables.load_wanted()
             _, move = graph_of(position, 150_000, tables if names else None)
-        assert move > 0, position.fen
-        reached = krkn.probe(position.after(move >> 7, move & 127))
+        assert move is not None, position.fen
+        reached = krkn.probe(position.after(*move))
         assert reached.outcome == Outcome.LOSS
 
 
@@ -112,7 +114,7 @@ def test_no_mate_is_missed(fen: str) -> None:
     kept.
     """
     _, move = graph_of(Position.from_fen(fen), 60_000)
-    assert move > 0
+    assert move is not None
 
 
 # A graph by hand: the winner-to-be answers checks, W by name, and O checks.
@@ -126,8 +128,8 @@ def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_gr
     graph = proof_graph.new_graph(len(children))
     for number in children:
         node = graph.nodes[proof_graph.add(graph, number + 1, number in checked, number % 2)]
-        node[proof_graph.FIRST_CHILD] = graph.counts[proof_graph.EDGES]
-        node[proof_graph.CHILDREN] = len(children[number])
+        node.first_edge = graph.counts[proof_graph.EDGES]
+        node.children = len(children[number])
         for child in children[number]:
             graph.children[graph.counts[proof_graph.EDGES]] = child
             graph.counts[proof_graph.EDGES] += 1
@@ -136,41 +138,39 @@ def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_gr
     return graph
 
 
-def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> list[list[int]]:
+def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> list[tuple[int, int]]:
     """Return proof and disproof numbers of the nodes of a line, from its end to its start."""
     for place, number in enumerate(way, 1):
-        graph.nodes[number, proof_graph.PLACE] = place
+        graph.nodes[number].place = place
     for place in range(len(way), 0, -1):
         estimate(graph, np.array(way), way[place - 1], place, loop)
-        graph.nodes[way[place - 1], proof_graph.PLACE] = 0
-    columns = [proof_graph.PROOF, proof_graph.DISPROOF]
-    return graph.nodes[way][:, columns].tolist()
+        graph.nodes[way[place - 1]].place = 0
+    return graph.nodes[way][["proof", "disproof"]].tolist()
 
 
 def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     """A loop of checks only; with an idle move in it, it is no progress."""
-    nothing, never = 0, proof_graph.NEVER
+    nothing, never = 0, proof_graph.INFINITE
     graph = graph_by_hand(LOOP, {0, 2, 4})
-    assert estimate_way(graph, [0, 1, 2, 3])[2:] == [[nothing, never]] * 2
+    assert estimate_way(graph, [0, 1, 2, 3])[2:] == [(nothing, never)] * 2
     # The same way again, before its end: what has been found out holds.
-    assert estimate_way(graph, [0, 1])[1] == [1, 1]
-    assert estimate_way(graph, [4]) == [[1, 1]]
+    assert estimate_way(graph, [0, 1])[1] == (1, 1)
+    assert estimate_way(graph, [4]) == [(1, 1)]
     # On a way whose last idle move lies behind W0 it does not.
     graph = graph_by_hand(LOOP, {0, 2, 4})
-    assert estimate_way(graph, [0, 1, 2, 3])[3] == [nothing, never]
-    assert estimate_way(graph, [0, 1, 2], loop=3)[2] == [1, 1]
+    assert estimate_way(graph, [0, 1, 2, 3])[3] == (nothing, never)
+    assert estimate_way(graph, [0, 1, 2], loop=3)[2] == (1, 1)
     graph = graph_by_hand(LOOP, {2, 4})
-    assert estimate_way(graph, [0, 1, 2, 3])[3] == [never, nothing]
-    assert estimate_way(graph, [4]) == [[1, 1]]
+    assert estimate_way(graph, [0, 1, 2, 3])[3] == (never, nothing)
+    assert estimate_way(graph, [4]) == [(1, 1)]
 
 
 def test_large_sums_decide_nothing() -> None:
     """Nodes shared by two moves are counted twice, so sums double from node to node."""
     graph = graph_by_hand(LOOP, set())
-    columns = [proof_graph.PROOF, proof_graph.DISPROOF]
-    graph.nodes[[2, 4], proof_graph.PROOF] = proof_graph.NEVER - 1
+    graph.nodes.proof[[2, 4]] = proof_graph.INFINITE - 1
     assert estimate(graph, np.array([1]), 1, 1, 1) >= 0
-    assert graph.nodes[1, columns].tolist() == [proof_graph.NEVER - 1, 1]
+    assert graph.nodes[["proof", "disproof"]][1].tolist() == (proof_graph.INFINITE - 1, 1)
 
 
 def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
@@ -182,7 +182,7 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
         states["stop"] = stopped
         found = proof_graph.find_patterns(states[0], graph, inside)
         assert found == (0 if stopped else len(LOOP))
-        assert (graph.nodes[:, proof_graph.STATUS] == proof_graph.WON).all() == (not stopped)
+        assert (graph.nodes.status == proof_graph.WON).all() == (not stopped)
 
 
 def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
@@ -197,7 +197,7 @@ def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
     root = seen.pop()
     for number, position in nodes_of(graph, root).items():
         if position in seen:
-            assert graph.nodes[number, proof_graph.STATUS] == proof_graph.LOST
+            assert graph.nodes[number].status == proof_graph.LOST
     assert any(position in seen for position in nodes_of(graph, root).values())
 
 

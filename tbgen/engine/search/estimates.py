@@ -16,18 +16,9 @@ import numpy as np
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.graph import (
-    CHILDREN,
-    DEFENDER,
-    DISPROOF,
-    FIRST_CHILD,
-    IN_CHECK,
     INFINITE,
     ITSELF,
     OPEN,
-    PLACE,
-    PROOF,
-    RESTS,
-    STATUS,
 )
 
 _NOWHERE = 1 << 20
@@ -43,18 +34,18 @@ def _child_numbers(graph, number, place, loop):
     loop : int64; first place from which the defender has only checked and the attacker never has
     """
     node = graph.nodes[number]
-    at = np.int64(node[PLACE])
+    at = np.int64(node.place)
     if place != 0 and at != 0:
         if at >= loop:
             return np.int64(0), np.int64(INFINITE), at
         return np.int64(INFINITE), np.int64(0), at
-    proof, disproof = np.int64(node[PROOF]), np.int64(node[DISPROOF])
-    if node[STATUS] != OPEN or (proof != 0 and disproof != 0):
+    proof, disproof = np.int64(node.proof), np.int64(node.disproof)
+    if node.status != OPEN or (proof != 0 and disproof != 0):
         return proof, disproof, np.int64(_NOWHERE)
     if place != 0:
-        if node[RESTS] == ITSELF:
+        if node.basis == ITSELF:
             return proof, disproof, np.int64(_NOWHERE)
-        at = np.int64(graph.nodes[node[RESTS], PLACE])
+        at = np.int64(graph.nodes[node.basis].place)
         # A win by a loop needs checks only, also on the path from its first node to the child.
         if at >= loop or (at != 0 and proof != 0):
             return proof, disproof, at
@@ -71,12 +62,12 @@ def estimate(graph, path, number, place, loop):
     loop : int64; first place from which the defender has only checked and the attacker never has
     """
     node = graph.nodes[number]
-    first, defender = node[FIRST_CHILD], node[DEFENDER] != 0
+    first, defender = node.first_edge, node.defender != 0
     least, total, best = INFINITE, 0, -1
-    rests_best, rests, settled = np.int64(_NOWHERE), np.int64(_NOWHERE), False
-    for edge in range(first, first + node[CHILDREN]):
+    best_basis, basis, settled = np.int64(_NOWHERE), np.int64(_NOWHERE), False
+    for edge in range(first, first + node.children):
         child, after = np.int64(graph.children[edge]), loop
-        if (graph.nodes[child, IN_CHECK] != 0) != defender:
+        if (graph.nodes[child].in_check != 0) != defender:
             # The defender's move is no check, or the attacker's move is one.
             after = place + 1
         proof, disproof, at = _child_numbers(graph, child, place, after)
@@ -84,19 +75,19 @@ def estimate(graph, path, number, place, loop):
         if defender:
             mine, other = disproof, proof
         if mine < least:
-            least, best, rests_best = mine, edge, at
+            least, best, best_basis = mine, edge, at
         # Shared nodes are counted more than once, so sums grow large without settling the node.
         total = min(total + other, INFINITE - 1)
         settled |= other == INFINITE
-        rests = min(rests, at)
+        basis = min(basis, at)
     if settled:
         total = INFINITE
-    node[PROOF], node[DISPROOF] = least, total
+    node.proof, node.disproof = least, total
     if defender:
-        node[PROOF], node[DISPROOF] = total, least
+        node.proof, node.disproof = total, least
     if least == 0:
-        rests = rests_best
-    node[RESTS] = ITSELF
-    if rests < place:
-        node[RESTS] = path[rests - 1]
+        basis = best_basis
+    node.basis = ITSELF
+    if basis < place:
+        node.basis = path[basis - 1]
     return best

@@ -13,7 +13,7 @@ This module uses no boards: `proving` generates the positions.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +23,24 @@ from tbgen.compiling.jit import part
 OPEN, WON, LOST = 0, 1, 2
 """Status of a node: unknown; the attacker wins; no win of the attacker can be proven."""
 
-STATUS, CHILDREN, FIRST_CHILD, PROOF, DISPROOF, IN_CHECK, DEFENDER, RANK, PLACE, RESTS = range(10)
-"""Columns of `Graph.nodes`: the status; number of children, -1 before expansion; first edge to
-them; proof and disproof numbers; whether the side to move is in check; whether it is the defender;
-time of settling; 1 + index on the current path, 0 elsewhere; node that a settled estimate depends
-on, or `ITSELF`.
-"""
-_COLUMNS = 10
 ITSELF = -1
 
+NODE = np.dtype([
+    ("status", np.int32),  # `OPEN`, `WON` or `LOST`
+    ("proof", np.int32),  # proof number: 0 for a win, `INFINITE` for no win
+    ("disproof", np.int32),  # disproof number
+    ("children", np.int32),  # number of children, -1 before expansion
+    ("first_edge", np.int32),  # first of the edges to the children
+    ("in_check", np.int32),  # 1 if the side to move is in check
+    ("defender", np.int32),  # 1 if the defender is to move
+    ("rank", np.int32),  # time of settling
+    ("place", np.int32),  # 1 + index on the current path, 0 elsewhere
+    ("basis", np.int32),  # node that a settled estimate depends on, or `ITSELF`
+])  # fmt: skip
+"""Layout of a node."""
+
 NODES, EDGES, EXPANDED, CLOCK = range(4)
-"""Indices of `Graph.counts`: nodes, edges, expanded nodes, and the clock of `RANK`."""
+"""Indices of `Graph.counts`: nodes, edges, expanded nodes, and the clock of ranks."""
 
 _EDGES = 8
 """Edges allocated per node; 1.5 to 7 moves per position were measured."""
@@ -47,8 +54,8 @@ class Graph(NamedTuple):
 
     keys: NDArray[np.int64]
     """int64 (N,): hash keys of the positions."""
-    nodes: NDArray[np.int32]
-    """int32 (N, 10): columns `STATUS` to `RESTS`."""
+    nodes: np.recarray[Any, Any]
+    """`NODE` (N,)"""
     expanded: NDArray[np.int32]
     """int32 (N,): the expanded nodes, in order of expansion."""
     children: NDArray[np.int32]
@@ -65,7 +72,7 @@ def new_graph(nodes: int) -> Graph:
     """Return an empty graph for `nodes` positions; the system allocates memory on first use."""
     return Graph(
         np.zeros(nodes, np.int64),
-        np.zeros((nodes, _COLUMNS), np.int32),
+        np.zeros(nodes, NODE).view(np.recarray),
         np.zeros(nodes, np.int32),
         np.zeros(_EDGES * nodes, np.int32),
         np.zeros(_EDGES * nodes, np.int16),
@@ -112,9 +119,9 @@ def add(graph, key, in_check, defender):
     graph.places[at] = number + 1
     graph.keys[number] = key
     node = graph.nodes[number]
-    node[STATUS], node[CHILDREN], node[PLACE] = OPEN, -1, 0
-    node[PROOF], node[DISPROOF] = 1, 1
-    node[IN_CHECK], node[DEFENDER] = in_check, defender
+    node.status, node.children, node.place = OPEN, -1, 0
+    node.proof, node.disproof = 1, 1
+    node.in_check, node.defender = in_check, defender
     return number
 
 
@@ -125,11 +132,11 @@ def set_status(graph, number, status):
     status : int64; `WON` or `LOST`
     """
     node = graph.nodes[number]
-    node[STATUS], node[RANK] = status, graph.counts[CLOCK]
+    node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1
-    node[PROOF], node[DISPROOF] = 0, INFINITE
+    node.proof, node.disproof = 0, INFINITE
     if status == LOST:
-        node[PROOF], node[DISPROOF] = INFINITE, 0
+        node.proof, node.disproof = INFINITE, 0
 
 
 @part
@@ -139,14 +146,14 @@ def settle_node(graph, number):
     number : int64; the node, with children
     """
     node = graph.nodes[number]
-    first, children, defender = node[FIRST_CHILD], node[CHILDREN], node[DEFENDER]
+    first, children, defender = node.first_edge, node.children, node.defender
     # One good move is enough for the side to move; without any move it has lost.
     enough, all_else = WON, LOST
     if defender != 0:
         enough, all_else = LOST, WON
     others = 0
     for edge in range(first, first + children):
-        status = graph.nodes[graph.children[edge], STATUS]
+        status = graph.nodes[graph.children[edge]].status
         if status == enough:
             set_status(graph, number, enough)
             return True
@@ -165,7 +172,7 @@ def settle(state, graph):
         changed = False
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
             number = np.int64(graph.expanded[i])
-            if graph.nodes[number, STATUS] == OPEN and settle_node(graph, number):
+            if graph.nodes[number].status == OPEN and settle_node(graph, number):
                 changed = True
 
 
@@ -176,10 +183,10 @@ def _stays(graph, number, inside):
     inside : int8 (N,), in; 1 for nodes of the pattern
     """
     node = graph.nodes[number]
-    first, defender = node[FIRST_CHILD], node[DEFENDER] != 0
-    for edge in range(first, first + node[CHILDREN]):
+    first, defender = node.first_edge, node.defender != 0
+    for edge in range(first, first + node.children):
         child = graph.children[edge]
-        good = graph.nodes[child, STATUS] == WON or inside[child] != 0
+        good = graph.nodes[child].status == WON or inside[child] != 0
         if good != defender:
             return good
     return defender
@@ -196,7 +203,7 @@ def find_patterns(state, graph, inside):
     count = graph.counts[EXPANDED]
     for i in range(count):
         node = graph.nodes[graph.expanded[i]]
-        inside[graph.expanded[i]] = node[STATUS] == OPEN and node[IN_CHECK] != node[DEFENDER]
+        inside[graph.expanded[i]] = node.status == OPEN and node.in_check != node.defender
     changed = True
     while changed:
         if state.stop != 0:

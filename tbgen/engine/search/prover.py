@@ -16,13 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.engine.search.graph import (
-    CHILDREN,
-    DEFENDER,
-    FIRST_CHILD,
     NODES,
-    PROOF,
-    RANK,
-    STATUS,
     WON,
     Graph,
     new_graph,
@@ -82,12 +76,12 @@ class Prover:
         before = int(state["nodes"][0])
         share = _SHARE * searched + (_LATER_SHARE - _SHARE) * max(0, searched - _LATER)
         until = min(limit, before + max(0, share - self._nodes))
-        number = int(prove(state, buffers, self._graph, self._inside, self._scratch, until))
+        status = prove(state, buffers, self._graph, self._inside, self._scratch, until)
         self._nodes += int(state["nodes"][0]) - before
-        if number > 0:
+        if status == WON:
             self._found = self._graph
-            return _move(number)
-        if number < 0:
+            return winning_move(self._graph, 0)
+        if status < 0:
             self._graph = None
         return None
 
@@ -96,12 +90,10 @@ class Prover:
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None
-        first = graph.nodes[0, FIRST_CHILD]
-        edges = range(first, first + graph.nodes[0, CHILDREN])
-        left = sorted((int(graph.nodes[graph.children[edge], PROOF]), edge) for edge in edges)
+        left = sorted((int(child.proof), move) for child, move in _children(graph, 0))
         if not left or (left[1:] and left[0][0] == left[1][0]):
             return None
-        return _move(int(graph.moves[left[0][1]]))
+        return _move(left[0][1])
 
     def known(self, state: NDArray[np.void]) -> Move | None:
         """Return the winning move of the last proof; None if the game has left its won nodes.
@@ -119,19 +111,23 @@ class Prover:
         if any(numbers[row] >= 0 for row in seen):
             return None
         inside = numbers[begin:]
-        if not all(number >= 0 and graph.nodes[number, STATUS] == WON for number in inside):
+        if any(number < 0 or graph.nodes[number].status != WON for number in inside):
             return None
-        node = graph.nodes[inside[-1]]
-        if node[DEFENDER] or node[CHILDREN] < 1:
-            return None
-        edges = range(node[FIRST_CHILD], node[FIRST_CHILD] + node[CHILDREN])
-        won = [edge for edge in edges if graph.nodes[graph.children[edge], STATUS] == WON]
-        return _move(int(graph.moves[min(won, key=lambda edge: _rank(graph, edge))]))
+        return None if graph.nodes[inside[-1]].defender else winning_move(graph, inside[-1])
 
 
-def _rank(graph: Graph, edge: int) -> int:
-    """Return the time at which a child was settled."""
-    return int(graph.nodes[graph.children[edge], RANK])
+def _children(graph: Graph, number: int) -> list[tuple[np.record, int]]:
+    """Return the children of a node with the moves to them; empty before expansion."""
+    first = int(graph.nodes[number].first_edge)
+    edges = range(first, first + int(graph.nodes[number].children))
+    return [(graph.nodes[graph.children[edge]], int(graph.moves[edge])) for edge in edges]
+
+
+def winning_move(graph: Graph, number: int) -> Move | None:
+    """Return the move of a node to the child that was settled first as won."""
+    children = _children(graph, number)
+    won = [(int(child.rank), move) for child, move in children if child.status == WON]
+    return _move(min(won)[1]) if won else None
 
 
 def _move(number: int) -> Move:

@@ -24,23 +24,12 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.engine.search.estimates import estimate
 from tbgen.engine.search.generation import generate
 from tbgen.engine.search.graph import (
-    CHILDREN,
-    CLOCK,
-    DEFENDER,
-    DISPROOF,
     EDGES,
     EXPANDED,
-    FIRST_CHILD,
-    IN_CHECK,
     INFINITE,
     LOST,
     NODES,
     OPEN,
-    PLACE,
-    PROOF,
-    RANK,
-    RESTS,
-    STATUS,
     WON,
     add,
     find_patterns,
@@ -71,7 +60,7 @@ _PASSES = 2
 @part
 def _mover(graph, number, winner):
     """Return the side to move in a node."""
-    if graph.nodes[number, DEFENDER] != 0:
+    if graph.nodes[number].defender != 0:
         return 1 - winner
     return winner
 
@@ -108,7 +97,7 @@ def _settle_by_capture(state, buffers, graph, row, number, winner):
             state.nodes += 1
             child = add(graph, state.keys[row + 1], state.log[row + 1, CHECKED], side == winner)
             _settle_by_table(state, buffers, graph, row + 1, child, winner)
-        if graph.nodes[child, STATUS] == enough:
+        if graph.nodes[child].status == enough:
             set_status(graph, number, enough)
             return
 
@@ -117,9 +106,9 @@ def _settle_by_capture(state, buffers, graph, row, number, winner):
 def _settle_at_once(state, buffers, graph, row, number, winner):
     """Settle a new node by tables, captures or mate; else set its proof number."""
     _settle_by_table(state, buffers, graph, row, number, winner)
-    if graph.nodes[number, STATUS] == OPEN:
+    if graph.nodes[number].status == OPEN:
         _settle_by_capture(state, buffers, graph, row, number, winner)
-    if graph.nodes[number, STATUS] == OPEN and graph.nodes[number, DEFENDER] != 0:
+    if graph.nodes[number].status == OPEN and graph.nodes[number].defender != 0:
         side, ply = 1 - winner, row - state.root
         count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
         legal = 0
@@ -129,16 +118,16 @@ def _settle_at_once(state, buffers, graph, row, number, winner):
         if legal == 0:
             set_status(graph, number, WON)
         else:
-            graph.nodes[number, PROOF] = legal
+            graph.nodes[number].proof = legal
 
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
     """Create the children of a node."""
     node, ply = graph.nodes[number], row - state.root
-    defender, side = np.int64(node[DEFENDER]), _mover(graph, number, winner)
+    defender, side = np.int64(node.defender), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
-    node[FIRST_CHILD] = graph.counts[EDGES]
+    node.first_edge = graph.counts[EDGES]
     children = np.int64(0)
     for i in range(count):
         move = np.int64(state.moves[ply, i])
@@ -155,7 +144,7 @@ def _expand(state, buffers, graph, row, number, winner):
         graph.children[edge], graph.moves[edge] = child, move
         graph.counts[EDGES] += 1
         children += 1
-    node[CHILDREN] = children
+    node.children = children
     graph.expanded[graph.counts[EXPANDED]] = number
     graph.counts[EXPANDED] += 1
 
@@ -175,7 +164,7 @@ def _settle_all(state, graph, path, inside, anew):
     for _ in range(_PASSES * anew):
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
             number = np.int64(graph.expanded[i])
-            if graph.nodes[number, STATUS] == OPEN:
+            if graph.nodes[number].status == OPEN:
                 estimate(graph, path, number, np.int64(0), np.int64(0))
 
 
@@ -195,8 +184,8 @@ def _grow(state, buffers, graph, path, loops):
     while True:
         node = graph.nodes[number]
         path[depth], loops[depth] = number, loop
-        node[PLACE] = depth + 1
-        if node[CHILDREN] < 0:
+        node.place = depth + 1
+        if node.children < 0:
             _expand(state, buffers, graph, row, number, winner)
             leads_on = True
             break
@@ -205,23 +194,23 @@ def _grow(state, buffers, graph, path, loops):
             break
         if depth + 2 >= MAX_PLY:
             # Depends on the root, which is on every path: holds until estimates are recomputed.
-            node[PROOF], node[DISPROOF], node[RESTS], node[PLACE] = INFINITE, 0, 0, 0
+            node.proof, node.disproof, node.basis, node.place = INFINITE, 0, 0, 0
             leads_on, depth = True, depth - 1
             break
         child = np.int64(graph.children[edge])
         after = graph.nodes[child]
-        if after[STATUS] != OPEN or after[PLACE] != 0:
+        if after.status != OPEN or after.place != 0:
             break
         move = np.int64(graph.moves[edge])
         push(state, row, _mover(graph, number, winner), move >> 7, move & 127)
-        if (after[IN_CHECK] != 0) != (node[DEFENDER] != 0):
+        if (after.in_check != 0) != (node.defender != 0):
             loop = depth + 2
         row, number, depth = row + 1, child, depth + 1
     while depth >= 0:
         number = path[depth]
-        if graph.nodes[number, STATUS] == OPEN and not settle_node(graph, number):
+        if graph.nodes[number].status == OPEN and not settle_node(graph, number):
             estimate(graph, path, number, depth + 1, loops[depth])
-        graph.nodes[number, PLACE] = 0
+        graph.nodes[number].place = 0
         depth -= 1
     return leads_on
 
@@ -253,13 +242,13 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
     if graph.counts[NODES] == 0:
         _begin(state, buffers, graph)
     settled, idle, rounds = graph.counts[EXPANDED], 0, 0
-    while graph.nodes[0, STATUS] == OPEN and state.stop == 0 and state.nodes < node_limit:
+    while graph.nodes[0].status == OPEN and state.stop == 0 and state.nodes < node_limit:
         room = min(len(graph.keys) - graph.counts[NODES], len(graph.moves) - graph.counts[EDGES])
         if room < _LEAST_ROOM or rounds > _ROUNDS:
             return np.int64(-1)
         if not _grow(state, buffers, graph, scratch[0], scratch[1]):
             idle += 1
-        expanded, proof = graph.counts[EXPANDED], graph.nodes[0, PROOF]
+        expanded, proof = graph.counts[EXPANDED], graph.nodes[0].proof
         stuck = proof == 0 or proof == INFINITE
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
             # Paths may end in loops without a new leaf: then recompute all estimates.
@@ -269,14 +258,6 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
             if expanded > settled:
                 rounds = 0
             settled, idle = expanded, 0
-    if graph.nodes[0, STATUS] == OPEN:
-        return np.int64(0)
-    if graph.nodes[0, STATUS] == LOST:
+    if graph.nodes[0].status == LOST:
         return np.int64(-1)
-    move, rank = np.int64(0), np.int64(graph.counts[CLOCK])
-    first = graph.nodes[0, FIRST_CHILD]
-    for edge in range(first, first + graph.nodes[0, CHILDREN]):
-        child = graph.nodes[graph.children[edge]]
-        if child[STATUS] == WON and child[RANK] < rank:
-            move, rank = np.int64(graph.moves[edge]), np.int64(child[RANK])
-    return move
+    return np.int64(graph.nodes[0].status)
