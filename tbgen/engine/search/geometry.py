@@ -25,13 +25,7 @@ from tbgen.rules.board import STEPS as DIRECTIONS
 MAX_TARGETS = 8
 """Maximum moves of a short-range piece: a knight has eight, all others at most four."""
 
-SHORT_RANGE = (
-    PieceType.KING,
-    PieceType.ADVISOR,
-    PieceType.ELEPHANT,
-    PieceType.KNIGHT,
-    PieceType.PAWN,
-)
+SHORT_RANGE = set(PieceType) - {PieceType.ROOK, PieceType.CANNON}
 
 RANK_OF, FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES), FILES))
 """int8 (90,): the rank and the file of each square."""
@@ -40,16 +34,8 @@ STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
 """int64 (4,): difference of square numbers for one step in each direction."""
 
 
-def _lengths() -> NDArray[np.int64]:
-    """Compute `LENGTHS`, int64 (90, 4): number of squares in each direction."""
-    table = np.zeros((SQUARES, len(DIRECTIONS)), np.int64)
-    for square in range(SQUARES):
-        rank, file = divmod(square, FILES)
-        for direction, (rank_step, file_step) in enumerate(DIRECTIONS):
-            ranks = RANKS - 1 - rank if rank_step > 0 else rank
-            files = FILES - 1 - file if file_step > 0 else file
-            table[square, direction] = ranks if rank_step else files
-    return table
+LENGTHS = np.stack([RANKS - 1 - RANK_OF, RANK_OF, FILES - 1 - FILE_OF, FILE_OF], 1, dtype=np.int64)
+"""int64 (90, 4): number of squares in each direction, as `STEPS` has them."""
 
 
 def _leg(kind: PieceType, source: int, target: int) -> int:
@@ -90,7 +76,6 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
     return sources, legs
 
 
-LENGTHS = _lengths()
 LINES = RANKS + FILES
 """Number of lines: the ranks, followed by the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
@@ -161,26 +146,11 @@ SOURCES, SOURCE_LEGS = _sources()
 ended by -1, and for each the square that must be empty, or -1.
 """
 
-
-def _distances() -> NDArray[np.int8]:
-    """Compute `DISTANCES`."""
-    squares = np.arange(SQUARES)
-    ranks, files = squares // FILES, squares % FILES
-    away = np.abs(ranks[:, None] - ranks), np.abs(files[:, None] - files)
-    return np.maximum(*away).astype(np.int8)
-
-
-DISTANCES = _distances()
+_APART = [np.abs(np.subtract.outer(of, of)) for of in (RANK_OF, FILE_OF)]
+DISTANCES = np.maximum(*_APART)
 """int8 (90, 90): distance of two squares in ranks or files, whichever is larger."""
 
-
-def _concerns() -> NDArray[np.bool_]:
-    """Compute `CONCERNS`: lines for rooks, cannons and kings, leaps and legs for knights."""
-    same_rank, same_file = (of[:, None] == of for of in (RANK_OF, FILE_OF))
-    return same_rank | same_file | (DISTANCES <= 2)
-
-
-CONCERNS = _concerns()
+CONCERNS = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
 """bool (90, 90): whether a piece that comes to or leaves the first square may attack, or uncover an
-attack on, a king on the second. Other moves do not change the king's safety.
-"""
+attack on, a king on the second: by a line, or a knight's leap or leg. Other moves do not change the
+king's safety."""
