@@ -11,7 +11,8 @@ from functools import partial
 
 from frame import arguments, timed
 
-from tbgen.engine.search.searcher import Iteration, Searcher
+from tbgen.engine.search.scores import Iteration
+from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import START_FEN, Position
 
 SPEED_POSITIONS = {

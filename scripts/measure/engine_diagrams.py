@@ -14,7 +14,8 @@ from pathlib import Path
 from frame import arguments
 
 from tbgen.engine.search import scores
-from tbgen.engine.search.searcher import Iteration, Searcher
+from tbgen.engine.search.scores import Iteration
+from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import Position, PositionError
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet

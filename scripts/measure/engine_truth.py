@@ -29,7 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from short_wins import Share, ShortWins, share_of, weighted
 
 from tbgen.engine.search import scores
-from tbgen.engine.search.searcher import Iteration, Searcher
+from tbgen.engine.search.scores import Iteration
+from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import Material, Position
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables

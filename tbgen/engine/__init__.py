@@ -10,7 +10,7 @@
     known          moves and lines from tables, without search
     search         the compiled search; see there
 
-    line  ->  Uci | Ucci  ->  Thinker  ->  known | search  ->  Report, ...  ->  Answer  ->  line
+    line  ->  Uci | Ucci  ->  Thinker  ->  known | search  ->  Iteration, ...  ->  Answer  ->  line
 
 A GUI waits for the answer to its first line. So no module above `search` imports numba, and numpy
 is imported only where tables are opened. Kernels load in the background (`thinking`). Features and

@@ -43,17 +43,15 @@ def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()
     dialogue: Dialogue | None = None
     for line in lines:
         command = line.strip()
+        is_first = dialogue is None
         if dialogue is None:
             if not command:
                 continue
-            protocol = Ucci if command == "ucci" else Uci
-            dialogue = protocol(write, tuple(directories))
-            if command in ("uci", "ucci"):
-                dialogue.greet()
-                command = ""
-            dialogue.thinker.prepare()
+            dialogue = (Ucci if command == "ucci" else Uci)(write, tuple(directories))
         if not dialogue.handle(command):
             return
+        if is_first:
+            dialogue.thinker.prepare()
     if dialogue is not None:
         dialogue.do_quit([])
 

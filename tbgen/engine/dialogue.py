@@ -8,13 +8,14 @@ whole lines: the reader and the search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
-from tbgen.engine.thinking import Answer, Report, Thinker
+from tbgen.engine.search.scores import Iteration
+from tbgen.engine.thinking import Answer, Thinker
 from tbgen.indexing import InputError, Move
 from tbgen.indexing.errors import excerpt
 from tbgen.notation import format_move
@@ -37,12 +38,8 @@ class Dialogue:
 
     # -- defined by each protocol --------------------------------------------------------------
 
-    def greet(self) -> None:
-        """Answer the line that selected this protocol."""
-        raise NotImplementedError
-
-    def report(self, found: Report) -> None:
-        """Write one line of a search report."""
+    def report(self, found: Iteration, seconds: float) -> None:
+        """Write the lines of an iteration, `seconds` after the search began."""
         raise NotImplementedError
 
     def answer(self, answer: Answer) -> None:
@@ -121,17 +118,18 @@ class Dialogue:
 
     # -- arguments of `go` -----------------------------------------------------------------------
 
-    def numbers(self, words: Sequence[str], names: Container[str]) -> dict[str, int]:
-        """Return the numbers after the words `names` of `go`, clipped to 0 to `MAX_NUMBER`.
+    def numbers(self, words: Sequence[str], least: Mapping[str, int]) -> dict[str, int]:
+        """Return the numbers after words of `go`, by word.
 
-        Writes a note for an argument that is not a number.
+        `least` has the words and the least number of each; the largest is `MAX_NUMBER`. Writes a
+        note for an argument that is not a number.
         """
         found = {}
         for name, text in zip(words, [*words, ""][1:], strict=True):
-            if name not in names or (name, text) == ("depth", "infinite"):
+            if name not in least or (name, text) == ("depth", "infinite"):
                 continue
             try:
-                found[name] = min(max(0, int(text)), MAX_NUMBER)
+                found[name] = min(max(least[name], int(text)), MAX_NUMBER)
             except ValueError:
                 self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: left out")
         return found
@@ -151,12 +149,5 @@ class Dialogue:
 
     def moves_text(self, moves: Sequence[Move]) -> str:
         """Format moves played from the current position, in the protocol's notation."""
-        position, words = self.game.position, []
-        for move in moves:
-            words.append(format_move(position, move, self.notation))
-        return " ".join(words)
-
-
-def at_least_one(number: int | None) -> int | None:
-    """Return `max(1, number)`; None stays None."""
-    return None if number is None else max(1, number)
+        position = self.game.position
+        return " ".join(format_move(position, move, self.notation) for move in moves)

@@ -10,13 +10,13 @@ tables stay open.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tbgen.answers.failures import describe
 from tbgen.engine.game import Game
 from tbgen.engine.search import scores
+from tbgen.engine.search.scores import Line
 from tbgen.indexing import Move
 
 if TYPE_CHECKING:
@@ -26,22 +26,6 @@ if TYPE_CHECKING:
 
 _LINE_PLIES = 12
 """Maximum plies of a reported line; a table's line can be a hundred plies long."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownLine:
-    """A move, its score from the tables (`scores`), and best play after it."""
-
-    score: int
-    moves: tuple[Move, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """Answer of the tables for a position: its outcome, and lines, the line to play first."""
-
-    outcome: Outcome
-    lines: tuple[KnownLine, ...]
 
 
 class Library:
@@ -111,11 +95,14 @@ class Library:
         self.tables, self.complaint = None, ""
 
 
-def ask(tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None) -> Known | None:
-    """Return the tables' lines for the current position; None if a table is missing.
+def ask(
+    tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None
+) -> tuple[Outcome, tuple[Line, ...]] | None:
+    """Return outcome and best lines of the current position, or None if a table is missing.
 
-    `lines` is the number of moves to return, `only` the moves that may be played. Raises the errors
-    of probing, except for a material without a table.
+    The line to play comes first. `lines` is the maximum number of lines, `only` the moves that may
+    be played; None if none is legal. Raises the errors of probing, except for a material without a
+    table.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
@@ -127,15 +114,14 @@ def ask(tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | No
         return None
     if only is not None:
         moves = [move for move in moves if move.move in only]
-    if any(move.result is None for move in moves):
+    if not moves or any(move.result is None for move in moves):
         return None
     if best is not None:
         moves.sort(key=lambda move: move.move != best.move)
-    chosen = [_line(tables, move) for move in moves[:lines]]
-    return Known(root.outcome, tuple(chosen))
+    return root.outcome, tuple(_line(tables, move) for move in moves[:lines])
 
 
-def _line(tables: GameTablebase, choice: RootMove) -> KnownLine:
+def _line(tables: GameTablebase, choice: RootMove) -> Line:
     """Return a move with its score and best play after it."""
     from tbgen.tables import Metric, MissingTableError
 
@@ -150,4 +136,4 @@ def _line(tables: GameTablebase, choice: RootMove) -> KnownLine:
         following = tuple(step.choice.move for step in line.moves)
     except MissingTableError:
         pass
-    return KnownLine(score, (choice.move, *following))
+    return Line(score, (choice.move, *following))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,34 +24,19 @@ from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.search import scores
+from tbgen.engine.search.scores import Iteration, Line
 from tbgen.indexing import Move, Position
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.rules.attacks import is_attacked
 
 if TYPE_CHECKING:
-    from tbgen.engine.search.searcher import Iteration, Searcher
-    from tbgen.probing import NumbaTables
+    from tbgen.engine.search.searcher import Searcher
 
 _HOPELESS_PLIES = 4
 """Plies to mate from which the engine resigns."""
 
 _FALLBACK_NODES = 50_000
 """Node limit of the search at depth 1 that replaces a search stopped before its first result."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A line to report: `number` is its rank from 1, `hits` the number of table probes."""
-
-    depth: int
-    deepest: int
-    number: int
-    score: int
-    nodes: int
-    filled: int
-    hits: int
-    seconds: float
-    moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +53,12 @@ class Answer:
     resigns: bool = False
 
     @classmethod
-    def of_line(cls, moves: Sequence[Move], score: int, *, accepts_draw: bool) -> Answer:
+    def of_line(cls, line: Line, *, accepts_draw: bool) -> Answer:
         """Return the answer that plays the first move of a line."""
-        plies = scores.mate_plies(score)
-        return cls(
-            moves[0],
-            moves[1] if len(moves) > 1 else None,
-            accepts_draw,
-            plies is not None and -_HOPELESS_PLIES <= plies < 0,
-        )
+        plies = scores.mate_plies(line.score)
+        resigns = plies is not None and -_HOPELESS_PLIES <= plies < 0
+        move, reply = [*line.moves, None][:2]
+        return cls(move, reply, accepts_draw, resigns)
 
 
 class Thinker:
@@ -84,14 +66,13 @@ class Thinker:
 
     def __init__(
         self,
-        on_report: Callable[[Report], None],
+        on_report: Callable[[Iteration, float], None],
         on_answer: Callable[[Answer], None],
         on_note: Callable[[str], None],
     ) -> None:
         self._on_report, self._on_answer, self._on_note = on_report, on_answer, on_note
         self._library = known.Library()
         self._searcher: Searcher | None = None
-        self._numba_tables: NumbaTables | None = None
         self._tables_changed = False
         """Whether the open tables differ from those that the searcher uses."""
         self._hash = 0
@@ -220,21 +201,15 @@ class Thinker:
         tables = self._library.tables
         if tables is not None:
             found = known.ask(tables, game, options.multipv, self._limits.only)
-            if found is not None and found.lines:
-                return self._from_tables(found)
+            if found is not None:
+                outcome, lines = found
+                self._report(Iteration(1, 1, lines, nodes=0, table_hits=1, filled=0))
+                accepts = self._limits.draw_offered and outcome <= 0
+                return Answer.of_line(lines[0], accepts_draw=accepts)
         if not self._wait_for_kernels():
             self._on_note("the search is not loaded yet: a shallow pick")
             return Answer(_pick(game.position, self._limits.only))
         return self._search(game, options)
-
-    def _from_tables(self, found: known.Known) -> Answer:
-        """Report the lines of the tables, and return the answer that plays the first."""
-        seconds = time.monotonic() - self._began
-        for number, line in enumerate(found.lines, 1):
-            self._on_report(Report(1, 1, number, line.score, 0, 0, 1, seconds, line.moves))
-        best = found.lines[0]
-        accepts = self._limits.draw_offered and found.outcome <= 0
-        return Answer.of_line(best.moves, best.score, accepts_draw=accepts)
 
     def _wait_for_kernels(self) -> bool:
         """Wait for the kernels until the search is stopped; return whether they are loaded."""
@@ -275,8 +250,7 @@ class Thinker:
         if best is None:
             return Answer(_pick(game.position, limits.only))
         line = best.lines[0]
-        accepts = limits.draw_offered and line.score < 0
-        return Answer.of_line(line.moves, line.score, accepts_draw=accepts)
+        return Answer.of_line(line, accepts_draw=limits.draw_offered and line.score < 0)
 
     def _set_up(self, searcher: Searcher, options: Options) -> None:
         """Apply the options and the open tables to the searcher."""
@@ -292,8 +266,7 @@ class Thinker:
 
             # Entries of the hash table may depend on the former tables or rules.
             searcher.clear()
-            self._numba_tables = None if tables is None else NumbaTables(tables)
-            searcher.use_tables(self._numba_tables)
+            searcher.use_tables(None if tables is None else NumbaTables(tables))
             self._tables_changed = False
 
     def _resize(self, searcher: Searcher, mebibytes: int) -> None:
@@ -325,22 +298,8 @@ class Thinker:
         return time.monotonic() - self._started > budget.soft
 
     def _report(self, found: Iteration) -> None:
-        """Report all lines of an iteration."""
-        seconds = time.monotonic() - self._began
-        for number, line in enumerate(found.lines, 1):
-            self._on_report(
-                Report(
-                    found.depth,
-                    found.deepest,
-                    number,
-                    line.score,
-                    found.nodes,
-                    found.filled,
-                    found.table_hits,
-                    seconds,
-                    line.moves,
-                )
-            )
+        """Report an iteration with the seconds since the search began."""
+        self._on_report(found, time.monotonic() - self._began)
 
     def _load(self) -> None:
         """Import numba, and compile or load the kernels."""

@@ -10,15 +10,17 @@ from collections.abc import Sequence
 
 from tbgen import __version__
 from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
-from tbgen.engine.dialogue import Dialogue, at_least_one
+from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.options import MAX_HASH, MAX_THREADS, RULES
 from tbgen.engine.search import scores
-from tbgen.engine.thinking import Answer, Report
+from tbgen.engine.search.scores import Iteration
+from tbgen.engine.thinking import Answer
 from tbgen.indexing import Move
 from tbgen.notation import parse_move
 from tbgen.rules import legal_moves
 
-_NUMBERS = ("depth", "nodes", "movestogo", "time", "increment")
+_NUMBERS = {"depth": 1, "nodes": 1, "movestogo": 1, "time": 0, "increment": 0}
+"""Least values of the numbers after `go`."""
 _MATE_SCORE = 30_000
 """Score of a mate in n plies, plus n."""
 
@@ -29,7 +31,7 @@ class Ucci(Dialogue):
     NOTE = "info message"
     _banned: tuple[Move, ...] = ()
 
-    def greet(self) -> None:
+    def do_ucci(self, words: Sequence[str]) -> None:
         """Write name, options and `ucciok`."""
         options = self.options
         rules = " ".join(f"var {name}" for name in RULES)
@@ -46,10 +48,6 @@ class Ucci(Dialogue):
             "ucciok",
         ):
             self.write(line)
-
-    def do_ucci(self, words: Sequence[str]) -> None:
-        """Answer `ucci` again."""
-        self.greet()
 
     def do_position(self, words: Sequence[str]) -> None:
         """Set the game, and clear the banned moves."""
@@ -87,29 +85,30 @@ class Ucci(Dialogue):
         limited = not found.keys().isdisjoint({"depth", "nodes", "time"}) or "infinite" in words
         allowed = [move for move in legal_moves(self.game.position) if move not in self._banned]
         return Limits(
-            depth=at_least_one(found.get("depth")),
-            nodes=at_least_one(found.get("nodes")),
+            depth=found.get("depth"),
+            nodes=found.get("nodes"),
             move_time=None if limited else UNLIMITED_MOVE_TIME,
             remaining=None if time is None else time * unit,
             increment=found.get("increment", 0) * unit,
-            moves_to_go=at_least_one(found.get("movestogo")),
+            moves_to_go=found.get("movestogo"),
             infinite="infinite" in words,
             ponder="ponder" in words,
             draw_offered="draw" in words,
             only=tuple(allowed) if self._banned else None,
         )
 
-    def report(self, found: Report) -> None:
-        """Write `info depth D score S ... pv ...`."""
-        plies = scores.mate_plies(found.score)
-        if plies is None:
-            score = scores.centipawns(found.score)
-        else:
-            score = _MATE_SCORE - plies if plies > 0 else -_MATE_SCORE - plies
-        self.write(
-            f"info depth {found.depth} score {score} time {int(1000 * found.seconds)} "
-            f"nodes {found.nodes} tbhits {found.hits} pv {self.moves_text(found.moves)}"
-        )
+    def report(self, found: Iteration, seconds: float) -> None:
+        """Write `info depth D score S ... pv ...` for each line."""
+        for line in found.lines:
+            plies = scores.mate_plies(line.score)
+            if plies is None:
+                score = scores.centipawns(line.score)
+            else:
+                score = _MATE_SCORE - plies if plies > 0 else -_MATE_SCORE - plies
+            self.write(
+                f"info depth {found.depth} score {score} time {int(1000 * seconds)} "
+                f"nodes {found.nodes} tbhits {found.table_hits} pv {self.moves_text(line.moves)}"
+            )
 
     def answer(self, answer: Answer) -> None:
         """Write `bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tbgen import __version__
 from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
-from tbgen.engine.dialogue import Dialogue, at_least_one
+from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.options import (
     MAX_HASH,
     MAX_LINES,
@@ -21,7 +21,8 @@ from tbgen.engine.options import (
     RULES,
 )
 from tbgen.engine.search import scores
-from tbgen.engine.thinking import Answer, Report
+from tbgen.engine.search.scores import Iteration
+from tbgen.engine.thinking import Answer
 from tbgen.indexing import InputError, Move, Side
 from tbgen.notation import parse_move
 
@@ -39,7 +40,7 @@ class Uci(Dialogue):
         """Ranks 0 to 9, or 1 to 10 once `UCI_Variant` is set."""
         return "fairy" if self.options.variant and not self._cyclone else "iccs"
 
-    def greet(self) -> None:
+    def do_uci(self, words: Sequence[str]) -> None:
         """Write name, options and `uciok`."""
         options = self.options
         rules = " ".join(f"var {name}" for name in RULES)
@@ -63,10 +64,6 @@ class Uci(Dialogue):
         ):
             self.write(line)
 
-    def do_uci(self, words: Sequence[str]) -> None:
-        """Answer `uci` again."""
-        self.greet()
-
     def do_ucinewgame(self, words: Sequence[str]) -> None:
         """Stop the search; the hash table and histories are cleared."""
         self.thinker.finish()
@@ -88,10 +85,9 @@ class Uci(Dialogue):
         self.do_position(["startpos", *words])
 
     def do_debug(self, words: Sequence[str]) -> None:
-        """Ignore `debug`: there is no further output."""
+        """Ignore a command of UCI without use for this engine."""
 
-    def do_register(self, words: Sequence[str]) -> None:
-        """Ignore `register`: no registration is needed."""
+    do_register = do_debug
 
     def set_option(self, name: str, value: str) -> None:
         """Set an option; raises `ValueError` for a variant other than xiangqi."""
@@ -105,19 +101,20 @@ class Uci(Dialogue):
         Invalid arguments are left out. Without any limit the search takes `UNLIMITED_MOVE_TIME`.
         """
         red = self.game.position.side == Side.RED
+        clock, increment = ("wtime", "winc") if red else ("btime", "binc")
         found = self.numbers(words, _NUMBERS)
-        clock = "wtime" if red else "btime"
+        seconds = {name: number / 1000 for name, number in found.items()}
         limited = not found.keys().isdisjoint({"depth", "nodes", "mate", "movetime", clock})
         if not limited and "infinite" not in words:
-            found["movetime"] = int(1000 * UNLIMITED_MOVE_TIME)
+            seconds["movetime"] = UNLIMITED_MOVE_TIME
         return Limits(
-            depth=at_least_one(found.get("depth")),
-            nodes=at_least_one(found.get("nodes")),
-            mate=at_least_one(found.get("mate")),
-            move_time=_seconds(found.get("movetime")),
-            remaining=_seconds(found.get(clock)),
-            increment=_seconds(found.get("winc" if red else "binc")) or 0.0,
-            moves_to_go=at_least_one(found.get("movestogo")),
+            depth=found.get("depth"),
+            nodes=found.get("nodes"),
+            mate=found.get("mate"),
+            move_time=seconds.get("movetime"),
+            remaining=seconds.get(clock),
+            increment=seconds.get(increment, 0.0),
+            moves_to_go=found.get("movestogo"),
             infinite="infinite" in words,
             ponder="ponder" in words,
             only=self._searchmoves(words),
@@ -137,33 +134,31 @@ class Uci(Dialogue):
                 self.note(f"go: searchmoves: {error}: left out")
         return tuple(only) or None
 
-    def report(self, found: Report) -> None:
-        """Write `info depth ... pv ...`."""
-        plies = scores.mate_plies(found.score)
-        if plies is None:
-            score = f"cp {scores.centipawns(found.score)}"
-        else:
-            # UCI counts moves: a side mated in n plies has n // 2 moves left.
-            score = f"mate {(plies + 1) // 2 if plies > 0 else -(-plies // 2)}"
-        rate = int(found.nodes / max(found.seconds, 0.001))
-        self.write(
-            f"info depth {found.depth} seldepth {found.deepest} multipv {found.number} "
-            f"score {score} nodes {found.nodes} nps {rate} hashfull {found.filled} "
-            f"tbhits {found.hits} time {int(1000 * found.seconds)} "
-            f"pv {self.moves_text(found.moves)}"
-        )
+    def report(self, found: Iteration, seconds: float) -> None:
+        """Write `info depth ... pv ...` for each line."""
+        rate = int(found.nodes / max(seconds, 0.001))
+        for number, line in enumerate(found.lines, 1):
+            plies = scores.mate_plies(line.score)
+            if plies is None:
+                score = f"cp {scores.centipawns(line.score)}"
+            else:
+                # UCI counts moves: a side mated in n plies has n // 2 moves left.
+                score = f"mate {(plies + 1) // 2 if plies > 0 else -(-plies // 2)}"
+            self.write(
+                f"info depth {found.depth} seldepth {found.deepest} multipv {number} "
+                f"score {score} nodes {found.nodes} nps {rate} hashfull {found.filled} "
+                f"tbhits {found.table_hits} time {int(1000 * seconds)} "
+                f"pv {self.moves_text(line.moves)}"
+            )
 
     def answer(self, answer: Answer) -> None:
         """Write `bestmove M [ponder M]`, or `bestmove (none)`."""
         self.write(self.best_move(answer) or "bestmove (none)")
 
 
-_NUMBERS = (
-    "wtime", "btime", "winc", "binc", "movestogo", "movetime", "depth", "nodes", "mate",
-)  # fmt: skip
+_NUMBERS = {
+    "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "movetime": 0,
+    "movestogo": 1, "depth": 1, "nodes": 1, "mate": 1,
+}  # fmt: skip
+"""Least values of the numbers after `go`."""
 _WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    """Convert milliseconds to seconds; None stays None."""
-    return None if milliseconds is None else milliseconds / 1000

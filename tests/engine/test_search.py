@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from tbgen.engine.search import scores
-from tbgen.engine.search.searcher import Iteration, Searcher
+from tbgen.engine.search.scores import Iteration
+from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import START_FEN, Move, Position, PositionError
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables

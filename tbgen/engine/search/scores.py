@@ -1,4 +1,4 @@
-"""Scores of the search: one integer that orders all kinds of results, best first.
+"""Results of the search, and scores: one integer that orders all kinds of results.
 
     band            score of a win              meaning
     mate            MATE - plies                mate found by the search
@@ -15,6 +15,9 @@ the root of the search; a loss is the negative. Nothing here imports numba.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from tbgen.indexing import Move
 from tbgen.indexing.scalar import scalar
 
 INFINITE = 2_000_000
@@ -37,6 +40,35 @@ MAX_RULE_PLIES = 9_000
 
 _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
 """Centipawns reported for wins without mate: protocols have mates and centipawns only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A principal variation: its moves, and its score for the side to move (`scores`)."""
+
+    score: int
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """Result of a search to some depth; `complete` unless the search was stopped before its end.
+
+    `deepest` is the maximum ply reached; `filled` the used share of the hash table in thousandths.
+    `nodes`, `table_hits`, `judged` and `spared` count from the start of the search. `judged` is the
+    number of repetitions judged by the referee; `spared` of these needed only one side's conduct,
+    because a draw was enough for a cutoff.
+    """
+
+    depth: int
+    deepest: int
+    lines: tuple[Line, ...]
+    nodes: int
+    table_hits: int
+    filled: int
+    complete: bool = True
+    judged: int = 0
+    spared: int = 0
 
 
 def is_decided(score: int) -> bool:

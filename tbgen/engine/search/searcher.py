@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from tbgen.compiling.jit import compile_lock
 from tbgen.engine.search import scores, transposition
 from tbgen.engine.search.perft import perft
 from tbgen.engine.search.prover import Prover
+from tbgen.engine.search.scores import Iteration, Line
 from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, Shared, begin
 from tbgen.engine.search.tree import search_root
 from tbgen.indexing import Move, Position
@@ -43,35 +43,6 @@ _NOTHING = 25
 _KEPT = ("generation", "stop", "history", "followups", "countermoves")
 """Fields of a record that are kept between searches."""
 _WXF = RuleSet(Rules.WXF)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A principal variation: its moves, and its score for the side to move (`scores`)."""
-
-    score: int
-    moves: tuple[Move, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """Result of a search to some depth; `complete` unless the search was stopped before its end.
-
-    `deepest` is the maximum ply reached; `filled` the used share of the hash table in thousandths.
-    `nodes`, `table_hits`, `judged` and `spared` count from the start of the search. `judged` is the
-    number of repetitions judged by the referee; `spared` of these needed only one side's conduct,
-    because a draw was enough for a cutoff.
-    """
-
-    depth: int
-    deepest: int
-    lines: tuple[Line, ...]
-    nodes: int
-    table_hits: int
-    filled: int
-    complete: bool
-    judged: int
-    spared: int
 
 
 class Searcher:
