@@ -112,13 +112,6 @@ def move_hidden(state, row, code, source, target, taken):
 
 
 @part
-def keep_hidden(state, row):
-    """Copy the sums to the next row."""
-    for i in range(HIDDEN):
-        state.hidden[row + 1, i] = state.hidden[row, i]
-
-
-@part
 def _squared(value):
     """Return a sum, clipped and squared.
 

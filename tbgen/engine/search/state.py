@@ -22,7 +22,7 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.compiling.lending import lent
 from tbgen.engine.search.geometry import FILE_OF, LINES, RANK_OF
 from tbgen.engine.search.kinds import KING, PHASES, ROOK
-from tbgen.engine.search.network import EMPTY_HIDDEN, HIDDEN, add_hidden, keep_hidden, move_hidden
+from tbgen.engine.search.network import EMPTY_HIDDEN, HIDDEN, add_hidden, move_hidden
 from tbgen.engine.search.safety import gives_check
 from tbgen.indexing.squares import EMPTY, RANKS, SQUARES
 from tbgen.probing import Buffers
@@ -228,7 +228,8 @@ def push_null(state, row):
         state.ids[after, square] = state.ids[row, square]
     state.keys[after] = state.keys[row] ^ SIDE_KEY
     _copy(state, row)
-    keep_hidden(state, row)
+    for i in range(HIDDEN):
+        state.hidden[after, i] = state.hidden[row, i]
     here, following = state.log[row], state.log[after]
     following[record.KEY] = here[record.KEY]
     following[record.FIRST] = after

@@ -76,37 +76,27 @@ def _first_guess(state, row, side):
 
 
 @part
-def _guess(state, ply, guess, data):
-    """Store the estimate of the ply: the evaluation, or the hash table's score if that is closer.
-
-    guess : int64; the static evaluation, or `NO_GUESS`
-    data : int64; an entry of the hash table, or 0
-    """
-    if data != 0 and guess != NO_GUESS:
-        bound, score = entry.bound_of(data), entry.score_of(data, ply)
-        below = score < guess and bound & entry.UPPER
-        above = score > guess and bound & entry.LOWER
-        if abs(score) <= MAX_EVALUATION and (below or above):
-            guess = score
-    state.guess[ply] = guess
-
-
-@part
 def _settled(state, ply, guess, data, depth, alpha, beta):
-    """Return the score if hash table or estimate cut the node off, else `UNKNOWN`; stores the
-    estimate.
+    """Return the score if hash table or estimate cut the node off, else `UNKNOWN`.
+
+    Stores the estimate: the static evaluation, or the hash table's score if its bound is closer.
 
     guess : int64; the static evaluation, or `NO_GUESS`
     data : int64; an entry of the hash table, or 0
     """
     narrow = beta - alpha == 1
-    if data != 0 and narrow:
-        known = entry.cutoff_score(state, data, ply, depth, alpha, beta)
-        if known != UNKNOWN:
-            return known
-    _guess(state, ply, guess, data)
+    if data != 0:
+        if narrow:
+            known = entry.cutoff_score(state, data, ply, depth, alpha, beta)
+            if known != UNKNOWN:
+                return known
+        bound, score = entry.bound_of(data), entry.score_of(data, ply)
+        closer = (score < guess and bound & entry.UPPER) or (score > guess and bound & entry.LOWER)
+        if guess != NO_GUESS and abs(score) <= MAX_EVALUATION and closer:
+            guess = score
+    state.guess[ply] = guess
     if narrow and is_far_above(state, ply, depth, beta):
-        return np.int64(state.guess[ply])
+        return np.int64(guess)
     return UNKNOWN
 
 
