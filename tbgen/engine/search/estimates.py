@@ -71,9 +71,7 @@ def estimate(graph, path, number, place, loop):
             # The defender's move is no check, or the attacker's move is one.
             after = place + 1
         proof, disproof, at = _child_numbers(graph, child, place, after)
-        mine, other = proof, disproof
-        if defender:
-            mine, other = disproof, proof
+        mine, other = (disproof, proof) if defender else (proof, disproof)
         if mine < least:
             least, best, best_basis = mine, edge, at
         # Shared nodes are counted more than once, so sums grow large without settling the node.
@@ -82,12 +80,8 @@ def estimate(graph, path, number, place, loop):
         basis = min(basis, at)
     if settled:
         total = INFINITE
-    node.proof, node.disproof = least, total
-    if defender:
-        node.proof, node.disproof = total, least
+    node.proof, node.disproof = (total, least) if defender else (least, total)
     if least == 0:
         basis = best_basis
-    node.basis = ITSELF
-    if basis < place:
-        node.basis = path[basis - 1]
+    node.basis = path[basis - 1] if basis < place else ITSELF
     return best

@@ -77,9 +77,7 @@ def _decided_share(state, row):
 def evaluate(state, row, side):
     """Return the evaluation for the side to move, within +-`MAX_EVALUATION`."""
     score = np.int64(network_output(state, row, side))
-    ahead = side
-    if score < 0:
-        ahead = 1 - side
+    ahead = side if score >= 0 else 1 - side
     if state.attackers_left[row, ahead] == 0:
         score = np.int64(0)
     elif state.phase[row] <= FEW_PHASE:

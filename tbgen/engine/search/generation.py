@@ -32,10 +32,8 @@ def _slide(state, row, ply, count, source, code, captures):
     code : int64; piece code on `source`
     captures : bool; append captures, else quiet moves
     """
-    shift = np.int64(FIRST_SHIFT)
-    if code & 7 == CANNON:
-        # Captures the second piece, over the mount.
-        shift = np.int64(SECOND_SHIFT)
+    # A cannon captures the second piece, over the mount.
+    shift = np.int64(SECOND_SHIFT if code & 7 == CANNON else FIRST_SHIFT)
     for axis in range(2):
         seen = sights(state, row, source, axis)
         for way in range(2):

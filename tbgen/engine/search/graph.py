@@ -134,9 +134,7 @@ def set_status(graph, number, status):
     node = graph.nodes[number]
     node.status, node.rank = status, graph.counts[CLOCK]
     graph.counts[CLOCK] += 1
-    node.proof, node.disproof = 0, INFINITE
-    if status == LOST:
-        node.proof, node.disproof = INFINITE, 0
+    node.proof, node.disproof = (0, INFINITE) if status == WON else (INFINITE, 0)
 
 
 @part
@@ -148,9 +146,7 @@ def settle_node(graph, number):
     node = graph.nodes[number]
     first, children, defender = node.first_edge, node.children, node.defender
     # One good move is enough for the side to move; without any move it has lost.
-    enough, all_else = WON, LOST
-    if defender != 0:
-        enough, all_else = LOST, WON
+    enough, all_else = (WON, LOST) if defender == 0 else (LOST, WON)
     others = 0
     for edge in range(first, first + children):
         status = graph.nodes[graph.children[edge]].status

@@ -66,9 +66,7 @@ def verdict_score(state, row, side, beta):
         # Also counts draws by equal offences, where both sides were judged.
         state.spared += beta <= DRAW
         return np.int64(DRAW)
-    winner = np.int64(0)
-    if verdict == record.BLACK_WINS:
-        winner = np.int64(1)
+    winner = np.int64(verdict == record.BLACK_WINS)
     if (
         winner == state.root_side
         and start < state.root
@@ -87,9 +85,8 @@ def table_score(state, shared, row, side):
 
     There no position can have been repeated, so the value does not depend on the path.
     """
-    if state.log[row, record.FIRST] != row or row == state.root:
-        return UNKNOWN
-    if state.men_left[row] > state.table_pieces:
+    may_repeat = state.log[row, record.FIRST] != row or row == state.root
+    if may_repeat or state.men_left[row] > state.table_pieces:
         return UNKNOWN
     status, value = probe_board(shared.buffers, state.boards[row], side)
     if status != OK:

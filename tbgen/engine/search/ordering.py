@@ -50,10 +50,7 @@ def start_moves(state, ply, move, captures_only):
     """
     state.hash_move[ply] = move
     state.count[ply] = state.next[ply] = 0
-    if captures_only:
-        state.stage[ply] = CAPTURES_ONLY
-    else:
-        state.stage[ply] = HASH_MOVE
+    state.stage[ply] = CAPTURES_ONLY if captures_only else HASH_MOVE
 
 
 @part
@@ -90,9 +87,7 @@ def _history_sum(state, code, target, before, earlier):
 @part
 def _move_before(state, ply):
     """Return the move before the last move (`played`); -1 for none."""
-    if ply > 0:
-        return np.int64(state.played[ply - 1])
-    return np.int64(-1)
+    return np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
 
 
 @part

@@ -60,9 +60,7 @@ _PASSES = 2
 @part
 def _mover(graph, number, winner):
     """Return the side to move in a node."""
-    if graph.nodes[number].defender != 0:
-        return 1 - winner
-    return winner
+    return 1 - winner if graph.nodes[number].defender != 0 else winner
 
 
 @part
@@ -84,9 +82,7 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 def _settle_by_capture(state, buffers, graph, row, number, winner):
     """Settle a new node if a capture decides it."""
     side, ply = _mover(graph, number, winner), row - state.root
-    enough = WON
-    if side != winner:
-        enough = LOST
+    enough = WON if side == winner else LOST
     for i in range(generate(state, row, side, ply, 0, True)):
         move = np.int64(state.moves[ply, i])
         if not is_safe(state, row, side, move >> 7, move & 127):

@@ -56,9 +56,7 @@ def quiesce(state, shared, row, side, alpha, beta):
         return best
     elif best > alpha:
         alpha, bound = best, entry.EXACT
-    first = np.int64(0)
-    if checked:
-        first = entry.move_of(data)
+    first = entry.move_of(data) if checked else np.int64(0)
     start_moves(state, ply, first, not checked)
     while best < beta:
         move = next_move(state, row, side, ply)

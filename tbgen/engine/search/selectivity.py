@@ -16,7 +16,6 @@ verdict never depends on a move that was not searched.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.geometry import CONCERNS
@@ -29,7 +28,6 @@ from tbgen.referee.record import CHECKED
 NO_GUESS = -INFINITE
 """Estimate of a position in check or in a full-width search: none."""
 
-_DEPTHS, _COUNTS = 64, 64
 _WELL_DEPTH, _WELL_MARGIN = 8, 60
 _BADLY_DEPTH, _BADLY_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120
@@ -39,14 +37,9 @@ _HOPE_DEPTH, _HOPE_MARGIN, _HOPE_STEP = 6, 60, 70
 _LATE_DEPTH, _LATE_COUNT = 5, 8
 _LOSING_DEPTH = 5
 
-
-def _reductions() -> NDArray[np.int64]:
-    """Compute `REDUCTIONS`, int64 (64, 64): reduction by depth and number of the move."""
-    depths, counts = np.log(np.arange(1, _DEPTHS + 1)), np.log(np.arange(1, _COUNTS + 1))
-    return (0.4 + depths[:, None] * counts / 2.0).astype(np.int64)
-
-
-REDUCTIONS = _reductions()
+_LOGARITHMS = np.log(np.arange(1, 65))
+REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
+"""int64 (64, 64): reduction by depth - 1 and number of moves searched before."""
 
 
 @part
@@ -103,7 +96,7 @@ def reduction(state, row, depth, searched, move, narrow):
         return 0
     if state.boards[row, move & 127] != EMPTY and state.stage[ply] != REST:
         return 0
-    less = REDUCTIONS[min(depth, _DEPTHS) - 1, min(searched, _COUNTS - 1)]
+    less = REDUCTIONS[min(depth - 1, 63), min(searched, 63)]
     if not narrow:
         less -= 1
     elif state.guess[ply] != NO_GUESS and not is_improving(state, ply):
@@ -147,7 +140,7 @@ def is_pruned(state, row, side, depth, searched, move, alpha, best):
         return False
     if state.boards[row, move & 127] != EMPTY:
         return depth <= _LOSING_DEPTH
-    shallow = max(0, depth - REDUCTIONS[min(depth, _DEPTHS) - 1, min(searched, _COUNTS - 1)])
+    shallow = max(0, depth - REDUCTIONS[min(depth - 1, 63), min(searched, 63)])
     return (
         shallow <= _HOPE_DEPTH
         and abs(alpha) <= MAX_EVALUATION
