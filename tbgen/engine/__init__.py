@@ -6,7 +6,7 @@
     options        options that a user can set
     game           positions and moves of the current game
     clock          time limits of a search
-    thinking       search thread: tables at the root, else the search, else a shallow choice
+    thinking       search thread: tables at the root, else the search, else a move without search
     known          moves and lines from tables, without search
     search         the compiled search; see there
 

@@ -131,7 +131,7 @@ class Dialogue:
             try:
                 found[name] = min(max(least[name], int(text)), MAX_NUMBER)
             except ValueError:
-                self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: left out")
+                self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: ignored")
         return found
 
     # -- text ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
     tables at the root     an answer at once, without numba
     the search             once its kernels are loaded; loading starts with the program
-    a shallow choice       if time is up before the kernels are loaded, or they cannot be compiled
+    choice without search  if time is up before the kernels are loaded, or they cannot be compiled
 
 If a table cannot be read or the hash table is too large, the search continues without that table
 or with a smaller hash table, and writes a note.
@@ -166,7 +166,7 @@ class Thinker:
         try:
             answer = self._decide(game, options)
         except Exception as error:  # a bug in the engine must not end the game
-            self._on_note(f"internal error, a shallow pick: {type(error).__name__}: {error}")
+            self._on_note(f"internal error, move without search: {type(error).__name__}: {error}")
             answer = Answer(_pick(game.position, self._limits.only))
         if self._timer is not None and not self._pondering:
             self._timer.cancel()
@@ -197,7 +197,7 @@ class Thinker:
                 self._tables_changed = True
 
     def _answer(self, game: Game, options: Options) -> Answer:
-        """Return the answer of the tables, else of the search, else a shallow choice."""
+        """Return the answer of the tables, else of the search, else a move without search."""
         tables = self._library.tables
         if tables is not None:
             found = known.ask(tables, game, options.multipv, self._limits.only)
@@ -207,7 +207,7 @@ class Thinker:
                 accepts = self._limits.draw_offered and outcome <= 0
                 return Answer.of_line(lines[0], accepts_draw=accepts)
         if not self._wait_for_kernels():
-            self._on_note("the search is not loaded yet: a shallow pick")
+            self._on_note("the search is not loaded yet: move without search")
             return Answer(_pick(game.position, self._limits.only))
         return self._search(game, options)
 
@@ -316,7 +316,7 @@ class Thinker:
             Searcher(hash_mebibytes=1).warm_up_proofs()
             searcher.tries_proofs = True
         except Exception as error:  # tables can still be used
-            self._on_note(f"no search: {type(error).__name__}: {error}")
+            self._on_note(f"the search cannot be loaded: {type(error).__name__}: {error}")
         self._loaded.set()
 
 

@@ -13,13 +13,7 @@ from collections.abc import Sequence
 from tbgen import __version__
 from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
 from tbgen.engine.dialogue import Dialogue
-from tbgen.engine.options import (
-    MAX_HASH,
-    MAX_LINES,
-    MAX_THREADS,
-    REPETITION_RULES,
-    RULES,
-)
+from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, REPETITION_RULES, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration
 from tbgen.engine.thinking import Answer
@@ -131,7 +125,7 @@ class Uci(Dialogue):
             try:
                 only.append(parse_move(self.game.position, word, self.notation))
             except InputError as error:
-                self.note(f"go: searchmoves: {error}: left out")
+                self.note(f"go: searchmoves: {error}: ignored")
         return tuple(only) or None
 
     def report(self, found: Iteration, seconds: float) -> None:

@@ -15,11 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.graph import (
-    INFINITE,
-    ITSELF,
-    OPEN,
-)
+from tbgen.engine.search.graph import INFINITE, ITSELF, OPEN
 
 _NOWHERE = 1 << 20
 """Place on the path for numbers that depend on no node of the path."""

@@ -55,7 +55,7 @@ class Graph(NamedTuple):
     keys: NDArray[np.int64]
     """int64 (N,): hash keys of the positions."""
     nodes: np.recarray[Any, Any]
-    """`NODE` (N,)"""
+    """`NODE` (N,): the nodes."""
     expanded: NDArray[np.int32]
     """int32 (N,): the expanded nodes, in order of expansion."""
     children: NDArray[np.int32]

@@ -24,12 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.scores import (
-    DRAW,
-    UNKNOWN,
-    VERDICT_WIN,
-    of_table,
-)
+from tbgen.engine.search.scores import DRAW, UNKNOWN, VERDICT_WIN, of_table
 from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_board
 from tbgen.referee import record
 

@@ -24,14 +24,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import part
 from tbgen.engine.search import weights
 from tbgen.engine.search.kinds import FULL_PHASE
-from tbgen.indexing.squares import (
-    SQUARES,
-    PieceType,
-    Side,
-    flip_square,
-    mirror_square,
-    piece_code,
-)
+from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, mirror_square, piece_code
 
 SHAPES = len(weights.BIASES)
 """Number of sums of one view, plain; a mirrored view has the same number."""
