@@ -1,4 +1,4 @@
-"""Engine for UCI and UCCI: alpha-beta search with the repetition rules and the tables.
+"""Engine for UCI and UCCI: search with repetition rules and tables.
 
     conversation   reads stdin and writes stdout; the first line selects the protocol
     uci, ucci      the two protocols: commands in, text out

@@ -36,8 +36,6 @@ class Dialogue:
         self.game = Game.from_start()
         self.thinker = Thinker(self.report, self.answer, self.note)
 
-    # -- defined by each protocol --------------------------------------------------------------
-
     def report(self, found: Iteration, seconds: float) -> None:
         """Write the lines of an iteration, `seconds` after the search began."""
         raise NotImplementedError
@@ -54,8 +52,6 @@ class Dialogue:
     def notation(self) -> str:
         """Notation of moves in this protocol (`tbgen.notation`)."""
         return "iccs"
-
-    # -- commands ------------------------------------------------------------------------------
 
     def handle(self, line: str) -> bool:
         """Execute a command line; returns False after `quit`."""
@@ -116,8 +112,6 @@ class Dialogue:
         """Stop the search and wait until its answer is written."""
         self.thinker.finish()
 
-    # -- arguments of `go` -----------------------------------------------------------------------
-
     def numbers(self, words: Sequence[str], least: Mapping[str, int]) -> dict[str, int]:
         """Return the numbers after words of `go`, by word.
 
@@ -133,8 +127,6 @@ class Dialogue:
             except ValueError:
                 self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: ignored")
         return found
-
-    # -- text ----------------------------------------------------------------------------------
 
     def note(self, text: str) -> None:
         """Write a line of text for the user."""

@@ -89,8 +89,6 @@ class Thinker:
         self._pondering = False
         self._limits = Limits()
 
-    # -- called by the protocols ---------------------------------------------------------------
-
     def prepare(self) -> None:
         """Start to load the kernels."""
         threading.Thread(target=self._load, daemon=True).start()
@@ -141,8 +139,6 @@ class Thinker:
     def forget(self) -> None:
         """Clear the hash table and histories before the next search: a new game begins."""
         self._forget = True
-
-    # -- the search thread ---------------------------------------------------------------------
 
     def _start_clock(self) -> None:
         """Start the clock now, and the timer of the hard limit unless pondering."""

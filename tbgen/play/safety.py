@@ -168,9 +168,6 @@ def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
     return worst
 
 
-# -- arenas ------------------------------------------------------------------------------------
-
-
 class Aim(Enum):
     """Goal of a side at a Stake."""
 
