@@ -52,7 +52,7 @@ class Chases:
     chasers : piece types that can chase, of `ABLE_TO_CHASE` (point 1)
     chased : piece types that can be chased, never kings (point 2)
     pawns_at_home : whether a pawn on its own half can be chased (point 2)
-    protected : (attackers, victims): piece types that chase these victims despite a root (4a)
+    protected : pairs (attackers, victims): types that chase these victims despite a root (4a)
     even_exchanges : whether a piece chases its like even if that could capture it (point 5)
     new_by_victim : whether an attack is new if no piece attacked the victim before the move; else
         if the attacking piece did not (point 6)

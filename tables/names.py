@@ -149,7 +149,7 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set for messages while no table is open: open parts mean no limit, minor chases.
+        """Rule set for messages while no table is open; None means no limit, and minor chases.
 
         Raises `InputError` for `minor_chases` False under rules that leave no choice.
         """
