@@ -81,7 +81,8 @@ def serve(
         _require_index(selection)
     from tbgen.board.web.construction import ENTRY
     from tbgen.board.web.limits import is_loopback
-    from tbgen.board.web.server import make_server
+    from tbgen.board.web.routes import create_app
+    from tbgen.board.web.server import BoardServer
     from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
 
@@ -95,10 +96,12 @@ def serve(
         opponent = Opponent(selection.directory, str(_rule_set(opened).rules))
         _require_descriptors()
         listener = _listen(host, port)
-        server = make_server(
-            opened, selection.directory, host, port, log=log, workshop=workshop, opponent=opponent,
-            files=files, compared=compared or (workshop.beside if demo else None),
+        app = create_app(
+            opened, selection.directory, loopback_only=is_loopback(host), workshop=workshop,
+            opponent=opponent, files=files,
+            compared=compared or (workshop.beside if demo else None),
         )  # fmt: skip
+        server = BoardServer(app, host, port, log=log)
         name = f"[{host}]" if ":" in host else host
         url = f"http://{name}:{listener.getsockname()[1]}/"
         if demo:

@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.answers.as_json import probe_answer
 from tbgen.board.language import i18n, words
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.board.web.state import MODES
 from tbgen.indexing import Position
 from tbgen.play.mainline import Ending

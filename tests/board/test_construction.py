@@ -20,7 +20,7 @@ from tbgen import open_tablebase
 from tbgen.board.knowledge.workshop import Cost, Limits, Progress, Stage
 from tbgen.board.web.construction import ENTRY, KEY, TOKEN
 from tbgen.board.web.limits import MAX_BODY
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material
 from tests.kits.boardkit import demo
 from tests.kits.languages import misfits

@@ -19,7 +19,8 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.web.server import HEADER_SECONDS, create_app
+from tbgen.board.web.routes import create_app
+from tbgen.board.web.server import HEADER_SECONDS
 from tbgen.cli.workshop import Workshop
 from tests.kits.boardkit import demo, resident_bytes
 

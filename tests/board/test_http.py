@@ -22,7 +22,7 @@ from tbgen.board.knowledge.library import Library
 from tbgen.board.web import http
 from tbgen.board.web.http import Answer, Gate, Lane
 from tbgen.board.web.limits import is_loopback
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.board.web.state import MAX_MOVES
 from tbgen.indexing import Move, Position
 from tbgen.referee import record

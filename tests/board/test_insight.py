@@ -22,7 +22,7 @@ from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.puzzles import find_puzzle
 from tbgen.board.language.i18n import text as words
 from tbgen.board.web import handbook
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.board.web.state import View
 from tbgen.finding.handbook import entry_of
 from tbgen.indexing import Material, Position

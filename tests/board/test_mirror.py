@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.cli import main
 from tbgen.publishing.fetching import FetchError, fetch
 from tbgen.publishing.index import index_of, read_index, write_index

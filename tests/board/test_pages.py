@@ -21,7 +21,7 @@ from tbgen.board.language.names import material_name
 from tbgen.board.language.words import Chinese
 from tbgen.board.web import pages
 from tbgen.board.web.layout import with_settings
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.board.web.state import View
 from tbgen.indexing import Material, Position
 from tbgen.notation.materials import read_material

@@ -18,7 +18,7 @@ from tbgen import open_tablebase
 from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, level_of
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material, Move, Position
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome

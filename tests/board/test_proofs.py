@@ -15,7 +15,7 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.tables import TableName
 from tbgen.tables.certificates import certificate_path
 from tests.kits.built import built

@@ -31,7 +31,7 @@ from tbgen.board.web.api import Api
 from tbgen.board.web.helpers import Helper, Helpers, TableList
 from tbgen.board.web.http import AbandonedError, RequestError
 from tbgen.board.web.pages import Pages
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.finding.query import Query
 from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.errors import PositionError

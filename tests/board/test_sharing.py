@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.drawing import raster
 from tbgen.board.drawing.scenery import place
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 from tbgen.indexing import Move, Position
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, page
 from tests.kits.boardkit import demo

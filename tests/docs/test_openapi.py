@@ -24,8 +24,8 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.web.http import JSON
 from tbgen.board.web.openapi import ENDPOINTS, description
+from tbgen.board.web.routes import create_app
 from tbgen.board.web.schemas import SCHEMAS
-from tbgen.board.web.server import create_app
 from tests.docs.test_schemas import closed
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.web import pages
 from tbgen.board.web.limits import MAX_QUERY, SECURITY_HEADERS
-from tbgen.board.web.server import create_app
+from tbgen.board.web.routes import create_app
 
 FEN = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 

@@ -143,7 +143,7 @@ def test_every_process_is_started_without_the_current_directory() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["tbgen", "tbgen.indexing", "tbgen.tables", "tbgen.play.tablebase", "tbgen.board.web.server"],
+    ["tbgen", "tbgen.indexing", "tbgen.tables", "tbgen.play.tablebase", "tbgen.board.web.routes"],
 )
 def test_probing_needs_no_compiler(module: str) -> None:
     script = f"import sys, {module}; sys.exit('numba' in sys.modules or 'llvmlite' in sys.modules)"

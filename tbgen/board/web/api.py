@@ -24,6 +24,7 @@ from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.web.embed import frames_of_view, picture
 from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
+from tbgen.board.web.schemas import ENTRY
 from tbgen.board.web.state import View, position_text, read_view
 from tbgen.finding.query import LARGEST, read_query
 from tbgen.indexing import Material, Position
@@ -249,16 +250,13 @@ class Api:
         return statistics.to_json() | file
 
     def _entry(self, name: TableName) -> dict[str, Any]:
-        kept = ("material", "rules", "minor_chases", "metric", "orders_limit", "legal",
-                "red_to_move", "black_to_move", "max_distance", "rule_decided",
-                "bytes_on_disk", "build_seconds")  # fmt: skip
         try:
             figures = self._figures(name.material)
-            proof = self._library.proof(name.material)
+            figures["proof"] = self._library.proof(name.material).to_json()
         except (TablebaseError, OSError) as error:
             failed = failure(error).body
             assert isinstance(failed, dict)
-            figures = dict.fromkeys((*kept, "proof")) | {
+            figures = dict.fromkeys(ENTRY["properties"]) | {
                 "material": name.material.name,
                 "rules": str(name.rules),
                 "minor_chases": name.rule_set.choice,
@@ -266,7 +264,7 @@ class Api:
                 "orders_limit": name.orders,
             }
             return figures | failed
-        return {key: figures[key] for key in kept} | {"proof": proof.to_json()}
+        return {key: figures[key] for key in ENTRY["properties"]}
 
 
 def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:

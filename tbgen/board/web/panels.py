@@ -23,7 +23,13 @@ from tbgen.board.web.gallery import (
 )
 from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.state import View
-from tbgen.board.web.verdict import moves_in_words, outcome_word, rules_name, short_value
+from tbgen.board.web.verdict import (
+    moves_in_words,
+    outcome_word,
+    rules_name,
+    short_value,
+    value_badge,
+)
 from tbgen.indexing import Material, Position, PositionError, Side
 from tbgen.notation import format_position
 from tbgen.play.preference import worth_of_move
@@ -265,9 +271,7 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
         if number >= before:
             with contextlib.suppress(TablebaseError, OSError):
                 worth = worth_of_move(library.tables.probe(after).exact, False)
-        sign = "" if worth is None else (
-            f' <b class="num {outcome_word(worth.outcome)}">{escape(short_value(worth))}</b>'
-        )  # fmt: skip
+        sign = "" if worth is None else f" {value_badge(worth)}"
         if ply.label != Label.IDLE:
             name = view.message(f"ply_{ply.label}")
             sign += f' <i class="{ply.label}">{name}</i>'

@@ -7,21 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from copy import deepcopy
-from pathlib import Path
 from socket import socket
 from sys import getswitchinterval, setswitchinterval
 from threading import Thread
 from typing import Any
 
+from starlette.applications import Starlette
 from uvicorn import Config, Server
 from uvicorn.config import LOGGING_CONFIG
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from tbgen.board.knowledge.library import Opponent
-from tbgen.board.knowledge.workshop import Workshop
-from tbgen.board.web.limits import is_loopback
-from tbgen.board.web.routes import create_app
-from tbgen.play.tablebase import GameTablebase
 
 HEADER_SECONDS = 5
 """Seconds in which the head of a request must arrive."""
@@ -80,43 +74,16 @@ class PatientProtocol(H11Protocol):
 
 
 class BoardServer(Server):
-    """uvicorn's server, which abandons the work of its requests before it shuts down."""
+    """uvicorn's server, which abandons the work of its requests before it shuts down.
 
-    def run(self, sockets: list[socket] | None = None) -> None:
-        """Serve until interrupted, with thread switch interval `TURN_SECONDS`."""
-        before = getswitchinterval()
-        setswitchinterval(TURN_SECONDS)
-        Thread(target=self.config.app.state.prepare, daemon=True).start()  # type: ignore[union-attr]
-        try:
-            super().run(sockets)
-        finally:
-            setswitchinterval(before)
+    app : application that `create_app` has made
+    host, port : address to listen on, unless `run` is given sockets
+    log : whether to log requests
+    """
 
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Shut down at once, without waiting for long answers."""
-        self.config.app.state.gate.close()  # type: ignore[union-attr]
-        await super().shutdown(sockets)
-
-
-def make_server(
-    tables: GameTablebase,
-    directory: Path,
-    host: str,
-    port: int,
-    *,
-    log: bool = False,
-    workshop: Workshop | None = None,
-    opponent: Opponent | None = None,
-    files: bool = False,
-    compared: Path | None = None,
-) -> Server:
-    """Return a server for `create_app`'s arguments; it opens the port when `run()` is called."""
-    app = create_app(
-        tables, directory, loopback_only=is_loopback(host), workshop=workshop, opponent=opponent,
-        files=files, compared=compared,
-    )  # fmt: skip
-    return BoardServer(
-        Config(
+    def __init__(self, app: Starlette, host: str, port: int, *, log: bool = False) -> None:
+        self._state = app.state
+        config = Config(
             app,
             host=host,
             port=port,
@@ -132,4 +99,19 @@ def make_server(
             timeout_keep_alive=15,
             timeout_graceful_shutdown=3,
         )
-    )
+        super().__init__(config)
+
+    def run(self, sockets: list[socket] | None = None) -> None:
+        """Serve until interrupted, with thread switch interval `TURN_SECONDS`."""
+        before = getswitchinterval()
+        setswitchinterval(TURN_SECONDS)
+        Thread(target=self._state.prepare, daemon=True).start()
+        try:
+            super().run(sockets)
+        finally:
+            setswitchinterval(before)
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Shut down at once, without waiting for long answers."""
+        self._state.gate.close()
+        await super().shutdown(sockets)

@@ -51,6 +51,12 @@ def short_value(worth: Value | None) -> str:
     return "#" if worth.plies <= 1 and worth.outcome == Outcome.WIN else f"{sign}{moves}"
 
 
+def value_badge(worth: Value | None) -> str:
+    """Return a value in the colour of its outcome, as HTML."""
+    outcome = outcome_word(None if worth is None else worth.outcome)
+    return f'<b class="num {outcome}">{escape(short_value(worth))}</b>'
+
+
 def moves_in_words(plies: int, view: View) -> str:
     """Format plies as moves of the winner: `19 moves`."""
     moves = (plies + 1) // 2
@@ -161,7 +167,7 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
                 f'<section class="group {name}"><h2>{escape(heading)}</h2>{content}</section>'
             )
         else:
-            content = f'<p class="chips">{"".join(_chip(study, view, move) for move in moves)}</p>'
+            content = _chips(study, view, moves)
             found.append(details(heading, content, f"group {name}", is_open=outcome == kept))
     return f'<div id="moves">{"".join(found)}{_technical(study, view)}</div>'
 
@@ -171,14 +177,13 @@ def _listed(
 ) -> str:  # fmt: skip
     """Return the moves that keep the outcome, with reasons; beyond `SHOWN` as chips."""
     if moves[0].outcome == Outcome.DRAW:
-        return f'<p class="chips">{"".join(_chip(study, view, move) for move in moves)}</p>'
+        return _chips(study, view, moves)
     head = [view.text(key) for key in ("move", "result", "why")]
     rows = [_row(study, view, move, mechanism) for move in moves[:SHOWN]]
     rest = ""
     if len(moves) > SHOWN:
-        chips = "".join(_chip(study, view, move) for move in moves[SHOWN:])
         more = view.text("more_moves", n=len(moves) - SHOWN)
-        rest = details(more, f'<p class="chips">{chips}</p>')
+        rest = details(more, _chips(study, view, moves[SHOWN:]))
     return table(head, rows, "moves") + rest
 
 
@@ -193,19 +198,21 @@ def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) 
     )
     return [
         move_link(study, view, move),
-        f'<b class="num {outcome_word(move.outcome)}">{escape(short_value(move.worth))}</b>',
+        value_badge(move.worth),
         escape(explain_move(study.result, move, mechanism, view.words)) + tags + refused,
     ]
 
 
-def _chip(study: Study, view: View, move: RootMove) -> str:
-    """Return a move with its value, and the reason as tooltip."""
-    reason = escape(explain_move(study.result, move, words=view.words))
-    number = f'<b class="num {outcome_word(move.outcome)}">{escape(short_value(move.worth))}</b>'
-    return (
-        f'<span class="chip" title="{reason}">{move_link(study, view, move)}{number}'
-        f"{forbidden(study, view, move.move)}</span>"
-    )
+def _chips(study: Study, view: View, moves: list[RootMove]) -> str:
+    """Return moves with their values, and the reasons as tooltips."""
+    chips = []
+    for move in moves:
+        reason = escape(explain_move(study.result, move, words=view.words))
+        badge = value_badge(move.worth) + forbidden(study, view, move.move)
+        chips.append(
+            f'<span class="chip" title="{reason}">{move_link(study, view, move)}{badge}</span>'
+        )
+    return f'<p class="chips">{"".join(chips)}</p>'
 
 
 def move_link(study: Study, view: View, move: RootMove) -> str:
