@@ -59,12 +59,12 @@ USES = (
 _REPORT = """
 import json, numba, numpy
 from sys import argv, version
-from tbgen.compiling.internals import HAS_DIGESTS, HAS_LENDING, HAS_PARTS, known_options
+from tbgen.compiling import jit
 from tbgen.tables import TableFile
 found = {"python": version.split()[0], "numpy": numpy.__version__, "numba": numba.__version__,
-         "HAS_PARTS": HAS_PARTS,
-         "HAS_DIGESTS": HAS_DIGESTS, "HAS_LENDING": HAS_LENDING,
-         "options": [*known_options(_nrt=0, no_cfunc_wrapper=0)]}
+         "parts": jit.compile_part is not None, "cache": jit.KernelCache is not None,
+         "pointers": jit.by_pointer.__module__.endswith("pointers"),
+         "options": [*jit.known_options(_nrt=0, no_cfunc_wrapper=0)]}
 with TableFile(argv[1]) as file:
     found["digest"] = file.header.digest.hex()
 print(json.dumps(found))

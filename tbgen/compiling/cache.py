@@ -1,16 +1,12 @@
 # mypy: allow-untyped-calls
-"""The cache of compiled kernels: what is damaged there is compiled again.
+"""Cache of compiled kernels with a digest in every entry: damaged entries are compiled again.
 
-    KernelCache     numba's cache of one kernel, with a digest in every entry
+A full disk, a crash or a power failure may leave an entry empty, truncated or zeroed. Such an entry
+counts as missing; loading it would raise errors in `pickle`, or run wrong machine code.
 
-An entry that a full disk, a crash or a power cut has emptied, cut or zeroed counts as missing. To
-read one anyway would at best be an exception out of `pickle`, and at worst wrong machine code.
-
-Any number of processes may use the folder at once. numba writes an index and the entry that it
-names one after the other, so that the last of two writers may leave an index that names the
-other's entry (numba issue 4807). That is found by the signature, and counts as missing.
-
-What numba keeps of a kernel is passed on as it is, whatever its form.
+Several processes may use the folder at once. numba writes an index and its entry one after the
+other, so that an index may refer to the entry of another process (numba issue 4807). The signature
+reveals this, and the entry counts as missing. The content of entries is numba's, in any form.
 """
 
 from __future__ import annotations
@@ -24,17 +20,20 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
+_USED = FunctionCache._impl_class, FunctionCache._load_overload
+"""Names that numba may lack; see `tbgen.compiling.jit`."""
+
 
 class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
-    """Contents of an entry: the digest of the code, and the code."""
+    """Format of entries: the digest of the pickled kernel, and the pickled kernel."""
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
-        """Return what is stored of a compiled kernel."""
+        """Return the entry of a compiled kernel."""
         code = dumps(super().reduce(cres))
         return hashlib.sha256(code).digest(), code
 
     def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
-        """The kernel of an entry; raises `ValueError` if it is not what was written."""
+        """Return the kernel of an entry; raises `ValueError` if the entry is damaged."""
         digest, code = payload
         if hashlib.sha256(code).digest() != digest:
             raise ValueError("a damaged entry")
@@ -42,31 +41,30 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """The cache of one kernel; to lose it costs time, and nothing else."""
+    """Cache of one kernel, used in place of numba's.
+
+    borrows : whether the kernel counts no references to arrays
+    at_miss : called before the kernel is compiled
+    """
 
     _impl_class = _Entries
 
     def __init__(
         self, function: Callable[..., Any], *, borrows: bool, at_miss: Callable[[], None]
     ) -> None:
-        """For a kernel.
-
-        borrows : whether it counts no references to arrays
-        at_miss : called before it is compiled, since nothing was found
-        """
         super().__init__(function)
         self._borrows, self._at_miss = borrows, at_miss
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel for the types of arguments; None where it is to be compiled."""
-        # numba gets ready to compile before it loads, in a quarter of the time of a start. Of
-        # that, what counts references needs a part, and what borrows needs nothing.
+        """Return the compiled kernel for the types of arguments; None if it is missing."""
+        # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
+        # that borrow arrays load without it; others need a part of it.
         load = self._load_overload if self._borrows else super().load_overload
         try:
             found = load(sig, target_context)
             if found is not None and found.signature.args == tuple(sig):
                 return found
-        except Exception:  # whatever reading damaged bytes may raise
+        except Exception:  # damaged bytes may raise any error
             try:
                 self.flush()
             except OSError:
@@ -75,6 +73,6 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled kernel, if there is room."""
+        """Store a compiled kernel, unless the disk is full."""
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)

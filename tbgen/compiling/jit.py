@@ -1,15 +1,18 @@
-"""The numba policy, in one place.
+# mypy: allow-untyped-calls
+"""Declaration of kernels, with the same options of numba for all.
 
-    kernel   compiled ahead of nothing: on first use, cached on disk, without the GIL
-    borrowing_kernel   the same for kernels that create no arrays: no counting of references
-    part     called by kernels only, and compiled into them: neither entry nor file of its own
-    inlined_part   the same, and never called: its code becomes part of its caller's
-    recursive_part   the same for what calls itself
-    scalar   a part that does not know of numba (`tbgen.indexing.scalar`)
+    kernel             compiled on first use, cached on disk, runs without the GIL
+    borrowing_kernel   kernel that counts no references to arrays, and creates none
+    part               function that only kernels call, compiled into them; creates no arrays
+    inlined_part       part that is inlined into its callers
+    recursive_part     part that calls itself
+    scalar             part that does not depend on numba (`tbgen.indexing.scalar`)
+    by_pointer         class of named tuples that kernels take by pointer
 
-Where the cache is, `tbgen.compiling.folder` says, and what it withstands `tbgen.compiling.cache`.
-`compile_lock` lets one process compile while the others wait, since to compile the same side by
-side only takes longer. Nothing that only probes tables imports this module.
+Parts, the cache, pointers and some options need undocumented names inside numba. If a version lacks
+them, documented replacements serve: tables are the same, and kernels compile or run slower
+(docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` runs kernels without these
+names, and `scripts/certify/versions.py` with the oldest and the newest numba.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -26,72 +30,97 @@ import numba
 from numba import njit
 from numba.extending import overload
 
-from tbgen.compiling.folder import (
-    CHECK_BOUNDS,
-    clear_stale_files,
-    find_kernel_folder,
-    open_lock,
-)
-from tbgen.compiling.internals import (
-    HAS_DIGESTS,
-    HAS_PARTS,
-    count_from_the_front,
-    has_indices,
-    known_options,
-)
+from tbgen.compiling.folder import CHECK_BOUNDS, clear_stale_files, find_kernel_folder
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
-from tbgen.indexing.systems import Room, lock, room_left
+from tbgen.indexing.systems import Room, lock, open_own, room_left
+
+try:
+    from tbgen.compiling.cache import KernelCache
+except (AttributeError, ImportError):  # numba's own cache, which does not detect damage
+    KernelCache = None  # type: ignore[assignment,misc]
+try:
+    from tbgen.compiling.parts import compile_part
+except (AttributeError, ImportError):  # `numba.extending.overload`
+    compile_part = None  # type: ignore[assignment]
+try:
+    from tbgen.compiling.pointers import by_pointer as by_pointer
+except (AttributeError, ImportError):  # numba's named tuples
+
+    def by_pointer(cls: type) -> type:  # type: ignore[misc]
+        """Return the class unchanged."""
+        return cls
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 if numba.config.DISABLE_JIT:
-    # They count on integers of 64 bits, and would take days.
+    # Kernels rely on 64-bit integers, and would take days.
     raise InputError(
         "NUMBA_DISABLE_JIT is set, and kernels cannot run without being compiled",
         "unset NUMBA_DISABLE_JIT",
     )
 
 _LEAST_ROOM = Room(addresses=320 << 20, memory=160 << 20)
-"""What compiling takes, about (540 MiB of addresses and 210 of memory were measured, in all)."""
+"""Least room for compiling; 540 MiB of addresses and 210 of memory were measured in total."""
 
 if any(left < least for left, least in zip(room_left(), _LEAST_ROOM, strict=True)):
-    # LLVM ends the process where it gets no memory, whatever anybody would say of it.
+    # LLVM ends the process if it gets no memory.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""Measured: a tenth of the time of compiling, for 20 MiB."""
+"""Threshold of garbage collections while compiling: saves a tenth of the time, for 20 MiB."""
 
 CACHE_FOLDER = find_kernel_folder().path
-"""Where compiled kernels of exactly these sources are kept; None where nothing can be."""
+"""Folder of the compiled kernels of these sources; None if no folder can be written."""
 
 if CACHE_FOLDER is not None:
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)
 os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
 numba.core.config._config_fname = os.devnull  # in place of `SETTINGS_FILE`, when it compiles
-numba.core.config.reload_config()  # type: ignore[no-untyped-call]
+numba.core.config.reload_config()
+
+
+def known_options(**options: Any) -> dict[str, Any]:
+    """Return the options that this version of numba has; others would be errors."""
+    known = getattr(sys.modules.get("numba.core.options"), "DefaultOptions", None)
+    return {name: value for name, value in options.items() if hasattr(known, name)}
+
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **known_options(no_cfunc_wrapper=True),
 }  # fmt: skip
-"""Of all that is compiled: no checks for division as in Python, and no entry from C."""
+"""Options of all functions: no Python checks of division, and no entry from C."""
 
 _BORROWS = known_options(_nrt=False, no_rewrites=True)
-"""No references to arrays are counted, so none can be created; and there are no expressions of
-whole arrays, for which numba would look."""
-
-_INLINED = known_options(forceinline=True)
-"""No call that LLVM may decide on."""
+"""Options without reference counting; without arrays to create, rewrites find nothing."""
 
 
 @cache
-def prepare_compiler() -> None:
-    """Install what this package changes in numba's compiler; to load compiled kernels needs none.
+def prepare_compiler() -> bool:
+    """Disable negative indexing in functions without reference counting (decision 15).
 
-    It takes 40 ms, a tenth of a start.
+    numba spends three instructions for each index on negative ones. Here these are errors, raised
+    if bounds are checked (`NUMBA_BOUNDSCHECK=1`). Loading compiled kernels does not need this,
+    which takes 40 ms. Returns False if this version of numba lacks the names.
     """
-    if has_indices():
-        count_from_the_front()
+    try:
+        from numba.core import types
+        from numba.core.targetconfig import ConfigStack
+        from numba.np import arrayobj
+
+        usual, top = arrayobj.fix_integer_index, ConfigStack.top_or_none
+    except (AttributeError, ImportError):
+        return False
+
+    def index_as_it_is(context: Any, builder: Any, index_type: Any, index: Any, size: Any) -> Any:
+        flags = top()
+        if flags is None or flags.nrt:
+            return usual(context, builder, index_type, index, size)
+        return context.cast(builder, index, index_type, types.intp)
+
+    arrayobj.fix_integer_index = index_as_it_is
+    return True
 
 
 _announcements: list[Callable[[], None]] = []
@@ -99,144 +128,108 @@ _announcements: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def announcing(tell: Callable[[], None]) -> Iterator[None]:
-    """Have a function called, once, when a kernel is to be compiled that the cache does not have.
+    """Call `tell` once before a kernel is compiled that is not in the cache.
 
-    That is at the beginning where there is no cache. Of numba's own cache nothing is known.
+    Without a cache, it is called at the beginning. numba's own cache gives no notice.
     """
     _announcements.append(tell)
     try:
         if CACHE_FOLDER is None:
-            _announce()
+            _begin_compiling()
         yield
     finally:
         _announcements.clear()
 
 
-def _announce() -> None:
-    """Tell those who asked for it that something is compiled now."""
+def _begin_compiling() -> None:
+    prepare_compiler()
     while _announcements:
         _announcements.pop()()
 
 
-def _begin_compiling() -> None:
-    """Get ready for a kernel that the cache does not have."""
-    prepare_compiler()
-    _announce()
-
-
-def kernel(function: Function) -> Function:
-    """Compile a kernel: cached, and without the GIL."""
-    return _compiled(function)
-
-
-def borrowing_kernel(function: Function) -> Function:
-    """Compile a kernel that counts no references to its arrays; it cannot create any.
-
-    Without this, every call between compiled functions counts up and down for each array, in
-    atomic operations on memory that all threads share: half the time of a kernel that looks at
-    positions one by one, and worse with every thread.
-    """
-    return _compiled(function, **_BORROWS)
-
-
-def _compiled(function: Function, **options: Any) -> Function:
-    kept = CACHE_FOLDER is not None
-    compiled = njit(nogil=True, cache=kept and not HAS_DIGESTS, **_OPTIONS, **options)(function)
-    if kept and HAS_DIGESTS:
-        from tbgen.compiling.cache import KernelCache
-
-        # In place of the cache that numba itself attaches under `cache=True`.
+def kernel(function: Function, **options: Any) -> Function:
+    """Declare a kernel: compiled on first use, cached, and without the GIL."""
+    own = CACHE_FOLDER is not None and KernelCache is not None
+    kept = CACHE_FOLDER is not None and not own
+    compiled = njit(nogil=True, cache=kept, **_OPTIONS, **options)(function)
+    if own:
         borrows = "_nrt" in options
         cached = KernelCache(function, borrows=borrows, at_miss=_begin_compiling)
-        compiled._cache = cached  # type: ignore[no-untyped-call]
+        compiled._cache = cached
     else:
         prepare_compiler()
     return compiled
 
 
-def part(function: Function) -> Function:
-    """Let kernels call a function that creates no arrays; for Python it stays as it is.
+def borrowing_kernel(function: Function) -> Function:
+    """Declare a kernel that counts no references to its arrays, and so cannot create any.
 
-    Entries from Python, files in the cache and machine code of its own would take longer than
-    the function itself (`tbgen.compiling.parts`). Where numba lacks what it takes to leave them
-    out, they are compiled, too, and the function again for every kind of integer.
+    Otherwise every call between compiled functions changes the counts of all arrays, atomically and
+    in memory shared by threads: half the time of kernels that visit single positions.
     """
-    return _part(function)
+    return kernel(function, **_BORROWS)
 
 
-def inlined_part(function: Function) -> Function:
-    """Declare a part whose code is inlined into its callers, however long it is.
+def part(function: Function, **options: Any) -> Function:
+    """Make a function that creates no arrays callable from kernels; Python calls it uncompiled.
 
-    For what is called for each cell of a row and does little more than a call takes, where LLVM
-    would leave it to be called.
+    Without `parts`, it has its own entries and machine code, for every kind of integer.
     """
-    return _part(function, **_INLINED)
-
-
-def _part(function: Function, **options: Any) -> Function:
     options = _OPTIONS | _BORROWS | options
-    if HAS_PARTS:
-        from tbgen.compiling.parts import compile_part
-
+    if compile_part is not None:
         compile_part(function, **options)
     else:
         overload(function, jit_options=options, strict=False)(lambda *types: function)
     return function
 
 
-def recursive_part(function: Function) -> Function:
-    """A part that calls itself, which numba allows no overload to do: a kernel where that is all.
+def inlined_part(function: Function) -> Function:
+    """Declare a part that is inlined into its callers, even if LLVM would not inline it."""
+    return part(function, **known_options(forceinline=True))
 
-    It passes on values of the run time only, never a literal: as a cached kernel it would crash
-    the process that loads it (numba issue 6061).
+
+def recursive_part(function: Function) -> Function:
+    """Declare a part that calls itself; without `parts` it is a kernel, since overloads cannot.
+
+    Its calls must not pass literals, which crash the process that loads a cached kernel (numba
+    issue 6061).
     """
-    return part(function) if HAS_PARTS else borrowing_kernel(function)
+    return part(function) if compile_part is not None else borrowing_kernel(function)
 
 
 use_compiler(part)
-
-
-@contextlib.contextmanager
-def rare_collections() -> Iterator[None]:
-    """Look for garbage rarely, while compiling: the compiler's own graphs are large and live."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-
 
 _thread = threading.local()
 
 
 @contextlib.contextmanager
 def compile_lock() -> Iterator[None]:
-    """Hold the machine's lock on the kernel cache, across processes.
-
-    A thread that holds it already goes on.
-    """
+    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant."""
     if getattr(_thread, "holds_lock", False):
         yield
         return
     with contextlib.ExitStack() as held:
         if CACHE_FOLDER is not None:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-            file = held.enter_context(open_lock(CACHE_FOLDER))
-            # Without locks several may compile the same, which only takes longer.
-            with contextlib.suppress(OSError):
+            file = held.enter_context(open_own(CACHE_FOLDER / "lock"))
+            with contextlib.suppress(OSError):  # a system without locks
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)
-        with borrow_lock():
-            yield
+        held.enter_context(borrow_lock())
+        yield
 
 
 @contextlib.contextmanager
 def borrow_lock() -> Iterator[None]:
-    """Compile under a lock that this thread holds, or the process that waits for this one."""
+    """Compile under a lock that this thread holds, or the process that started this one.
+
+    Garbage is collected rarely, since the compiler's graphs are large and in use.
+    """
+    thresholds = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])
     _thread.holds_lock = True
     try:
-        with rare_collections():
-            yield
+        yield
     finally:
         _thread.holds_lock = False
+        gc.set_threshold(*thresholds)

@@ -1,17 +1,17 @@
-"""Functions that only kernels call, compiled by numba without what Python callers need.
+"""Functions that only kernels call, compiled by numba without an interface to Python.
 
     one signature     signed integers of all kinds are passed as int64
     no entry          neither from Python nor from C, and no file in the cache
-    no machine code   a kernel has the code of its parts in its own
-    no optimisation   nor before it is in the kernel, where all of it is optimised at once
+    no machine code   a part is linked into each kernel that calls it
+    no optimisation   except within the kernel
 
-A kernel's tree of calls has two or three times as many functions as there are kernels, and all
-of this again for each of them took half of the time of compiling. Parts of parts would be
-optimised once for every level of the tree above them.
+There are two or three times as many parts as kernels; compiling these for each took half of the
+time. Parts of parts would be optimised once for every level of calls above them.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -21,16 +21,24 @@ from numba.core.compiler import Compiler
 from numba.core.typing.templates import infer_global
 from numba.extending import models, register_model
 
+_USED = (
+    JITCodeLibrary._finalize_final_module, JITCodeLibrary._optimize_final_module,
+    types.Dispatcher.get_call_type, types.IntEnumMember, types.signed_domain,
+)  # fmt: skip
+"""Names that numba may lack; see `tbgen.compiling.jit`."""
+
+if list(inspect.signature(Compiler).parameters)[2:3] != ["library"]:
+    raise ImportError("numba's compiler has another signature")
+
 
 class _Part(types.Dispatcher):  # type: ignore[misc]
-    """The type of a part in kernels: whatever signed integers it is called with, it gets int64.
+    """Type of a part in kernels: it takes int64 for all signed integers.
 
-    So it is compiled once, and not again for squares of an int8 array, members of an enum and
-    constants.
+    So it is compiled once for elements of int8 arrays, members of an enum and constants.
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """The signature of a call; the arguments are cast to it."""
+        """Return the signature to which the arguments of a call are cast."""
         return super().get_call_type(
             context, tuple(map(_widened, args)), {name: _widened(kws[name]) for name in kws}
         )
@@ -40,34 +48,26 @@ register_model(_Part)(models.OpaqueModel)
 
 
 def _widened(argument: Any) -> Any:
-    """The type that an argument of a part is cast to."""
     signed = isinstance(argument, types.IntEnumMember) or argument in types.signed_domain
     return types.int64 if signed else types.unliteral(argument)  # type: ignore[no-untyped-call]
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part: to be linked into kernels, and never turned into machine code.
+    """Code of a part, to be linked into kernels; all steps after linking are left out."""
 
-    numba has no word for that; this leaves out all that follows the linking of its own parts.
-    """
+    codegen = property(lambda self: self)
 
-    def _optimize_final_module(self) -> None:
-        """Do nothing: the kernel's module is optimised."""
+    def set_env(self, *arguments: Any) -> None:
+        """Do nothing."""
+
+    _optimize_final_module = set_env
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
-    @property
-    def codegen(self) -> Any:
-        """Return a null address of the function's environment."""
-        return self
-
-    def set_env(self, env_name: str, env: Any) -> None:
-        """Do nothing."""
-
 
 class _Compiler(Compiler):  # type: ignore[misc]
-    """numba's compiler, into a library of that kind."""
+    """numba's compiler with a `_Library`."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *arguments: Any) -> None:
         library = _Library(target.codegen(), "part")  # type: ignore[no-untyped-call]
@@ -75,11 +75,11 @@ class _Compiler(Compiler):  # type: ignore[misc]
 
 
 _parts: list[Callable[..., Any]] = []
-"""The compiled parts: numba's types do not keep them alive."""
+"""The compiled parts, to which numba's types have only weak references."""
 
 
 def compile_part(function: Callable[..., Any], **options: Any) -> None:
-    """Let kernels call a function; it is compiled with these options of `numba.njit`."""
+    """Make a function callable from kernels; `options` are those of `numba.njit`."""
     options |= {"pipeline_class": _Compiler, "no_cpython_wrapper": True}
     compiled = njit(**options)(function)
     _parts.append(compiled)

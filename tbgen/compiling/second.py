@@ -1,13 +1,13 @@
-"""A second process that compiles kernels into the cache, beside this one.
+"""Second process that compiles kernels into the cache, beside this one.
 
-    start_beside     the process, if the machine has a core, memory and a cache for it
-    is_compiled      whether what has a name has been compiled on this machine, to its end
-    note_compiled    that it has
+    start_beside     start the process, if there is a core, memory and a cache for it
+    is_compiled      return whether the kernels of a name have been compiled on this machine
+    note_compiled    record that they have
 
-To compile takes seconds, and numba does one thing at a time: with two processes the first build on
-a machine takes two thirds as long (docs/measurements/compiling.md). The first process holds the
-lock of the cache (`jit.compile_lock`), and the second one compiles under it. It is started afresh
-and not forked, since neither threads nor the compiler survive that.
+numba compiles in one thread. With two processes the first build on a machine takes two thirds as
+long (docs/measurements/compiling.md). The first process holds the lock of the cache
+(`jit.compile_lock`), and the second one compiles under it. The second process is not forked, since
+neither threads nor the compiler survive that.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import subprocess
 from collections.abc import Callable
 
 from tbgen.compiling.folder import PACKAGE
-from tbgen.compiling.internals import HAS_DIGESTS
-from tbgen.compiling.jit import CACHE_FOLDER
+from tbgen.compiling.jit import CACHE_FOLDER, KernelCache
 from tbgen.indexing.systems import own_python, usable_cores
 
 _COMPILE = """
@@ -31,34 +30,34 @@ module, function = sys.argv[1:]
 with borrow_lock():
     getattr(import_permanently(module), function)()
 """
-"""What the second process runs. Its standard input is a pipe that nobody writes to: it is at its
-end when the first process is, however that ended, and then the second one ends, too."""
+"""Code of the second process. Its standard input is a pipe without data, which closes when the
+first process ends in any way; then the second process exits."""
 
 
 def is_compiled(what: str) -> bool:
-    """Return whether `note_compiled` has been called of these very sources on this machine."""
+    """Return whether `note_compiled` was called with these sources on this machine."""
     return CACHE_FOLDER is not None and (CACHE_FOLDER / f"{what}-compiled").exists()
 
 
 def note_compiled(what: str) -> None:
-    """Say that nothing of it is left to be compiled; where that cannot be kept, nobody knows."""
+    """Record that all kernels of a name are compiled, if the cache can be written."""
     if CACHE_FOLDER is not None:
         with contextlib.suppress(OSError):
             (CACHE_FOLDER / f"{what}-compiled").touch()
 
 
 def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
-    """A process that calls a function; None where it would help nobody, or there is no room.
+    """Call a module's function without arguments in a second process; None if there is none.
 
-    function : of a module, without arguments; what it compiles is in the cache when it returns
+    When the process ends, the kernels that the function has compiled are in the cache.
     """
-    # numba's own cache is unsafe while two processes write it (numba issue 4807).
-    if CACHE_FOLDER is None or not HAS_DIGESTS or usable_cores() == 1:
+    # Two processes must not write numba's own cache (numba issue 4807).
+    if CACHE_FOLDER is None or KernelCache is None or usable_cores() == 1:
         return None
     paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     settings = {"NUMBA_CACHE_DIR": str(CACHE_FOLDER), "PYTHONPATH": os.pathsep.join(paths)}
-    # In a group of its own, Ctrl-C reaches this process only; and what goes wrong there shows as
-    # kernels that are still to be compiled here.
+    # A process group of its own, so that Ctrl-C reaches only this process. If the second process
+    # fails, this process compiles the missing kernels.
     with contextlib.suppress(OSError):
         return subprocess.Popen(
             own_python("-c", _COMPILE, function.__module__, function.__name__),

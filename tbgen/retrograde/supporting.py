@@ -20,8 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer
 from tbgen.indexing.geometry import Inner
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
@@ -163,7 +162,7 @@ def load_plane(
     return plane
 
 
-@lent
+@by_pointer
 class _Scratch(NamedTuple):
     """Buffers for one position of a supporting table with G groups."""
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import SQUARES
@@ -23,7 +22,7 @@ PAIRS = 256
 """Size of a list of pairs: an attacker, and a piece of the other side that it attacks."""
 
 
-@lent
+@by_pointer
 class Places(NamedTuple):
     """Tables for converting slots to boards and back."""
 
@@ -108,7 +107,7 @@ def move(squares, board, source, target):
             squares[i] = target
 
 
-@lent
+@by_pointer
 class Desk(NamedTuple):
     """Boards and lists of one thread."""
 

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area
@@ -32,7 +31,7 @@ STRIDE = SQUARES
 """Slots per row of a plane in memory, if there is an inner piece."""
 
 
-@lent
+@by_pointer
 class Frame(NamedTuple):
     """Arrays of one layout. Shapes: L leads, M mids, N men, G groups of identical men."""
 

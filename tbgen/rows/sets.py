@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
 from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, canonical
 from tbgen.rows.records import (
@@ -49,7 +48,7 @@ _LISTED = 16
 and lists of all rows would take a quarter of the memory of the rows."""
 
 
-@lent
+@by_pointer
 class Frontier(NamedTuple):
     """Sparse set of positions: rows, and for each lead a list of the nonempty ones.
 

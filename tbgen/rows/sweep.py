@@ -26,8 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES
 from tbgen.rows.bitsets import EMPTY, FULL
 from tbgen.rows.frame import LEADS, MIDS, Frame
@@ -44,7 +43,7 @@ FEW_ROWS = 8
 costs a search for each move; a scan of lines takes the same time for any number of rows."""
 
 
-@lent
+@by_pointer
 class Scratch(NamedTuple):
     """Buffers of one thread for one lead (M mids)."""
 

@@ -29,8 +29,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.compiling.jit import part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -149,7 +148,7 @@ class Palette(NamedTuple):
         return {code: count for code, count in found if count}
 
 
-@lent
+@by_pointer
 class Supports(NamedTuple):
     """Tables that captures lead to. Shapes: T tables, this one included; S slots of the others.
 
@@ -165,7 +164,7 @@ class Supports(NamedTuple):
     """
 
 
-@lent
+@by_pointer
 class Arrays(NamedTuple):
     """Arrays of the picture above and scalar parameters, as passed to kernels.
 

@@ -34,8 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, compile_lock, part
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.arrays import Arrays, Members, Numbers
@@ -60,7 +59,7 @@ from tbgen.verify.report import Wrong
 from tbgen.verify.values import orders_of_keys
 
 
-@lent
+@by_pointer
 class ChaseGraph(NamedTuple):
     """Arrays of the picture above, and one flag per edge. Shapes: N chasers, C chases."""
 
@@ -74,7 +73,7 @@ class ChaseGraph(NamedTuple):
     """bool (edges,): the answer gives check."""
 
 
-@lent
+@by_pointer
 class Victims(NamedTuple):
     """Pieces chased by the winner, for edges inside a possible pattern.
 

@@ -23,8 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, compile_lock, part
 from tbgen.indexing.slots import squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
 from tbgen.rules.board import MAX_MOVES
@@ -36,7 +35,7 @@ from tbgen.verify.moves import Ranges, list_moves, list_rows, load_key, new_row,
 from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
 
-@lent
+@by_pointer
 class ChaseBoards(NamedTuple):
     """Position, and the boards after a chase and after its answer.
 

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.compiling.jit import part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.groups import Group
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import ABLE_TO_CHASE
@@ -58,7 +57,7 @@ LANES = 32
 """Number of places processed together: loops of this length are vectorised."""
 
 
-@lent
+@by_pointer
 class Index(NamedTuple):
     """Tables of a layout. Shapes: M attackers, G groups (the last is the innermost), L leads."""
 
@@ -121,7 +120,7 @@ class Index(NamedTuple):
     """int64 (words,): the layout, for the scalar functions of `tbgen.indexing.slots`."""
 
 
-@lent
+@by_pointer
 class BoardState(NamedTuple):
     """Position and buffers of one thread. Shapes as in `Index`."""
 

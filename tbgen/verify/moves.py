@@ -23,8 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.rules.moves import piece_moves
@@ -145,7 +144,7 @@ _FIRST_ROOM = 1 << 15
 """Capacity of a list; if it is too small, the list is made again with more."""
 
 
-@lent
+@by_pointer
 class Lists(NamedTuple):
     """Lists written by a kernel; the last row of each receives entries beyond its capacity."""
 

@@ -61,7 +61,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import by_pointer
 from tbgen.indexing import Side
 from tbgen.indexing.scalar import scalar
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
@@ -162,7 +162,7 @@ NO_KEY = key_of_code(0, 255, 128, 127)
 """Key of code 0, below every loss."""
 
 
-@lent
+@by_pointer
 class Values(NamedTuple):
     """Lookup tables of ranks, for kernels.
 
@@ -288,7 +288,7 @@ attack that can be chased; none of these.
 """
 
 
-@lent
+@by_pointer
 class Marks(NamedTuple):
     """Lookup tables of marks, for kernels. Shapes: M marks of either side to move; 0 is none."""
 

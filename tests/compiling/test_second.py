@@ -79,7 +79,7 @@ def test_a_failure_only_ends_the_second_compiler() -> None:
 
 
 def test_none_is_started_without_a_gain(monkeypatch: pytest.MonkeyPatch) -> None:
-    without = ("usable_cores", lambda: 1), ("CACHE_FOLDER", None), ("HAS_DIGESTS", False)
+    without = ("usable_cores", lambda: 1), ("CACHE_FOLDER", None), ("KernelCache", None)
     for name, value in without:
         with monkeypatch.context() as changed:
             changed.setattr(second, name, value)

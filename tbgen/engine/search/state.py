@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.engine.search.geometry import FILE_OF, LINES, RANK_OF
 from tbgen.engine.search.kinds import KING, PHASES, ROOK
 from tbgen.engine.search.network import EMPTY_HIDDEN, HIDDEN, add_hidden, move_hidden
@@ -95,7 +94,7 @@ STATE = np.dtype(
 """Layout of a search's record."""
 
 
-@lent
+@by_pointer
 class Shared(NamedTuple):
     """Memory shared by all threads of a search."""
 

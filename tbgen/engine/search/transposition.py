@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.fetching import fetch
 from tbgen.compiling.jit import part
+from tbgen.compiling.prefetching import prefetch
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
@@ -59,7 +59,7 @@ def fetch_bucket(shared, key):
     key : int64; hash key of the position
     """
     table = shared.table
-    fetch(table, _bucket(table, key))
+    prefetch(table, _bucket(table, key))
 
 
 @part

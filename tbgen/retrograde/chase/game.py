@@ -29,8 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer
 
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
@@ -41,7 +40,7 @@ Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 
-@lent
+@by_pointer
 class PatternGraph(NamedTuple):
     """The edges between offence nodes and reply nodes."""
 
@@ -55,7 +54,7 @@ class PatternGraph(NamedTuple):
     """bool (edges,): the reply is no check, and attacks nothing anew."""
 
 
-@lent
+@by_pointer
 class _Backwards(NamedTuple):
     """Reversed edges, and scratch for removed nodes."""
 
@@ -168,7 +167,7 @@ def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools
         _k_safe(graph, backwards, safe, inside)
 
 
-@lent
+@by_pointer
 class Conditions(NamedTuple):
     """Conditions of the exact stage on pairs (reply, offence that follows it).
 

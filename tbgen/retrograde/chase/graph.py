@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.retrograde.chase.game import Conditions, PatternGraph, winning_replies
@@ -63,7 +62,7 @@ _ROOM = 4096
 doubled if one candidate alone needs more."""
 
 
-@lent
+@by_pointer
 class Suspects(NamedTuple):
     """Loss candidates, each with the pieces that it must chase."""
 
@@ -103,7 +102,7 @@ def _node(row, square, victim, suspects):
     return suspects.node_start[c] + count_bits(lo) + count_bits(hi & (BIT[victim, 1] - ONE))
 
 
-@lent
+@by_pointer
 class Draft(NamedTuple):
     """Part of the graph while it is built; the arrays are filled from the front."""
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
 from tbgen.rows.boards import Places, copy, find, make_desk, move, set_up
@@ -27,7 +26,7 @@ from tbgen.rules.moves import generate_moves
 ELEPHANT = int(PieceType.ELEPHANT)
 
 
-@lent
+@by_pointer
 class Setting(NamedTuple):
     """Data of a search for one winner's direct wins."""
 

@@ -9,11 +9,10 @@ import pytest
 from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
-from tbgen.compiling.jit import borrowing_kernel, kernel, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, kernel, part
 
 
-@lent
+@by_pointer
 class Inner(NamedTuple):
     """Lent tuple inside another."""
 
@@ -21,7 +20,7 @@ class Inner(NamedTuple):
     scale: float
 
 
-@lent
+@by_pointer
 class Outer(NamedTuple):
     """Lent tuple with a field of every kind."""
 

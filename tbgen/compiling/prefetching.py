@@ -1,9 +1,9 @@
 # mypy: allow-untyped-calls
-"""Fetching memory before it is read, which Python has no word for.
+"""Prefetch of memory, which Python cannot express.
 
-A look into a large table at a random place waits for memory about as long as a hundred
-additions take; asked for in time, it is there: a quarter of the engine's speed with a hash table
-of 256 MiB (docs/measurements/compiling.md). It takes what numba documents of extensions, no more.
+Reading a random place of a large table takes as long as a hundred additions, unless its memory is
+prefetched: without this, the engine with a hash table of 256 MiB is a fifth slower
+(docs/measurements/compiling.md). Only documented extensions of numba are used.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-_READ, _KEEP, _DATA = 0, 3, 1
-"""What LLVM's `prefetch` asks for: to read, into the nearest cache, no instructions."""
+_READ, _NEAREST_CACHE, _DATA = 0, 3, 1
+"""Arguments of LLVM's `prefetch`."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fetch(typing: Any, array: Any, index: Any) -> Any:
-    """Begin to load the row `index` of an array of two dimensions; a hint, without an effect."""
+def prefetch(typing: Any, array: Any, index: Any) -> Any:
+    """Begin to load the row `index` of a two-dimensional array into the cache; a hint only."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-        stride = builder.extract_value(view.strides, 0)
         start = builder.ptrtoint(view.data, ir.IntType(64))
-        address = builder.add(start, builder.mul(arguments[1], stride))
+        address = builder.add(
+            start, builder.mul(arguments[1], builder.extract_value(view.strides, 0))
+        )
         pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
         number = ir.IntType(32)
         takes = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
         function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], takes)
-        builder.call(function, [pointer, number(_READ), number(_KEEP), number(_DATA)])
+        builder.call(function, [pointer, *map(number, (_READ, _NEAREST_CACHE, _DATA))])
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate

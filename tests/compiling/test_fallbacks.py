@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from tbgen.compiling import internals, jit
+from tbgen.compiling import jit
 from tbgen.tables import TableFile
 from tests.kits.paths import DOCS, ROOT
 
@@ -37,17 +37,16 @@ import json, sys
 from enum import IntEnum
 from typing import NamedTuple
 import numpy as np
-from tbgen.compiling import internals
-from tbgen.compiling.fetching import fetch
-from tbgen.compiling.jit import borrowing_kernel, inlined_part, kernel, part
-from tbgen.compiling.lending import lent
+from tbgen.compiling import jit
+from tbgen.compiling.prefetching import prefetch
+from tbgen.compiling.jit import borrowing_kernel, by_pointer, inlined_part, kernel, part
 
-@lent
+@by_pointer
 class Inner(NamedTuple):
     numbers: np.ndarray
     scale: int
 
-@lent
+@by_pointer
 class Outer(NamedTuple):
     inner: Inner
     square: np.ndarray
@@ -83,7 +82,7 @@ def scaled(inner, at):
 
 @borrowing_kernel
 def read(outer, at):
-    fetch(outer.square, at)
+    prefetch(outer.square, at)
     return scaled(outer.inner, at) + outer.square[at, 1]
 
 small = np.array([-128, -1, 0, 5, 127], np.int8)
@@ -92,8 +91,8 @@ assert total(small, 9) == total(small.astype(np.int64), np.int64(9)) == by_pytho
 assert made(4).tolist() == [shifted(at, 2) for at in range(4)]
 assert read(Outer(Inner(small, 3), np.arange(10).reshape(5, 2)), 4) == 3 * 127 + 9
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in (total, made))
-has = [internals.HAS_PARTS, internals.HAS_DIGESTS, internals.HAS_LENDING]
-has += [internals.has_indices(), internals.known_options(_nrt=0)]
+has = [jit.compile_part, jit.KernelCache, sys.modules.get("tbgen.compiling.pointers")]
+has = [each is not None for each in has] + [jit.known_options(_nrt=0)]
 print(json.dumps([*has, hits]))
 """
 
@@ -112,17 +111,16 @@ def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
 
 def test_the_installed_numba_has_the_internals() -> None:
     """Otherwise every build would silently be slower."""
-    assert internals.HAS_PARTS
-    assert internals.HAS_DIGESTS
-    assert internals.HAS_LENDING
-    assert internals.has_indices()
-    assert internals.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
+    assert None not in (jit.compile_part, jit.KernelCache)
+    assert jit.by_pointer.__module__ == "tbgen.compiling.pointers"
+    assert jit.prepare_compiler()
+    assert jit.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
 
 
 def test_kernels_without_the_internals(tmp_path: Path) -> None:
-    assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 4 + [{}, 0]
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 3 + [{}, 0]
     # They are kept as numba itself keeps them.
-    assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 4 + [{}, 3]
+    assert json.loads(hidden(tmp_path, KERNELS)) == [False] * 3 + [{}, 3]
 
 
 @pytest.mark.certification
@@ -160,8 +158,7 @@ def read(values, at):  # type: ignore[no-untyped-def]
 
 
 def test_borrowing_kernels_do_not_wrap_negative_indices() -> None:
-    assert internals.has_indices()
-    jit.prepare_compiler()
+    assert jit.prepare_compiler()
     if jit.CHECK_BOUNDS:
         pytest.skip("an index out of bounds is an error here")
     compiled = njit(boundscheck=False, **jit._BORROWS)(read)
