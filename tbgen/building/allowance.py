@@ -59,7 +59,7 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     root : the folder that contains `proc` and `sys`
     """
     own = _own(root)
-    limits = [(asked, "what was asked for") if asked else (_free(root) + own.memory, "free memory")]
+    limits = [(asked, "the requested memory") if asked else (_free(root) + own.memory, "free memory")]
     for group in _groups(root):
         room = _room(group)
         if room is not None:
@@ -85,12 +85,12 @@ def require_kernels_memory(asked: int) -> None:
     Raises `MemoryError` if the limit of the process is too low, `InputError` if `asked` is.
     """
     if usable_memory().memory < KERNELS_BYTES:
-        raise MemoryError("kernels take more than this process may use")
+        raise MemoryError("compiled kernels need more memory than this process may use")
     if 0 < asked < KERNELS_BYTES:
         least = f"{KERNELS_BYTES >> 20}MiB"
         raise InputError(
-            f"compiled kernels alone take {least} of memory, and --memory allows less",
-            f"say --memory {least}, or more",
+            f"compiled kernels alone need {least} of memory, more than --memory allows",
+            f"use --memory {least} or more",
         )
 
 

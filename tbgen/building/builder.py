@@ -379,7 +379,7 @@ class Builder:
             try:
                 held.enter_context(locked(lock, wait=False))
             except BlockingIOError:
-                raise BusyError("another build is at it") from None
+                raise BusyError("another build has locked it") from None
             remove_leftovers(self.directory, written)
             yield
 

@@ -116,7 +116,7 @@ class Exchange:
         except (ImportError, ValueError) as error:
             raise InputError(
                 f"{excerpt(self.address)} is no address to exchange tables by: {error}",
-                "as s3://bucket/folder, with what fsspec needs for it on every machine",
+                "use one like s3://bucket/folder, and install its fsspec package on every machine",
             ) from error
         system.invalidate_cache()
         try:

@@ -64,5 +64,5 @@ def require_patience(totals: Totals, *, confirmed: bool) -> None:
     if totals.seconds > LONG_SECONDS and not confirmed:
         raise InputError(
             f"{totals.tables} tables take about {totals.seconds / 3600:,.0f} hours",
-            "say --yes to build them all the same; tbgen plan lists them",
+            "confirm with --yes; tbgen plan lists them",
         )

@@ -108,7 +108,7 @@ class StateFile:
             if not self._is_loaded:
                 raise
             raise InputError(
-                f"{self.path.name} is no state that this table can go on from",
+                f"{self.path.name} is no usable state of this table",
                 f"remove {self.path}, and build again",
             ) from error
 

@@ -137,7 +137,7 @@ def _resolve(
     if len(found) > 1:
         raise MoveTextError(
             f"{excerpt(text)} could be {' or '.join(move.iccs for move in found)}",
-            "say which of the pieces on the file moves, or write the squares",
+            "state which piece on the file moves, or write the squares",
         )
     if not found:
         raise MoveTextError(f"{excerpt(text)} is not legal", _choices(position, meant))

@@ -79,11 +79,11 @@ def fetch(
         if path.exists():
             if hash_of(path) != (entry.bytes, entry.sha256):
                 raise FetchError(
-                    f"{path} is there, and is another file than the index lists",
+                    f"{path} exists, and differs from the file in the index",
                     "move it away, or choose another directory with --tables",
                 )
             return False
-        hint = "name another source with --from; the same command goes on with what has come"
+        hint = "name another source with --from; the same command resumes the download"
         with continuing(path) as part:
             _first_answer(sources, lambda source: _continue(part, entry, source, report), hint)
         return True

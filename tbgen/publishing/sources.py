@@ -65,7 +65,7 @@ def source_of(address: str) -> Source:
         return DirectorySource(Path(address))
     if scheme[1].lower() not in ("http", "https"):
         raise InputError(
-            f"{excerpt(address, 80)}: {scheme[1]} is not spoken",
+            f"{excerpt(address, 80)}: {scheme[1]} is not supported",
             "give an address that begins with https:// or http://, or a directory",
         )
     return WebSource(address)
@@ -164,11 +164,11 @@ class WebSource:
             request = urllib.request.Request(address, headers=headers)
             answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
         if answer is None:
-            raise SourceError(0, f"{excerpt(address, 80)}: no way to get it")
+            raise SourceError(0, f"{excerpt(address, 80)}: cannot be retrieved")
         with answer:
             partial = offset and answer.status == 206
             if partial and not _begins_at(answer, offset):
-                raise SourceError(0, f"{excerpt(address, 80)}: another range than was asked for")
+                raise SourceError(0, f"{excerpt(address, 80)}: the server sent another range")
             yield answer, address, offset if partial else 0
 
 

@@ -36,7 +36,7 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
     try:
         return Attempt(function(*arguments))
     except Exception as error:
-        error.add_note("there:\n" + "".join(traceback.format_exception(error)))
+        error.add_note("in the worker:\n" + "".join(traceback.format_exception(error)))
         # The file name of an `OSError` is not among its `args`.
         parts: Any = error.__reduce__()[1]
         return Attempt(error=(type(error), parts, error.__dict__))

@@ -169,13 +169,13 @@ class Cluster(Executor):
         declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
         if not any(declared):
             raise InputError(
-                "the dask workers do not say how much memory tables may take",
+                "the dask workers do not declare memory for tables",
                 "start them with --resources memory=8e9, in bytes (docs/cluster.md)",
             )
         return int(max(declared))
 
 
-_GONE = "the scheduler has lost it"
+_GONE = "the scheduler was lost"
 
 
 def _connected(address: str, security: Any) -> Any:

@@ -200,7 +200,7 @@ class ReadyQueue:
             free += running.memory
             if free >= memory:
                 return running.until, free - memory
-        raise AssertionError("what is kept for a job is no more than there is")
+        raise AssertionError("no job has more memory reserved than exists")
 
 
 def _longest_paths(jobs: dict[str, Job], needs: dict[str, list[str]]) -> dict[str, float]:

@@ -102,10 +102,10 @@ def test_groups_of_version_two(tmp_path: Path) -> None:
 
 def test_a_requested_amount_replaces_free_memory_but_no_limit(tmp_path: Path) -> None:
     root = machine(tmp_path, SECOND.format(top="/"), MEMBER_OF_SECOND.format(path="/"))
-    assert usable_memory(5000 * MIB, root)[:2] == (5000 * MIB, "what was asked for")
+    assert usable_memory(5000 * MIB, root)[:2] == (5000 * MIB, "the requested memory")
     second(root / "sys/fs/cgroup", 700, 600)
     assert usable_memory(5000 * MIB, root)[:2] == (200 * MIB, GROUP)
-    assert usable_memory(150 * MIB, root)[:2] == (150 * MIB, "what was asked for")
+    assert usable_memory(150 * MIB, root)[:2] == (150 * MIB, "the requested memory")
 
 
 def test_limits_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def test_kernels_are_not_compiled_without_memory(tmp_path: Path) -> None:
     )
     assert result.returncode == 2
     assert "KRK needs at least 272 MiB" in result.stderr
-    assert "kernels are still to be compiled, and may use 200 MiB (what was" in result.stderr
+    assert "kernels are still to be compiled, and may use 200 MiB (the req" in result.stderr
 
 
 @pytest.mark.parametrize("options", [(), ("--closure",)])

@@ -38,7 +38,7 @@ def test_missing_kernels_are_part_of_the_need(
 def test_a_proof_needs_memory_for_its_kernels(option: tuple[str, ...]) -> None:
     tables = ("--rules", "check", "--tables", built("KRK"))
     result = run("verify", "KRK", *tables, "--memory", "1", *option)
-    assert_says(result, 2, "say --memory 100MiB")
+    assert_says(result, 2, "use --memory 100MiB")
 
 
 def test_a_build_beyond_all_memory(tmp_path: Path) -> None:
