@@ -42,7 +42,7 @@ class Allowance(NamedTuple):
     """Bytes of address space, for memory and mapped files; `sys.maxsize` without a limit."""
 
 
-class _Own(NamedTuple):
+class _Usage(NamedTuple):
     """Memory that this process occupies, in bytes."""
 
     addresses: int
@@ -58,17 +58,19 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
     asked : bytes requested in place of free memory, 0 for none
     root : the folder that contains `proc` and `sys`
     """
-    own = _own(root)
-    limits = [(asked, "the requested memory") if asked else (_free(root) + own.memory, "free memory")]
+    used = _usage(root)
+    limits = [
+        (asked, "the requested memory") if asked else (_free(root) + used.memory, "free memory")
+    ]
     for group in _groups(root):
         room = _room(group)
         if room is not None:
-            limits.append((room + own.memory, "the limit of the control group"))
+            limits.append((room + used.memory, "the limit of the control group"))
     data, addresses = _rlimit(resource.RLIMIT_DATA), _rlimit(resource.RLIMIT_AS)
     if data is not None:
-        limits.append((data - own.data + own.memory, "ulimit -d"))
+        limits.append((data - used.data + used.memory, "ulimit -d"))
     if addresses is not None:
-        limits.append((addresses - own.addresses + own.memory, "ulimit -v"))
+        limits.append((addresses - used.addresses + used.memory, "ulimit -v"))
     memory, limit = min(limits)
     return Allowance(max(0, memory), limit, sys.maxsize if addresses is None else addresses)
 
@@ -94,12 +96,12 @@ def require_kernels_memory(asked: int) -> None:
         )
 
 
-def _own(root: Path) -> _Own:
+def _usage(root: Path) -> _Usage:
     words = _read(root / "proc/self/statm").split()
     if not words:
-        return _Own(0, 0, 0)
+        return _Usage(0, 0, 0)
     size, resident, shared, data = (int(words[at]) * _PAGE for at in (0, 1, 2, 5))
-    return _Own(size, resident - shared, data)
+    return _Usage(size, resident - shared, data)
 
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")

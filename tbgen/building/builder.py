@@ -118,7 +118,7 @@ class Built:
     size: int | None = None
     """Bytes of the file; None if the table was already finished."""
     seconds: float = 0.0
-    gone_on_from: tuple[int, int] | None = None
+    resumed_at: tuple[int, int] | None = None
     """Order and plies of the checkpoint that was resumed; None without one, or if not recorded."""
 
 
@@ -190,7 +190,7 @@ class Builder:
         with self._lock(task.material):
             finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
             name = finished or self._name(task.material, task.metric or Metric.DTM)
-            done = finished is not None and not task.anew
+            done = finished is not None and not task.rebuild
             self.progress.table(next(numbers), total, name, done)
             if done:
                 # Raises an error if the finished table is damaged.
@@ -219,11 +219,11 @@ class Builder:
             for child in material.supporting()
         )
         choices = attempts(task, self.rule_set, support_dtm)
-        self._need(material, choices[0][1])
+        self._require_memory(material, choices[0][1])
         self._load_kernels(material)
         # The build record excludes the time for loading kernels.
         started, cpu_started = time.perf_counter(), time.process_time()
-        for choice, codes in choices[self._first_of(material, choices) :]:
+        for choice, codes in choices[self._first_choice(material, choices) :]:
             try:
                 size, spent = self._solve_and_write(material, choice, codes)
             except LimitExceededError:
@@ -239,7 +239,9 @@ class Builder:
             return Built(name, size, seconds)
         raise AssertionError("the last attempt ends in a table or an error")
 
-    def _need(self, material: Material, codes: CodeSpace, width: int = 1) -> tuple[MemoryNeed, int]:
+    def _require_memory(
+        self, material: Material, codes: CodeSpace, width: int = 1
+    ) -> tuple[MemoryNeed, int]:
         """Return the memory need of a table, and the memory allowed, in bytes.
 
         Raises `NotEnoughMemoryError` if too little is allowed.
@@ -258,7 +260,7 @@ class Builder:
 
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
         """Return storage in memory if the arrays fit, else in files beside the tables."""
-        need, available = self._need(material, codes, width)
+        need, available = self._require_memory(material, codes, width)
         if need.in_memory * MARGIN <= available:
             return Storage(self.directory)
         return DiskStorage(self.directory, available - need.working)
@@ -281,7 +283,7 @@ class Builder:
             warm_up_wide()
             self.progress.phase(phase, 0, 0, 0)
 
-    def _first_of(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
+    def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
         """Return the index of the first choice to try: that of a checkpoint, else 0.
 
         Choices before that of a checkpoint have failed already.

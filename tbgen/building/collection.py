@@ -48,7 +48,7 @@ class SilentProgress:
     """`Progress` of a worker, which reports nothing and records the resumed checkpoint."""
 
     def __init__(self) -> None:
-        self.gone_on_from: tuple[int, int] | None = None
+        self.resumed_at: tuple[int, int] | None = None
         """Order and plies of the resumed checkpoint."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
@@ -57,7 +57,7 @@ class SilentProgress:
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Record the order and plies of a resumed checkpoint."""
         if name == "resuming":
-            self.gone_on_from = order, plies
+            self.resumed_at = order, plies
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """Report nothing."""
@@ -90,7 +90,7 @@ class OneTable:
         )  # fmt: skip
         try:
             built = builder.task_runner(1)(start)
-            return replace(built, gone_on_from=watch.gone_on_from)
+            return replace(built, resumed_at=watch.resumed_at)
         except NotEnoughMemoryError as error:
             raise LostError(str(error)) from error
         except MemoryError as error:
@@ -124,7 +124,7 @@ class Collection:
 
     def _is_finished(self, task: Task) -> bool:
         found = finished_table(self.directory, task.material, self.rule_set, task.metric)
-        return found is not None and not task.anew
+        return found is not None and not task.rebuild
 
     def planned(self, threads: int) -> list[PlannedTable]:
         """Return the missing tables with their costs, planned once for each number of threads."""
@@ -165,12 +165,12 @@ class Collection:
         observer: Observer,
         *,
         keep_going: bool,
-        bring: Callable[[Iterable[Built]], None] = lambda built: None,
+        download: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
         """Build missing tables by an executor of `OneTable`; check finished ones in this process.
 
         jobs : the result of `jobs()`, with memory that the executor can give
-        bring : copies built tables to this directory, if workers have another one
+        download : copies built tables to this directory, if workers have another one
 
         Raises `InputError` if a built table is not in this directory afterwards.
         """
@@ -178,7 +178,7 @@ class Collection:
         finished = [task for task in self.work if task.material.name not in keys]
         outcome = run(jobs_of(finished), InProcess(self.one_table(1)), observer)
         rest = run(jobs, executor, observer, keep_going=keep_going)
-        bring(rest.results.values())
+        download(rest.results.values())
         self._require_present(rest.results.values())
         return Outcome(
             outcome.results | rest.results,

@@ -93,7 +93,7 @@ class Exchange:
     def synchronise(self, collection: Collection) -> None:
         """Prepare a build: download finished tables, and upload needed tables of this directory."""
         directory, rule_set = collection.directory, collection.rule_set
-        wanted = [task.material for task in collection.work if not task.anew]
+        wanted = [task.material for task in collection.work if not task.rebuild]
         self.get_finished(wanted, directory, rule_set)
         there = self.names()
         below = {m for task in collection.unfinished for m in task.material.supporting()}
@@ -146,7 +146,7 @@ class RemoteTable:
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:
             folder, rule_set = Path(scratch), self.table.rule_set
             wanted = task.material.supporting()
-            if not task.anew:
+            if not task.rebuild:
                 wanted = [task.material, *wanted]
             self.exchange.get_finished(wanted, folder, rule_set)
             built = replace(self.table, directory=folder)(start)

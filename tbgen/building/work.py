@@ -34,7 +34,7 @@ class Task:
     material: Material
     metric: Metric | None
     """Metric that the table must have; None for any."""
-    anew: bool = False
+    rebuild: bool = False
     """Whether to build the table even if it is finished."""
 
 

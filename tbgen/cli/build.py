@@ -225,7 +225,7 @@ def _on_cluster(
         exchange.synchronise(collection)
         function = RemoteTable(collection.one_table(threads), exchange)
 
-    def bring(built: Iterable[Built]) -> None:
+    def download(built: Iterable[Built]) -> None:
         if exchange is not None:
             exchange.get_built(built, collection.directory)
 
@@ -236,7 +236,7 @@ def _on_cluster(
         forecast = Forecast(listed, workers)
         with SetProgress(len(collection.work), forecast, elsewhere=True) as progress:
             return progress, collection.build_by_executor(
-                listed, executor, progress, keep_going=keep_going, bring=bring
+                listed, executor, progress, keep_going=keep_going, download=download
             )
 
 

@@ -143,8 +143,8 @@ class SetProgress(BuildProgress, Observer):
         self._plan.finished(start, result)
         if self._elsewhere:
             self.table(self.ends.total(), self._total, result.name, result.size is None)
-            if result.gone_on_from is not None:
-                order, plies = result.gone_on_from
+            if result.resumed_at is not None:
+                order, plies = result.resumed_at
                 self.say(f"{self._label}: resumed from a saved state: order {order}, ply {plies}")
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)

@@ -50,7 +50,7 @@ class Stream:
 
     def read(self, most: int) -> bytes:
         """Read at most `most` bytes; empty at the end."""
-        with _told(self._what, self._watch):
+        with _source_errors(self._what, self._watch):
             found = self._stream.read1(most)
             if self._watch.reason and not found:
                 raise EOFError
@@ -90,7 +90,7 @@ class DirectorySource:
         Raises `SourceError`, also while bytes are read.
         """
         what, watch = f"{self}/{file}", Watch()
-        with _told(what, watch):
+        with _source_errors(what, watch):
             opened = os.fdopen(open_to_read(self._directory / file), "rb")
         with opened:
             opened.seek(offset)
@@ -160,7 +160,7 @@ class WebSource:
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:
             headers["Range"] = f"bytes={offset}-"
-        with _told(address, watch):
+        with _source_errors(address, watch):
             request = urllib.request.Request(address, headers=headers)
             answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
         if answer is None:
@@ -183,7 +183,7 @@ def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
 
 
 @contextlib.contextmanager
-def _told(what: str, watch: Watch) -> Iterator[None]:
+def _source_errors(what: str, watch: Watch) -> Iterator[None]:
     """Convert errors of all lower layers to a `SourceError` that names the address."""
     try:
         yield

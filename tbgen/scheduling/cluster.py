@@ -128,14 +128,14 @@ class Cluster(Executor):
         memory = min(max(start.memory, self._floor), self._most)
         # A worker runs one job at a time, which may use all cores of the worker.
         given = replace(start, memory=memory, beside=1)
-        there = self._client.submit(
+        remote = self._client.submit(
             attempt, self._function, given,
             key=f"{start.job.key}-{self._run}-{self._submitted}", pure=False,
             priority=round(start.path * 1000), resources={RESOURCE: memory},
         )  # fmt: skip
-        here: Future[Any] = Future()
-        there.add_done_callback(lambda done: _hand_over(done, here))
-        return here
+        local: Future[Any] = Future()
+        remote.add_done_callback(lambda done: _complete(local, done))
+        return local
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait like any executor; if the scheduler is lost, all jobs are set aside."""
@@ -194,18 +194,18 @@ def _connected(address: str, security: Any) -> Any:
     return client
 
 
-def _hand_over(there: Any, here: Future[Any]) -> None:
-    """Complete `here`, a future of this process, from the finished future `there` of dask."""
-    if there.status == "cancelled":
-        _end(here, PostponedError(_GONE))
+def _complete(local: Future[Any], remote: Any) -> None:
+    """Complete a future of this process from a finished future of dask."""
+    if remote.status == "cancelled":
+        _end(local, PostponedError(_GONE))
         return
-    error = there.exception()
+    error = remote.exception()
     if error is not None:  # of dask itself: errors of jobs are in the result
-        _end(here, LostError(f"{type(error).__name__}: {error}"))
+        _end(local, LostError(f"{type(error).__name__}: {error}"))
         return
-    answer: Attempt = there.result()
+    answer: Attempt = remote.result()
     with contextlib.suppress(InvalidStateError):
-        answer.complete(here)
+        answer.complete(local)
 
 
 def _end(future: Future[Any], error: Exception) -> None:

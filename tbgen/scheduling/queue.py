@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-MOST_TRIES = 3
+MAX_TRIES = 3
 """Number of starts of a job that loses its worker each time."""
 
 
@@ -124,7 +124,7 @@ class ReadyQueue:
                 kept_waiting += self._ready[at:]
                 break
             key = entry[2]
-            job, memory = self.jobs[key], self._kept(key)
+            job, memory = self.jobs[key], self._reserved(key)
             if memory > self._free():
                 shadow = shadow or self._shadow(memory)
                 kept_waiting.append(entry)
@@ -155,7 +155,7 @@ class ReadyQueue:
     def lose(self, key: str) -> bool:
         """Mark the worker of a job as lost; return whether the job is to be retried."""
         self._tries[key] = self._tries.get(key, 0) + 1
-        if self._tries[key] >= MOST_TRIES:
+        if self._tries[key] >= MAX_TRIES:
             self.fail(key)
             return False
         del self._running[key]
@@ -179,12 +179,12 @@ class ReadyQueue:
         for key in keys:
             insort(self._ready, (-self._paths[key], self._place[key], key))
 
-    def _kept(self, key: str) -> int:
+    def _reserved(self, key: str) -> int:
         """Return bytes to reserve for a job, at most `memory`, so that each job can run alone."""
         tries = self._tries.get(key, 0)
         if self.memory is None:
             return self.jobs[key].memory << tries
-        if tries == MOST_TRIES - 1:
+        if tries == MAX_TRIES - 1:
             return self.memory
         return min(self.memory, self.jobs[key].memory << tries)
 

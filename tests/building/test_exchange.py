@@ -65,7 +65,7 @@ def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[s
 
     collection.build_by_executor(
         collection.jobs(1, COMPILERS_BYTES), InProcess(elsewhere), Observer(), keep_going=False,
-        bring=lambda built: exchange.get_built(built, directory),
+        download=lambda built: exchange.get_built(built, directory),
     )  # fmt: skip
     return sent
 

@@ -195,7 +195,7 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
     for parts in (b"", b"\2" + bytes(7) + b"[]", rest[: size + 8], rest[:-50], rest + rest, zeroed):
         content = identity + b"\n" + parts
         path.write_bytes(content + sha256(content).digest())
-        with pytest.raises(InputError, match=r"^\.KRKN\.check\.dtm\.state is no usable state") as error:
+        with pytest.raises(InputError, match=r"^\.KRKN\.check\.dtm\.state is no usable") as error:
             Builder(tmp_path, CHECK, Silence()).build([KRKN.material])
         assert error.value.hint == f"remove {path}, and build again"
 

@@ -26,7 +26,7 @@ def test_only_dtm_requires_a_metric_of_supporting_tables(
     metric: Metric | None, below: Metric | None
 ) -> None:
     work = work_for([KRKN], metric, force=True)
-    assert work == [Task(KNK, below), Task(KRK, below), Task(KRKN, metric, anew=True)]
+    assert work == [Task(KNK, below), Task(KRK, below), Task(KRKN, metric, rebuild=True)]
 
 
 def test_a_requested_supporting_table_has_the_requested_metric() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tbgen.scheduling.queue import MOST_TRIES, Job, ReadyQueue, Start
+from tbgen.scheduling.queue import MAX_TRIES, Job, ReadyQueue, Start
 from tbgen.scheduling.run import BusyError, LostError, Observer, Outcome, PostponedError, run
 from tbgen.scheduling.simulation import Simulated, simulate
 
@@ -118,9 +118,9 @@ def test_failures_lose_no_job(
     for key, listed in before.items():
         assert watch.begun[key] <= len(listed) + 1
         lost = listed[: watch.begun[key]].count("lost")
-        assert lost <= MOST_TRIES
+        assert lost <= MAX_TRIES
         if isinstance(outcome.failures.get(key), LostError):
-            assert lost == MOST_TRIES
+            assert lost == MAX_TRIES
     if keep_going:
         for key in outcome.left_out:
             assert watch.needs[key] & (parts[1] | parts[2]), "something that it needs is missing"
@@ -137,7 +137,7 @@ def test_a_lost_job_reserves_more_memory() -> None:
 def test_a_lost_job_requests_more_memory_without_a_limit() -> None:
     queue = ReadyQueue([Job("large", memory=30)])
     kept = []
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         kept += [start.memory for start in queue.next(0.0, None)]
         queue.lose("large")
     assert kept == [30, 60, 120]
