@@ -24,11 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tbgen.building.allowance import usable_memory
 from tbgen.building.states import STATE_SECONDS, StateFile, remove_state, state_path
-from tbgen.building.work import (
-    Task,
-    attempts,
-    finished_table,
-)
+from tbgen.building.work import Task, attempts, finished_table
 from tbgen.indexing.importing import import_permanently
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material

@@ -244,10 +244,7 @@ class Estimates:
     """Costs of tables of one rule set, given measurements and the finished tables."""
 
     def __init__(
-        self,
-        rules: Rules,
-        measured: Measurements,
-        present: Mapping[str, Present] | None = None,
+        self, rules: Rules, measured: Measurements, present: Mapping[str, Present] | None = None
     ) -> None:
         self._rules = rules
         self._measured = measured

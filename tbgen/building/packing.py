@@ -75,11 +75,7 @@ def pack_table(
 
 
 def pack_closure(
-    directory: Path,
-    materials: Iterable[Material],
-    rule_set: RuleSet,
-    *,
-    threads: int = 1,
+    directory: Path, materials: Iterable[Material], rule_set: RuleSet, *, threads: int = 1
 ) -> None:
     """Pack the tables of some materials and all their supporting tables.
 

@@ -66,8 +66,7 @@ class Bounds:
         ):
             if asked is not None and not least <= asked <= most:
                 raise InputError(
-                    f"--{option} {asked} is no set of tables",
-                    f"ask for {least} to {most} {option}",
+                    f"--{option} {asked} is no set of tables", f"ask for {least} to {most} {option}"
                 )
 
     def __bool__(self) -> bool:

@@ -151,10 +151,7 @@ class StateFile:
         """Replace the saved state; the old one is kept if this raises `OSError`."""
         began = time.monotonic()
         wall, cpu = self._spent
-        spent = (
-            wall + began - self._begun[0],
-            cpu + time.process_time() - self._begun[1],
-        )
+        spent = (wall + began - self._begun[0], cpu + time.process_time() - self._begun[1])
         digest = hashlib.sha256()
         with replacing(self.path) as file:
 

@@ -239,9 +239,7 @@ def counts_of(material: Material, *, swapped: bool = False) -> int:
     )
 
 
-def hash_table(
-    materials: Iterable[Material],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return keys and numbers of materials in either colouring, for `kernels.find_number`.
 
     Open addressing, at most half full; -1 for an empty place.
