@@ -33,7 +33,7 @@ class Offence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of the position asked about."""
+    """A piece of the requested position."""
 
     side: Side
     kind: PieceType

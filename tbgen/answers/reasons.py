@@ -204,18 +204,9 @@ def explain_move(
         key = "move_forces" if won else "move_offends"
     else:
         key = "move_wins" if won else "move_loses"
-    shows = mechanism is not None and mechanism.move == move.move
-    return words.say(
-        Reason(
-            key,
-            move.after.side.other,
-            worth,
-            metric=metric,
-            rules=root.rules,
-            offence=offence,
-            mechanism=mechanism if shows else None,
-        )
-    )
+    shown = mechanism if mechanism is not None and mechanism.move == move.move else None
+    mover = move.after.side.other
+    return words.say(Reason(key, mover, worth, metric, root.rules, offence, shown))
 
 
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:

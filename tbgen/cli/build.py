@@ -78,24 +78,11 @@ _MAX_NAMED = 8
 @options.json_option
 @click.pass_context
 def build(
-    ctx: click.Context,
-    wanted: list[Material],
-    tables: Path,
-    rule_set: RuleSet,
-    metric: str,
-    jobs: int,
-    cluster: str | None,
-    via: str | None,
-    threads: int | None,
-    memory: int,
-    state_minutes: float,
-    force: bool,
-    yes: bool,
-    wdl: bool,
-    profile: bool,
-    keep_going: bool,
+    ctx: click.Context, wanted: list[Material], tables: Path, rule_set: RuleSet, metric: str,
+    jobs: int, cluster: str | None, via: str | None, threads: int | None, memory: int,
+    state_minutes: float, force: bool, yes: bool, wdl: bool, profile: bool, keep_going: bool,
     as_json: bool,
-) -> None:
+) -> None:  # fmt: skip
     """Build the tables of MATERIAL..., and first those that captures lead to.
 
     Finished tables are kept: an interrupted build resumes. Several builds may share a directory.

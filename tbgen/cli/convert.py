@@ -39,15 +39,9 @@ _SIDES = click.Choice([side.name.lower() for side in Side])
 )  # fmt: skip
 @json_option
 def convert(
-    position: str,
-    style: str | None,
-    side: str | None,
-    viewpoint: str | None,
-    moves: tuple[str, ...],
-    notation: str,
-    read_as: str | None,
-    as_json: bool,
-) -> None:
+    position: str, style: str | None, side: str | None, viewpoint: str | None,
+    moves: tuple[str, ...], notation: str, read_as: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Write a position, or moves from it, in another notation.
 
     POSITION is a FEN, Pai's string, the six-integer board code or a board of ten lines; - reads

@@ -38,15 +38,9 @@ if TYPE_CHECKING:
 @options.json_option
 @click.pass_context
 def fetch(
-    ctx: click.Context,
-    wanted: list[Material],
-    addresses: tuple[str, ...],
-    index_file: Path | None,
-    tables: Path,
-    rule_set: RuleSet,
-    metric: str | None,
-    as_json: bool,
-) -> None:
+    ctx: click.Context, wanted: list[Material], addresses: tuple[str, ...], index_file: Path | None,
+    tables: Path, rule_set: RuleSet, metric: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Fetch the tables of MATERIAL..., and those that captures lead to.
 
     A file gets its name only if its bytes have the SHA-256 in the index. A partial download is

@@ -1,4 +1,4 @@
-"""`tbgen index`: list a directory of tables for others to fetch."""
+"""`tbgen index`: write an index of a directory of tables, for others to fetch."""
 
 from __future__ import annotations
 

@@ -37,15 +37,9 @@ from tbgen.referee.diagram import Diagram
 @options.json_option
 @click.pass_context
 def judge(
-    context: click.Context,
-    fen: str,
-    moves: tuple[str, ...],
-    rules: str,
-    occurrences: int,
-    minor_chases: bool,
-    tables: Path,
-    as_json: bool,
-) -> None:
+    context: click.Context, fen: str, moves: tuple[str, ...], rules: str, occurrences: int,
+    minor_chases: bool, tables: Path, as_json: bool,
+) -> None:  # fmt: skip
     """Judge the last position of a game, and label every ply.
 
     FEN is the first position, MOVES were played from it, as h2e2 or in any notation that `convert`

@@ -29,7 +29,7 @@ def line(
     notation: str,
     as_json: bool,
 ) -> None:
-    """Best play of both sides to the end.
+    """Show best play of both sides to the end.
 
     The line ends in mate or stalemate, through conversions if need be, or in the loop that is
     forced, shown once. A draw forces nothing, and has no line. POSITION as for probe.

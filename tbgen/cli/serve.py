@@ -54,19 +54,10 @@ _LEAST_DESCRIPTORS = 8
 @click.option("--log", is_flag=True, help="Print every request.")
 @options.json_option
 def serve(
-    selection: options.Selection,
-    host: str,
-    port: int,
-    demo: bool,
-    allow_build: bool,
-    build_minutes: int,
-    build_memory: int,
-    show: bool,
-    files: bool,
-    compared: Path | None,
-    log: bool,
-    as_json: bool,
-) -> None:
+    selection: options.Selection, host: str, port: int, demo: bool, allow_build: bool,
+    build_minutes: int, build_memory: int, show: bool, files: bool, compared: Path | None,
+    log: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Serve the board in a browser, and the HTTP API.
 
     Only this machine is answered, unless --host differs. --demo builds a few small tables while

@@ -58,21 +58,10 @@ CORES = os.cpu_count() or 1
 @options.json_option
 @click.pass_context
 def verify(
-    ctx: click.Context,
-    wanted: list[Material],
-    selection: options.Selection,
-    threads: int,
-    plain: bool,
-    memory: int,
-    wdl: bool,
-    closure: bool,
-    jobs: int | None,
-    force: bool,
-    certificate: bool,
-    digests: bool,
-    against: Path | None,
-    as_json: bool,
-) -> None:
+    ctx: click.Context, wanted: list[Material], selection: options.Selection, threads: int,
+    plain: bool, memory: int, wdl: bool, closure: bool, jobs: int | None, force: bool,
+    certificate: bool, digests: bool, against: Path | None, as_json: bool,
+) -> None:  # fmt: skip
     """Prove the tables of MATERIAL... from the rules.
 
     Checks every checksum and every position: its value is the best of its moves, its perpetual

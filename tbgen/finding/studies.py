@@ -78,19 +78,9 @@ def _length_of(slot, slots, known):
 
 @kernel
 def measure_studies(
-    buffers,
-    boards,
-    side,
-    converts,
-    moves,
-    descriptor,
-    codes,
-    slots,
-    known,
-    pending,
-    lengths,
+    buffers, boards, side, converts, moves, descriptor, codes, slots, known, pending, lengths,
     statuses,
-):
+):  # fmt: skip
     """Write the length of the unique line from each position, `NO_STUDY` if it is not unique.
 
     buffers : Buffers, the tables of the material and of all after one capture

@@ -54,17 +54,9 @@ def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, dra
         return record.UNDECIDED
     scratch = np.empty((2, record.PAIRS_ROOM), np.int64)
     return record.judge_record(
-        boards,
-        ids,
-        log,
-        plies,
-        side,
-        rules,
-        occurrences,
-        chase_rules,
-        draw_is_enough,
+        boards, ids, log, plies, side, rules, occurrences, chase_rules, draw_is_enough,
         (scratch[0], scratch[1]),
-    )
+    )  # fmt: skip
 
 
 @cache
@@ -163,19 +155,11 @@ class History:
         if the side to move commits no offence, the answer is `DRAW` for "at least a draw", and the
         opponent's moves are not examined (Tan & Watkinson Medina, section 5.2).
         """
-        return _VERDICTS[
-            _k_judge(
-                self._boards,
-                self._ids,
-                self._log,
-                self._plies,
-                self._side,
-                self.rules.number,
-                self.occurrences,
-                self._chase_rules,
-                draw_is_enough,
-            )
-        ]
+        found = _k_judge(
+            self._boards, self._ids, self._log, self._plies, self._side, self.rules.number,
+            self.occurrences, self._chase_rules, draw_is_enough,
+        )  # fmt: skip
+        return _VERDICTS[found]
 
     def judgement(self) -> Judgement:
         """Return the verdict with the label of every ply and the reason (uncompiled)."""

@@ -222,15 +222,9 @@ def chase_pairs(
 
 @scalar
 def _victims_of_ply(
-    boards: Boards,
-    ids: Boards,
-    log: Log,
-    ply: int,
-    reply: int,
-    chase_rules: int,
-    attackers: MutableSequence[int],
-    victims: MutableSequence[int],
-) -> int:
+    boards: Boards, ids: Boards, log: Log, ply: int, reply: int, chase_rules: int,
+    attackers: MutableSequence[int], victims: MutableSequence[int],
+) -> int:  # fmt: skip
     """Return the ids (bit mask) of the pieces that a ply chases."""
     mask = 0
     count = chase_pairs(boards, log, ply, reply, chase_rules, attackers, victims)
@@ -262,15 +256,9 @@ def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
 
 @scalar
 def common_victims(
-    boards: Boards,
-    ids: Boards,
-    log: Log,
-    start: int,
-    end: int,
-    first_ply: int,
-    chase_rules: int,
+    boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, chase_rules: int,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
-) -> int:
+) -> int:  # fmt: skip
     """Return the ids, at the start of the span, of the pieces that every second ply of it chases.
 
     The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
@@ -309,16 +297,9 @@ def count_checks(log: Log, first_ply: int, end: int) -> int:
 
 @scalar
 def side_level(
-    boards: Boards,
-    ids: Boards,
-    log: Log,
-    start: int,
-    end: int,
-    first_ply: int,
-    rules: int,
-    chase_rules: int,
-    scratch: tuple[MutableSequence[int], MutableSequence[int]],
-) -> int:
+    boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, rules: int,
+    chase_rules: int, scratch: tuple[MutableSequence[int], MutableSequence[int]],
+) -> int:  # fmt: skip
     """Return the level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
     if rules == NO_RULES:
         return ALLOWED
@@ -345,17 +326,10 @@ def verdict_of(level_red: int, level_black: int) -> int:
 
 @scalar
 def judge_record(
-    boards: Boards,
-    ids: Boards,
-    log: Log,
-    plies: int,
-    side: int,
-    rules: int,
-    occurrences: int,
-    chase_rules: int,
-    draw_is_enough: bool,
+    boards: Boards, ids: Boards, log: Log, plies: int, side: int, rules: int, occurrences: int,
+    chase_rules: int, draw_is_enough: bool,
     scratch: tuple[MutableSequence[int], MutableSequence[int]],
-) -> int:
+) -> int:  # fmt: skip
     """Return the verdict on the last position, `side` to move; `UNDECIDED` if it has not repeated.
 
     `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta
