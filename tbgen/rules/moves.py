@@ -76,20 +76,11 @@ def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
             ):
                 targets[count] = 9 * to_rank + to_file
                 count += 1
-    elif kind == PieceType.ADVISOR or kind == PieceType.ELEPHANT:
-        distance = 1 if kind == PieceType.ADVISOR else 2
-        for rank_step, file_step in DIAGONALS:
-            to_rank, to_file = rank + distance * rank_step, file + distance * file_step
-            if (
-                is_on_board(to_rank, to_file)
-                and attacks(board, source, 9 * to_rank + to_file)
-                and _is_open_to(board, side, 9 * to_rank + to_file)
-            ):
-                targets[count] = 9 * to_rank + to_file
-                count += 1
     else:
-        for rank_step, file_step in STEPS:
-            to_rank, to_file = rank + rank_step, file + file_step
+        diagonal = kind == PieceType.ADVISOR or kind == PieceType.ELEPHANT
+        distance = 2 if kind == PieceType.ELEPHANT else 1
+        for rank_step, file_step in DIAGONALS if diagonal else STEPS:
+            to_rank, to_file = rank + distance * rank_step, file + distance * file_step
             if (
                 is_on_board(to_rank, to_file)
                 and attacks(board, source, 9 * to_rank + to_file)
