@@ -128,11 +128,11 @@ QUESTIONS, LOSING, LISTS = range(3)
 
 @borrowing_kernel
 def k_update_marks(
-    lead_0, lead_1, side, asked, later, is_first, due, lists, state, index, arrays, marks
+    lead_0, lead_1, side, updated, next_pass, is_first, due, lists, state, index, arrays, marks
 ):
     """Update the marks of a side from the best of its moves; return the number of changes.
 
-    asked : bool (M,), the marks to update; later : bool (M,), the marks to update in the next pass
+    updated : bool (M,), the marks to update; next_pass : bool (M,), those of the next pass
     is_first : bool, whether this is the first pass
     due : bool (rows,), inout, the rows of this pass, and on return of the next one
     """
@@ -148,7 +148,7 @@ def k_update_marks(
             own = planes[side * slots + first : side * slots + first + index.row_slots]
             found = 0
             for cell in range(index.row_slots):
-                found += asked[own[cell]]
+                found += updated[own[cell]]
             due[lead * rows + row] = False
             if not found:
                 continue
@@ -160,7 +160,7 @@ def k_update_marks(
             for cell in range(index.row_slots):
                 mark = np.int64(own[cell])
                 square = index.places[cell]
-                if not asked[mark] or state.board[square] != EMPTY:
+                if not updated[mark] or state.board[square] != EMPTY:
                     continue
                 slot, mirrored = base + at + cell, image + index.mirror_cell[cell]
                 state.squares[last] = square
@@ -185,7 +185,7 @@ def k_update_marks(
                 if new != mark:
                     own[cell] = new
                     changed += 1
-                due[lead * rows + row] |= later[new]
+                due[lead * rows + row] |= next_pass[new]
     return changed
 
 
@@ -242,25 +242,25 @@ def _find_for_side(
     holding = np.zeros(index.slots // index.row_slots, np.bool_)
     holding[held // index.row_slots] = True
     due = {side: np.ones_like(holding) for side in Side}
-    asks = {
+    later_roles = {
         winner: [CLAIM_EARLY, CHECK, DRAW_CHECK],
         offender: [HELD, HELD_CHECKED, EARLY, EARLY_CHECKED, DRAW_HELD, DRAW_HELD_CHECKED],
     }
-    first_asks = {winner: [CLAIM, *asks[winner]], offender: [LEFT]}
+    first_roles = {winner: [CLAIM, *later_roles[winner]], offender: [LEFT]}
     listed = {}
     for number in range(_ROUNDS):
         changed = 0
         for side in (offender, winner):
-            roles = (asks if number else first_asks)[side], asks[side]
-            asked, later = (np.isin(marks.role[side], each) for each in roles)
-            new, found = _run_pass(passes, side, asked, later, number == 0, due[side], marks)
+            roles = (later_roles if number else first_roles)[side], later_roles[side]
+            updated, next_pass = (np.isin(marks.role[side], each) for each in roles)
+            new, found = _run_pass(passes, side, updated, next_pass, number == 0, due[side], marks)
             changed += new
             if number == 0:
                 listed[side] = found
                 due[offender] |= holding
         if not changed:
             break
-    alive = _list_alive(passes, offender, marks, asks[offender], due[offender])
+    alive = _list_alive(passes, offender, marks, later_roles[offender], due[offender])
     _set_draw_roles(passes, offender, held, marks, DRAW_CHECK, DRAW_FREE)
     return listed[winner][QUESTIONS], narrowed(listed[offender][LOSING], index.slots), alive
 
@@ -295,7 +295,7 @@ def _list_alive(
 
 
 def _run_pass(
-    passes: Passes, side: Side, asked: Members, later: Members, is_first: bool, due: Members,
+    passes: Passes, side: Side, updated: Members, next_pass: Members, is_first: bool, due: Members,
     marks: Marks,
 ) -> tuple[int, list[Numbers]]:  # fmt: skip
     """Run one pass; return the number of changed marks, and the lists."""
@@ -304,8 +304,8 @@ def _run_pass(
     def update(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:
         lists = Lists.make(LISTS, (lead_1 - lead_0) * index.lead_slots if is_first else 0)
         changed = k_update_marks(
-            lead_0, lead_1, int(side), asked, later, is_first, due, lists, passes.make_state(),
-            index, arrays, marks,
+            lead_0, lead_1, int(side), updated, next_pass, is_first, due, lists,
+            passes.make_state(), index, arrays, marks,
         )  # fmt: skip
         return changed, [nodes[:, 0] for nodes in lists.entries()]
 

@@ -1,29 +1,25 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Perpetual checks: what should be a pattern is one, and nothing else is.
+"""Perpetual checks: compare the pattern of each order with the claims.
 
-A table claims the pattern of order k by its direct wins of order k. Here it is found anew, from
-everything that the table leaves open before that order (draws, and orders from k on), as the
-greatest set of
+A table claims the pattern of order k by its direct wins of order k. The pattern is found anew, from
+all positions that the table leaves undecided before that order (draws, and orders from k on), as
+the greatest set of
 
-    offenders   to move; every move is a check into the set, or leads to what is won before:
-                lower orders, and captures into supporting tables' wins up to order k
+    offenders   to move; every move is a check into the set, or leads to an earlier win of the
+                opponent: lower orders, and captures into wins of supporting tables up to order k
     checked     to move, in check, with a move to an offender of the set, or a capture that wins
-                by order k; and able to keep the set without checking for ever: the inner clause
+                by order k; and able to stay in the set without checking for ever: the inner clause
 
-and its checked sides must be exactly the direct wins of order k (docs/values.md, "Patterns,
-exactly"). One order further than the table has, the set must be empty: then no draw hides a
-pattern.
+Its checked sides must be exactly the direct wins of order k (docs/values.md, "Patterns, exactly").
+At one order more than the table has, the set must be empty: then no draw hides a pattern.
 
-The graph is small: of all positions only those that the first pass singled out. Who is checked
-but neither decided by rules nor reached from an offender supports nobody, and is left out: if it
-had a move to an offender of the set, which is a loss of order k, the first pass would have said
-that its value is not the best of its moves.
+The graph is small: it has only candidates of the first pass. A checked side that is not decided by
+rules and that no offender reaches is left out. If it had a move to an offender of the set, which is
+a loss of order k, the first pass would have refuted its value.
 
     offenders (m,) ascending    checked (n,) ascending     nodes 2 * slot + side
     checks    (e, 2)            indices (offender, checked)
     replies   (f, 2)            indices (checked, offender)
-
-Perpetual chases are proven in `tbgen.verify.chase_patterns`.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The passes over a table: whole planes, then every position against its moves (point 2).
+"""Passes over a table: complete the planes, then compare every position with its moves (point 2).
 
     places  --complete-->  ranks  --judge-->  findings, lists
 
-What is stored must be what the best of the moves is worth. Only a direct win may be better, whose
-proof is a pattern; it is listed as a *claim*. Listed is also which draws may belong to a pattern as
-the offender's: every move that keeps the draw is a check, or every one is none and leaves a piece
-under attack that can be chased. (Another move is no offence, and nobody has to go on.)
+The stored value must equal the value of the best move. Only a direct win may be better; it is
+listed as a *claim*, to be proven by a pattern. Also listed are draws that may belong to a pattern:
+those where every move that keeps the draw is a check, or where every such move gives no check and
+leaves a piece under attack that can be chased. A side with any other drawing move commits no
+offence.
 
-The best is found for a whole row (`acceleration`); `plain` looks at each position by itself. Each
-task has some leads, which do not depend on the threads, so that a table gives the same findings
-whatever their number.
+The best move is computed for whole rows (`acceleration`); with `plain` for single positions. A task
+is a range of leads that does not depend on the number of threads, so the findings do not either.
 """
 
 from __future__ import annotations
