@@ -53,10 +53,15 @@ def require_room(
     free = shutil.disk_usage(at).free
     if disk > _ERROR * free:
         raise InputError(
-            f"{len(planned)} tables take about {disk / _GIB:,.1f} GiB of disk, and {directory} "
-            f"has {free / _GIB:,.1f} GiB left",
+            f"{len(planned)} tables take about {_size(disk)} of disk, and {directory} "
+            f"has {_size(free)} left",
             "build fewer materials, or name another directory with --tables",
         )
+
+
+def _size(count: float) -> str:
+    """Format bytes as `3 MiB` or `1,024.0 GiB`."""
+    return f"{count / _GIB:,.1f} GiB" if count >= _GIB else f"{count / (1 << 20):,.0f} MiB"
 
 
 def require_patience(totals: Totals, *, confirmed: bool) -> None:
