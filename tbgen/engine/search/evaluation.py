@@ -32,8 +32,7 @@ FEW_PHASE = 12
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
 """Wins, draws and losses of each material of up to `KNOWN_MEN` pieces, in thousandths, for the side
-named first.
-"""
+named first."""
 
 
 def _decided_shares() -> NDArray[np.int64]:
@@ -55,8 +54,7 @@ def _decided_shares() -> NDArray[np.int64]:
 
 DECIDED = _decided_shares()
 """int64 (4096,): won and lost positions of a material, in thousandths; 1000 for a material without
-table. Index: codes of the pieces without kings, sorted, four bits each.
-"""
+table. Index: codes of the pieces without kings, sorted, four bits each."""
 
 
 @part

@@ -81,8 +81,7 @@ LINES = RANKS + FILES
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
 """Layout of a sight, three numbers of four bits: number of empty squares before the first piece,
 distance of the first piece, distance of the second; a distance is 0 without a piece. `FREE` is the
-mask of each.
-"""
+mask of each."""
 WAY_SHIFT = 12
 """First bit of the sight in the opposite direction; both share one integer."""
 
@@ -119,8 +118,7 @@ def _sights() -> NDArray[np.int32]:
 
 SIGHTS = _sights()
 """int32 (2, 10, 1024): sights in both directions, by axis (0 file, 1 rank: `direction >> 1`), index
-of the square on the line, and bit mask of occupied squares of the line.
-"""
+of the square on the line, and bit mask of occupied squares of the line."""
 
 
 @part
@@ -138,13 +136,11 @@ def sights(state, row, square, axis):
 
 TARGETS, LEGS = _short_range()
 """int8 (16, 90, 9), by piece code and square: targets, ended by -1, and for each target the square
-that must be empty (a knight's leg, an elephant's eye), or -1.
-"""
+that must be empty (a knight's leg, an elephant's eye), or -1."""
 
 SOURCES, SOURCE_LEGS = _sources()
 """int8 (16, 90, 9), by piece code and square: squares from which such a piece attacks the square,
-ended by -1, and for each the square that must be empty, or -1.
-"""
+ended by -1, and for each the square that must be empty, or -1."""
 
 _APART = [np.abs(np.subtract.outer(of, of)) for of in (RANK_OF, FILE_OF)]
 DISTANCES = np.maximum(*_APART)

@@ -85,18 +85,11 @@ def _history_sum(state, code, target, before, earlier):
 
 
 @part
-def _move_before(state, ply):
-    """Return the move before the last move (`played`); -1 for none."""
-    return np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
-
-
-@part
 def history_of(state, row, ply, move):
     """Return the sum of a quiet move's three histories, each within +-`HISTORY_LIMIT`."""
     code = np.int64(state.boards[row, move >> 7])
-    return _history_sum(
-        state, code, move & 127, np.int64(state.played[ply]), _move_before(state, ply)
-    )
+    earlier = np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
+    return _history_sum(state, code, move & 127, np.int64(state.played[ply]), earlier)
 
 
 @part
@@ -105,7 +98,8 @@ def _rank_quiets(state, row, ply, first):
 
     first : int64; index of the first quiet move
     """
-    before, earlier = np.int64(state.played[ply]), _move_before(state, ply)
+    before = np.int64(state.played[ply])
+    earlier = np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
     countermove = state.countermoves[before]
     killer, other_killer = state.killers[ply, 0], state.killers[ply, 1]
     board, moves, ranks = state.boards[row], state.moves[ply], state.ranks[ply]

@@ -26,8 +26,7 @@ FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATER_SHARE = 2, 8
 """Nodes of the proof per node of the search: at first, and after `_LATER` nodes of the search. Wins
-that the search has not found by then are rarely found by it later.
-"""
+that the search has not found by then are rarely found by it later."""
 _LATER = 65_000
 _SEARCH_FIRST = 4_000
 """Nodes of the search before a proof starts: a win found by then has a line and a distance."""

@@ -45,9 +45,7 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _PATIENCE = 64
-"""Descents without a new leaf before patterns are searched again, plus a 64th of the expanded
-nodes.
-"""
+"""Descents without a new leaf before the next search of patterns, plus a 64th of the nodes."""
 _ROUNDS = 8
 """Pattern searches without a new leaf before the proof is given up."""
 
@@ -72,10 +70,8 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
         side = _mover(graph, number, winner)
         status, value = probe_board(buffers, state.boards[row], side)
         if status == OK:
-            if value != 0 and (value > 0) == (side == winner):
-                set_status(graph, number, WON)
-            else:
-                set_status(graph, number, LOST)
+            is_won = value != 0 and (value > 0) == (side == winner)
+            set_status(graph, number, WON if is_won else LOST)
 
 
 @part
@@ -124,7 +120,6 @@ def _expand(state, buffers, graph, row, number, winner):
     defender, side = np.int64(node.defender), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
     node.first_edge = graph.counts[EDGES]
-    children = np.int64(0)
     for i in range(count):
         move = np.int64(state.moves[ply, i])
         source, target = move >> 7, move & 127
@@ -139,25 +134,24 @@ def _expand(state, buffers, graph, row, number, winner):
         edge = graph.counts[EDGES]
         graph.children[edge], graph.moves[edge] = child, move
         graph.counts[EDGES] += 1
-        children += 1
-    node.children = children
+    node.children = graph.counts[EDGES] - node.first_edge
     graph.expanded[graph.counts[EXPANDED]] = number
     graph.counts[EXPANDED] += 1
 
 
 @part
-def _settle_all(state, graph, path, inside, anew):
+def _settle_all(state, graph, path, inside, recompute):
     """Settle all nodes whose outcome the graph implies.
 
     path : int64 (MAX_PLY,), scratch
     inside : int8 (N,), scratch
-    anew : bool; recompute the estimates of all open nodes without a path. Only set once estimates
-        have led to no leaf: that a move closes a loop holds on most paths
+    recompute : bool; recompute the estimates of all open nodes without a path. Set only once
+        estimates have led to no leaf: that a move closes a loop holds on most paths
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
         settle(state, graph)
-    for _ in range(_PASSES * anew):
+    for _ in range(_PASSES * recompute):
         for i in range(graph.counts[EXPANDED] - 1, -1, -1):
             number = np.int64(graph.expanded[i])
             if graph.nodes[number].status == OPEN:
@@ -248,8 +242,8 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
         stuck = proof == 0 or proof == INFINITE
         if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
             # Paths may end in loops without a new leaf: then recompute all estimates.
-            anew = stuck or expanded == settled
-            _settle_all(state, graph, scratch[0], inside, anew)
+            recompute = stuck or expanded == settled
+            _settle_all(state, graph, scratch[0], inside, recompute)
             rounds += 1
             if expanded > settled:
                 rounds = 0
