@@ -40,16 +40,16 @@ def quiesce(state, shared, row, side, alpha, beta):
         if known != UNKNOWN:
             return known
     checked = state.log[row, CHECKED] != 0
-    guess = np.int64(-INFINITE)
+    estimate = np.int64(-INFINITE)
     if not checked:
         # Evaluate before the look-up, while the bucket is prefetched; most nodes need both.
-        guess = np.int64(evaluate(state, row, side))
+        estimate = np.int64(evaluate(state, row, side))
     data = entry.look_up(state, shared, row)
     if data != 0 and beta - alpha == 1:
         known = entry.cutoff_score(state, data, ply, 0, alpha, beta)
         if known != UNKNOWN:
             return known
-    best, best_move, bound = guess, np.int64(0), entry.UPPER
+    best, best_move, bound = estimate, np.int64(0), entry.UPPER
     if checked:
         best = ply - MATE
     elif best >= beta:
@@ -64,7 +64,7 @@ def quiesce(state, shared, row, side, alpha, beta):
             break
         source, target = move >> 7, move & 127
         if not checked and state.full_width == 0:
-            hope = guess + EXCHANGE_VALUES[state.boards[row, target]] + _MARGIN
+            hope = estimate + EXCHANGE_VALUES[state.boards[row, target]] + _MARGIN
             if hope <= alpha:
                 best = max(best, hope)
                 continue

@@ -25,15 +25,15 @@ from tbgen.engine.search.scores import INFINITE, MAX_EVALUATION
 from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 
-NO_GUESS = -INFINITE
+NO_ESTIMATE = -INFINITE
 """Estimate of a position in check or in a full-width search: none."""
 
-_WELL_DEPTH, _WELL_MARGIN = 8, 60
-_BADLY_DEPTH, _BADLY_MARGIN = 3, 160
+_ABOVE_DEPTH, _ABOVE_MARGIN = 8, 60
+_BELOW_DEPTH, _BELOW_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120
 _LEAST_ATTACKERS = 2
 """Least number of rooks, knights and cannons for a null move; with fewer, zugzwang is likely."""
-_HOPE_DEPTH, _HOPE_MARGIN, _HOPE_STEP = 6, 60, 70
+_FUTILITY_DEPTH, _FUTILITY_MARGIN, _FUTILITY_STEP = 6, 60, 70
 _LATE_DEPTH, _LATE_COUNT = 5, 8
 _LOSING_DEPTH = 5
 
@@ -45,34 +45,33 @@ REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
 @part
 def is_improving(state, ply):
     """Return whether the estimate is higher than before the side's last move, or unknown."""
-    return ply < 2 or state.guess[ply] > state.guess[ply - 2]
+    return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 
 @part
 def is_far_above(state, ply, depth, beta):
     """Return whether the estimate is so far above beta that the node is cut off."""
-    margin = _WELL_MARGIN * (depth - is_improving(state, ply))
-    return (
-        depth <= _WELL_DEPTH and abs(beta) <= MAX_EVALUATION and state.guess[ply] - margin >= beta
-    )
+    margin = _ABOVE_MARGIN * (depth - is_improving(state, ply))
+    is_above = state.estimate[ply] - margin >= beta
+    return depth <= _ABOVE_DEPTH and abs(beta) <= MAX_EVALUATION and is_above
 
 
 @part
 def is_far_below(state, ply, depth, alpha):
     """Return whether the estimate is so far below alpha that only captures are searched."""
     return (
-        depth <= _BADLY_DEPTH
+        depth <= _BELOW_DEPTH
         and abs(alpha) <= MAX_EVALUATION
-        and state.guess[ply] != NO_GUESS
-        and state.guess[ply] + _BADLY_MARGIN * depth <= alpha
+        and state.estimate[ply] != NO_ESTIMATE
+        and state.estimate[ply] + _BELOW_MARGIN * depth <= alpha
     )
 
 
 @part
 def null_depth(state, row, side, depth, beta):
     """Return the depth of the null-move search; -1 where no null move is tried."""
-    guess = state.guess[row - state.root]
-    if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or guess < beta:
+    estimate = state.estimate[row - state.root]
+    if depth < _NULL_DEPTH or abs(beta) > MAX_EVALUATION or estimate < beta:
         return -1
     attackers = 0
     for man in range(state.men_count[side]):
@@ -81,7 +80,7 @@ def null_depth(state, row, side, depth, beta):
             attackers += 1
     if attackers < _LEAST_ATTACKERS:
         return -1
-    return max(0, depth - 3 - depth // 4 - min((guess - beta) // _NULL_STEP, 3))
+    return max(0, depth - 3 - depth // 4 - min((estimate - beta) // _NULL_STEP, 3))
 
 
 @part
@@ -99,7 +98,7 @@ def reduction(state, row, depth, searched, move, narrow):
     less = REDUCTIONS[min(depth - 1, 63), min(searched, 63)]
     if not narrow:
         less -= 1
-    elif state.guess[ply] != NO_GUESS and not is_improving(state, ply):
+    elif state.estimate[ply] != NO_ESTIMATE and not is_improving(state, ply):
         less += 1
     if state.log[row, CHECKED] != 0 or state.log[row + 1, CHECKED] != 0:
         less -= 1
@@ -116,7 +115,7 @@ def is_late(state, row, depth, searched, best):
     best : int64; best score so far
     """
     ply = row - state.root
-    if state.guess[ply] == NO_GUESS or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
+    if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
         return False
     late = _LATE_COUNT + 2 * depth * depth
     if not is_improving(state, ply):
@@ -132,8 +131,8 @@ def is_pruned(state, row, side, depth, searched, move, alpha, best):
     best : int64; best score so far
     """
     ply = row - state.root
-    guess = state.guess[ply]
-    if guess == NO_GUESS or best < -MAX_EVALUATION or state.stage[ply] != REST:
+    estimate = state.estimate[ply]
+    if estimate == NO_ESTIMATE or best < -MAX_EVALUATION or state.stage[ply] != REST:
         return False
     king = np.int64(state.squares[row, state.kings[1 - side]])
     if CONCERNS[king, move >> 7] or CONCERNS[king, move & 127]:
@@ -142,7 +141,7 @@ def is_pruned(state, row, side, depth, searched, move, alpha, best):
         return depth <= _LOSING_DEPTH
     shallow = max(0, depth - REDUCTIONS[min(depth - 1, 63), min(searched, 63)])
     return (
-        shallow <= _HOPE_DEPTH
+        shallow <= _FUTILITY_DEPTH
         and abs(alpha) <= MAX_EVALUATION
-        and guess + _HOPE_MARGIN + _HOPE_STEP * shallow <= alpha
+        and estimate + _FUTILITY_MARGIN + _FUTILITY_STEP * shallow <= alpha
     )

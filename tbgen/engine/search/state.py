@@ -68,7 +68,7 @@ STATE = np.dtype(
         ("followups", np.int16, (2, PLACES, PLACES)),
         ("countermoves", np.int32, PLACES),
         ("played", np.int32, PLIES),  # kind and target of the move to this ply; 0 for none
-        ("guess", np.int32, PLIES),  # estimate of the value, see `tree`
+        ("estimate", np.int32, PLIES),  # static evaluation or a closer score, see `tree`
         ("line", np.int32, (PLIES, PLIES)),
         ("line_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),

@@ -25,7 +25,7 @@ from tbgen.engine.search.quiescence import quiesce
 from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.scores import INFINITE, MATE, MAX_EVALUATION, UNKNOWN
 from tbgen.engine.search.selectivity import (
-    NO_GUESS,
+    NO_ESTIMATE,
     is_far_above,
     is_far_below,
     is_late,
@@ -37,7 +37,7 @@ from tbgen.engine.search.state import MAX_PLY, key_after, push, push_null
 from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
-_UNGUIDED_DEPTH = 4
+_IIR_DEPTH = 4
 """Least depth of internal iterative reduction: without hash move, one ply less."""
 
 
@@ -68,20 +68,20 @@ def _enter(state, shared, row, side, beta):
 
 
 @part
-def _first_guess(state, row, side):
-    """Return the static evaluation, or `NO_GUESS`."""
+def _static_evaluation(state, row, side):
+    """Return the static evaluation, or `NO_ESTIMATE`."""
     if state.log[row, CHECKED] != 0 or state.full_width != 0:
-        return np.int64(NO_GUESS)
+        return np.int64(NO_ESTIMATE)
     return np.int64(evaluate(state, row, side))
 
 
 @part
-def _settled(state, ply, guess, data, depth, alpha, beta):
+def _settled(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if hash table or estimate cut the node off, else `UNKNOWN`.
 
     Stores the estimate: the static evaluation, or the hash table's score if its bound is closer.
 
-    guess : int64; the static evaluation, or `NO_GUESS`
+    estimate : int64; the static evaluation, or `NO_ESTIMATE`
     data : int64; an entry of the hash table, or 0
     """
     narrow = beta - alpha == 1
@@ -90,13 +90,13 @@ def _settled(state, ply, guess, data, depth, alpha, beta):
             known = entry.cutoff_score(state, data, ply, depth, alpha, beta)
             if known != UNKNOWN:
                 return known
-        bound, score = entry.bound_of(data), entry.score_of(data, ply)
-        closer = (score < guess and bound & entry.UPPER) or (score > guess and bound & entry.LOWER)
-        if guess != NO_GUESS and abs(score) <= MAX_EVALUATION and closer:
-            guess = score
-    state.guess[ply] = guess
+        score = entry.score_of(data, ply)
+        closer = entry.bound_of(data) & (entry.UPPER if score < estimate else entry.LOWER)
+        if estimate != NO_ESTIMATE and abs(score) <= MAX_EVALUATION and closer:
+            estimate = score
+    state.estimate[ply] = estimate
     if narrow and is_far_above(state, ply, depth, beta):
-        return np.int64(guess)
+        return np.int64(estimate)
     return UNKNOWN
 
 
@@ -141,9 +141,9 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
         return quiesce(state, shared, row, side, alpha, beta)
     state.nodes += 1
     # Evaluate before the look-up, while the bucket is prefetched.
-    guess = _first_guess(state, row, side)
+    estimate = _static_evaluation(state, row, side)
     data = entry.look_up(state, shared, row)
-    known = _settled(state, ply, guess, data, depth, alpha, beta)
+    known = _settled(state, ply, estimate, data, depth, alpha, beta)
     if known != UNKNOWN:
         return known
     # Recursive calls must not pass literals (`recursive_part`).
@@ -161,7 +161,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             if score >= beta and state.stop == 0:
                 state.depends[ply] = state.depends[ply + 1]
                 return min(score, MAX_EVALUATION)
-    if depth >= _UNGUIDED_DEPTH and entry.move_of(data) == 0 and state.full_width == 0:
+    if depth >= _IIR_DEPTH and entry.move_of(data) == 0 and state.full_width == 0:
         depth -= 1
     bound, best, best_move = entry.UPPER, ply - MATE, np.int64(0)
     depends, searched = np.int64(CLEAN), np.int64(0)
