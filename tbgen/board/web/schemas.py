@@ -23,8 +23,8 @@ from tbgen.answers.schema import (
     counted,
 )
 
-TEXT = text("in `notation`")
-ERROR, HINT = text("one line that says what"), text("what to do")
+TEXT = text("the move in `notation`")
+ERROR, HINT = text("what failed, in one line"), text("what to do about it")
 
 
 def with_optional(schema: Schema, **fields: Schema) -> Schema:
@@ -43,14 +43,14 @@ def position(meaning: str, **fields: Schema) -> Schema:
     move = with_optional(
         record("a move", **MOVE, fen=FEN | {"description": "the position after it"}),
         text=TEXT,
-        forbidden=text("why it loses by repetition, where it does"),
+        forbidden=text("the referee's reason, if the move loses by repetition"),
     )
-    judgement = JUDGEMENT | {"description": "with `moves`: the referee's, if one is due"}
+    judgement = JUDGEMENT | {"description": "with `moves`: of a repetition, else null"}
     return with_optional(
         record(
             meaning,
             **(POSITION | fields),
-            terminal=flag("whether there is no legal move"),
+            terminal=flag("true if there is no legal move"),
             moves=several("every legal move, best first", move),
         ),
         suggested=or_null(text("with `moves`: the move to play")),
@@ -70,10 +70,10 @@ ENTRY = record(
     legal=or_null(whole("legal positions")),
     red_to_move=or_null(counted("Red")),
     black_to_move=or_null(counted("Black")),
-    max_distance=or_null(whole("longest distance of order 0")),
-    rule_decided=or_null(whole("of order 1 and above")),
-    bytes_on_disk=or_null(whole("the file")),
-    build_seconds=or_null(number("null where no build record is")),
+    max_distance=or_null(whole("longest distance of order 0, in plies")),
+    rule_decided=or_null(whole("positions of order 1 and above")),
+    bytes_on_disk=or_null(whole("bytes of the file")),
+    build_seconds=or_null(number("null without a build record")),
     proof=or_null(PROOF),
 )
 
@@ -92,61 +92,61 @@ SCHEMAS: dict[str, Schema] = {
     ),
     "judgement": JUDGEMENT,
     "tables": record(
-        "the tables; one that cannot be read has nulls, `error` and `hint`",
+        "the tables; an unreadable one has nulls, `error` and `hint`",
         tables=several("their figures", with_optional(ENTRY, error=ERROR, hint=HINT)),
     ),
     "table": without(STATS, "file", "values", "checked"),
     "histogram": record(
-        "how many positions have each value",
+        "number of positions with each value",
         material=MATERIAL,
         histogram=several(
-            "a line for each",
+            "one entry per value",
             record(
                 "a value",
                 side=SIDE,
                 outcome=text("for the side to move", "win", "draw", "loss"),
-                order=whole("its order"),
-                plies=or_null(whole("its distance; null for a draw")),
-                value=whole("the number"),
-                positions=whole("how many"),
+                order=whole("order"),
+                plies=or_null(whole("distance in plies; null for a draw")),
+                value=whole("stored value"),
+                positions=whole("number of positions"),
             ),
         ),
     ),
     "search": record(
-        "positions of a table; with `share` 1 there are no others",
+        "positions of a table; complete if `share` is 1",
         material=MATERIAL,
         candidates=whole("positions with a wanted value"),
-        share=number("the part of them, 0 to 1, that has been looked at"),
+        share=number("share of the candidates examined, 0 to 1"),
         positions=several(
-            "as `probe` has them, `moves` aside",
+            "as in `probe`, without `moves`",
             with_optional(
                 record("a position", **POSITION),
-                length=whole("of studies alone: the plies of the unique line"),
+                length=whole("plies of the unique line; only of studies"),
             ),
         ),
     ),
     "graph": record(
-        "what captures lead to",
+        "materials reachable by captures",
         material=MATERIAL,
         nodes=several(
             "bottom-up",
             record(
                 "a material",
                 material=MATERIAL,
-                present=flag("whether its table is here"),
+                present=flag("true if its table is present"),
                 captures=several(
-                    "from it",
+                    "captures from it",
                     record(
                         "a capture",
-                        taken=text("the piece, as in a FEN"),
+                        taken=text("FEN letter of the piece"),
                         material=MATERIAL,
-                        needs_table=flag("false where all is drawn"),
+                        needs_table=flag("false if all positions are drawn"),
                     ),
                 ),
             ),
         ),
     ),
-    "health": record("well", status=text("ok"), tables=whole("how many tables there are")),
+    "health": record("state of the server", status=text("ok"), tables=whole("number of tables")),
     "error": record("a failure", error=ERROR, hint=HINT),
 }
 """Schemas by name; `Endpoint.schema` refers to them."""
