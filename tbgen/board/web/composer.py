@@ -102,10 +102,7 @@ def _said(found: Found, view: View) -> str:
         return view.text("find_all", n=len(found.positions), candidates=f"{found.candidates:,}")
     share = f"{found.share:.1%}" if found.share >= 0.001 else "< 0.1%"
     return view.text(
-        "find_sample",
-        n=len(found.positions),
-        share=share,
-        candidates=f"{found.candidates:,}",
+        "find_sample", n=len(found.positions), share=share, candidates=f"{found.candidates:,}"
     )
 
 

@@ -29,14 +29,7 @@ from tbgen.board.language.i18n import text
 from tbgen.board.language.names import material_name
 from tbgen.board.language.words import time_in_words
 from tbgen.board.web.http import HTML, Answer, RequestError, failure
-from tbgen.board.web.layout import (
-    copy_button,
-    hidden_fields,
-    link,
-    page,
-    wide_page,
-    with_settings,
-)
+from tbgen.board.web.layout import copy_button, hidden_fields, link, page, wide_page, with_settings
 from tbgen.board.web.limits import is_loopback
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built

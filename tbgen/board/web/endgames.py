@@ -22,15 +22,7 @@ from tbgen.board.language.words import proof_in_words, result_name, time_in_word
 from tbgen.board.web.construction import starters
 from tbgen.board.web.gallery import bar_href
 from tbgen.board.web.http import HTML, Answer, RequestError
-from tbgen.board.web.layout import (
-    class_badge,
-    details,
-    link,
-    page,
-    table,
-    wide_page,
-    with_settings,
-)
+from tbgen.board.web.layout import class_badge, details, link, page, table, wide_page, with_settings
 from tbgen.board.web.panels import longest_boards, rules_boards
 from tbgen.board.web.state import View
 from tbgen.finding.handbook import class_of

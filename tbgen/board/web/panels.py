@@ -14,13 +14,7 @@ from tbgen.board.knowledge.insight import heat_map, slip, verdicts
 from tbgen.board.knowledge.library import Library, Study, winner_of
 from tbgen.board.language.names import piece_name, point_name
 from tbgen.board.language.words import proof_in_words, result_name
-from tbgen.board.web.gallery import (
-    MAX_SLOTS,
-    bar_href,
-    longest_win,
-    longest_wins,
-    small_boards,
-)
+from tbgen.board.web.gallery import MAX_SLOTS, bar_href, longest_win, longest_wins, small_boards
 from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import (

@@ -33,15 +33,7 @@ from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
 from tbgen.board.web.construction import PATHS, Construction, building
 from tbgen.board.web.helpers import Helpers
-from tbgen.board.web.http import (
-    HTML,
-    TEXT,
-    Answer,
-    Gate,
-    Lane,
-    RequestError,
-    failure,
-)
+from tbgen.board.web.http import HTML, TEXT, Answer, Gate, Lane, RequestError, failure
 from tbgen.board.web.layout import link, page, with_settings
 from tbgen.board.web.limits import SECURITY_HEADERS, Limits
 from tbgen.board.web.mirror import ADDRESS, Mirror, ZipOthers

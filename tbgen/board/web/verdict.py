@@ -12,11 +12,7 @@ from tbgen.answers.reasons import explain_move, explain_position
 from tbgen.board.drawing.diagram import Arrow
 from tbgen.board.knowledge.library import Over, Study, winner_of
 from tbgen.board.language.names import material_name
-from tbgen.board.language.words import (
-    explain_judgement,
-    order_value,
-    result_name,
-)
+from tbgen.board.language.words import explain_judgement, order_value, result_name
 from tbgen.board.web.layout import details, link, table, with_settings
 from tbgen.board.web.state import View
 from tbgen.indexing import Move, Position
