@@ -69,8 +69,7 @@ _ON_DISK = "with its arrays on disk"
 class NotEnoughMemoryError(TablebaseError):
     """Raised when a table does not fit, neither in memory nor with its arrays on disk.
 
-    `needed` is the least memory in bytes, `available` the memory allowed, `limit` the name of the
-    limit that sets it.
+    `needed` and `available` are bytes; `limit` is the name of the limit that sets `available`.
     """
 
     def __init__(
@@ -280,10 +279,7 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Return the index of the first choice to try: that of a checkpoint, else 0.
-
-        Choices before that of a checkpoint have failed already.
-        """
+        """Return the index of the first choice to try; those before a checkpoint's have failed."""
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
             if number and state_path(self.directory, name).exists():
@@ -298,10 +294,7 @@ class Builder:
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
-        """Solve and write a table.
-
-        Returns the bytes of the file, and the wall and CPU seconds spent before the checkpoint.
-        """
+        """Solve and write a table; return its bytes, and (wall, CPU) seconds before resuming."""
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solution import CountedPlanes

@@ -42,10 +42,7 @@ class Exchange:
     address: str
 
     def names(self) -> set[str]:
-        """Return the names of the files at the address.
-
-        Raises `ExchangeError`, and `InputError` for a malformed address.
-        """
+        """Return the files at the address; raises `ExchangeError`, `InputError` if malformed."""
         with self._opened() as (system, folder):
             system.makedirs(folder, exist_ok=True)
             try:

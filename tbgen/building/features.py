@@ -73,10 +73,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of a side's share of wins: `most` after taking a piece, `least` after losing one.
-
-    `taking` and `losing` are the means over these captures.
-    """
+    """Bounds of a side's wins, after taking (`most`) and losing (`least`) a piece, and means."""
 
     most: float
     least: float
@@ -133,9 +130,8 @@ class Support:
     def first_guess(self) -> tuple[float, ...]:
         """Return `Traits.numbers` as guessed from the supporting tables.
 
-        Density and entropy are the maxima over captures of a defender, or over all captures if
-        there is no defender. The rate is the maximum over all captures. Wins are the middle of
-        their bounds.
+        The rate is the maximum over all captures; density and entropy are maxima over captures of a
+        defender, or over all captures without one. Wins are the middle of their bounds.
         """
         found = self._by_capture
         nearest = [traits for (_, kind), traits in found.items() if not kind.is_attacker]

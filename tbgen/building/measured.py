@@ -37,8 +37,7 @@ class Measured:
     placements: int
     """Stored because counting placements takes longer than the rest of a plan."""
     cpu_seconds: float
-    """Of the table alone, as are wall seconds: without starting the interpreter and loading
-    kernels."""
+    """Without starting the interpreter and loading kernels, as are wall seconds."""
     wall_seconds: float
     peak_bytes: int
     """Peak resident memory of the whole process."""
@@ -82,10 +81,7 @@ class Share:
 
 
 def rooks_chase(material: Material) -> bool:
-    """Return whether both sides have rooks and one has a further attacker.
-
-    Chases have most influence in such materials.
-    """
+    """Return whether both sides have rooks, and one more attacker: chases matter most there."""
     attackers = sum(sum(army.strength[:4]) for army in material.armies)
     return all(army.rooks for army in material.armies) and attackers > 2
 
@@ -103,10 +99,7 @@ class Measurements:
 
     @classmethod
     def of(cls, rows: Iterable[Measured]) -> Measurements:
-        """Return the measurements of some rows.
-
-        At least one row must exceed `CLOCK_SECONDS` under `wxf`.
-        """
+        """Return the measurements of rows, one of which must exceed `CLOCK_SECONDS` under `wxf`."""
         listed = list(rows)
         tables = {row.material: row for row in listed if row.rules == Rules.WXF}
         ratios: dict[tuple[Rules, bool], list[Share]] = {}

@@ -32,8 +32,7 @@ def require_room(
     """Reject a build on this machine that fits neither into memory nor on the disk.
 
     planned : the tables to be built
-    memory : requested bytes, 0 for free memory
-    threads : number of threads that build one table
+    memory : requested bytes, 0 for free memory; threads : number of threads that build one table
 
     Raises `NotEnoughMemoryError` for the table that needs most, and `InputError` for the disk.
     """

@@ -4,9 +4,8 @@
     Share      cost of one phase of one order
     total      sum of shares
 
-Counts of sweeps and rows are the same on every machine. The time between two reports is attributed
-to the phase of the earlier report. Load from other processes lowers `busy`, but does not change
-CPU seconds.
+Counts of sweeps and rows are the same on every machine. The time between two reports belongs to the
+phase of the earlier one. Other processes of the machine lower `busy`, but not CPU seconds.
 """
 
 from __future__ import annotations

@@ -40,8 +40,7 @@ MAX_ATTACKERS = 4
 """Limit of `--attackers`, with 17,883 materials."""
 
 MAX_PATTERN = 200
-"""Limit on the characters of a pattern; the longest name has 34, and each may be a bracketed
-choice."""
+"""Limit on the characters of a pattern; the longest name has 34, each may be a bracketed choice."""
 
 MAX_FILE = 1 << 22
 """Limit on the characters that are read of a list of materials."""

@@ -72,14 +72,10 @@ class StateFile:
         }
         self._every = every
         self._begun = time.monotonic(), time.process_time()
-        self._spent = 0.0, 0.0
+        self.spent = 0.0, 0.0
+        """Wall and CPU seconds spent before the saved state."""
         self._is_loaded = False
         self._next = self._begun[0] + every
-
-    @property
-    def spent(self) -> tuple[float, float]:
-        """Wall and CPU seconds spent before the saved state."""
-        return self._spent
 
     def is_usable(self) -> bool:
         """Return whether `load` would return a state."""
@@ -123,7 +119,7 @@ class StateFile:
         if spent is None:
             file.close()
             return None
-        self._spent = spent
+        self.spent = spent
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
@@ -150,7 +146,7 @@ class StateFile:
     def save(self, parts: Iterable[bytes]) -> None:
         """Replace the saved state; the old one is kept if this raises `OSError`."""
         began = time.monotonic()
-        wall, cpu = self._spent
+        wall, cpu = self.spent
         spent = (wall + began - self._begun[0], cpu + time.process_time() - self._begun[1])
         digest = hashlib.sha256()
         with replacing(self.path) as file:

@@ -93,8 +93,7 @@ def count_of(counts, code):
 def hash_place(key, mask):
     """Return the first place in the hash table for the counts of a material.
 
-    key : int64, counts
-    mask : int, length of the hash table minus 1, a power of two minus 1
+    key : int64, counts; mask : int, length of the hash table minus 1, all bits set
     """
     word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64(word >> np.uint64(40)) & mask

@@ -61,10 +61,7 @@ _LAST_DEFENDER = 3
 
 
 def _places() -> NDArray[np.int8]:
-    """Return the place of a square in a piece's area, int8 (2, 2, 16, 90); -1 outside.
-
-    Indices: colours exchanged, mirrored, piece code, square.
-    """
+    """Return int8 (2, 2, 16, 90): exchanged, mirrored, code, square -> place in its area."""
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for side in Side:
         for kind in PieceType:
@@ -98,9 +95,7 @@ def find_wdl(buffers, counts):
 def _rank(i, place, flip, mirrored, pieces, squares, count):
     """Return the rank of a piece among the pieces of its code, from 1, by place number.
 
-    i : int, index of the piece
-    place : int64, its place
-    flip, mirrored : int, as in `_PLACES`
+    i : int, index of the piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
     """
     code = np.int64(pieces[i])
     rank = np.int64(1)
@@ -117,8 +112,7 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
     """Return the attackers' sums for the slot and for the place in the file; -1 for a wrong square.
 
-    number : int64, number of the file
-    flip, mirrored : int, as in `_PLACES`
+    number : int64, number of the file; flip, mirrored : int, as in `_PLACES`
     row : int64, index of the words for the side and the tile
     buffers : WdlBuffers, the files
     """

@@ -7,7 +7,6 @@
     pace       end of connections that are too slow
     bundle     directory and archive of win-draw-loss files
 
-Sources are not trusted. Only files with names of tables are fetched, up to the size in the index,
-and a file gets its name when its bytes have the SHA-256 of the index. The user decides which index
-to trust. This package neither builds nor decodes tables.
+Sources are not trusted. Only files with names of tables are fetched, up to the size in the index;
+a file gets its name if its bytes have the index's SHA-256. The user decides which index to trust.
 """

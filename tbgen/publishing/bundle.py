@@ -50,10 +50,7 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 
 
 def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -> Path:
-    """Write the other files of a bundle into a directory with win-draw-loss files.
-
-    Returns the path of the archive.
-    """
+    """Write the other files of a bundle beside win-draw-loss files; return the archive's path."""
     names = sorted(names, key=lambda name: (name.material.men, name.filename))
     men = max((name.material.men for name in names), default=0)
     rows = [_row(directory / name.filename) for name in names]

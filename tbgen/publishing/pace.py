@@ -3,8 +3,7 @@
     Watch      counter of received bytes, and a thread that shuts the connection down
 
 A server that sends a byte now and then prevents timeouts of single reads, in TLS handshakes,
-headers and contents. So received bytes are counted, and a connection below a minimal rate is shut
-down by another thread.
+headers and contents. So another thread shuts down connections below a minimal rate of bytes.
 """
 
 from __future__ import annotations

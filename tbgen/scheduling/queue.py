@@ -6,9 +6,8 @@
 
 A ready job starts if a slot and its memory are free, in the order of the longest remaining path: a
 job's own seconds and those of the longest chain that depends on it. If the first job does not fit
-into free memory, others may start before it, but only those that do not delay it (backfilling):
-they end before its memory becomes free, or leave enough of it. So small jobs do not starve large
-ones.
+into free memory, others may start before it if they do not delay it (backfilling): they end before
+its memory becomes free, or leave enough of it. So small jobs do not starve large ones.
 
 A job may lose its worker, usually because the system killed it for lack of memory. It is retried
 with twice the memory reserved, and the last time with all of it, so that fewer jobs run beside it.
@@ -92,16 +91,8 @@ class ReadyQueue:
         return bool(self._running or (not self._stopped and (self._ready or self._aside)))
 
     @property
-    def running(self) -> list[str]:
-        """Keys of running jobs, in the order of their starts."""
-        return list(self._running)
-
-    @property
     def left_out(self) -> list[str]:
-        """Keys of jobs that are neither done nor failed.
-
-        After a run, these depend on a failed job, or did not start before `stop`.
-        """
+        """Keys of jobs that did not start: they depend on a failed job, or `stop` came first."""
         return [key for key in self.jobs if key not in self.done and key not in self.failed]
 
     def next(self, now: float, slots: int | None) -> list[Start]:
