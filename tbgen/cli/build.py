@@ -110,7 +110,12 @@ def build(
         progress, outcome = _on_this_machine(
             collection, jobs, cores, memory, profile=profile, keep_going=keep_going
         )
-    failed = {key: _worded(key, error) for key, error in outcome.failures.items()}
+    failed = {
+        key: TablebaseError(f"{key} failed repeatedly: {error}")
+        if isinstance(error, LostError)
+        else error
+        for key, error in outcome.failures.items()
+    }
     if failed and not keep_going:
         raise next(iter(failed.values()))
     if wdl:
@@ -225,13 +230,6 @@ def _on_cluster(
             return progress, collection.build_by_executor(
                 listed, executor, progress, keep_going=keep_going, download=download
             )
-
-
-def _worded(key: str, error: BaseException) -> BaseException:
-    """Return the error of a job; a lost job gets a `TablebaseError` with a message."""
-    if isinstance(error, LostError):
-        return TablebaseError(f"{key} failed repeatedly: {error}")
-    return error
 
 
 def _suggest(built: list[Material]) -> None:

@@ -15,12 +15,11 @@ import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, answer_lines, show_json
-from tbgen.indexing import InputError, Move
+from tbgen.indexing import InputError
 from tbgen.indexing.rulesets import CHINESE
 from tbgen.indexing.squares import square_name
 from tbgen.notation import parse_move
-from tbgen.referee import Game, Judgement, Label, Rules, judge_chinese
-from tbgen.referee import judge as referee
+from tbgen.referee import Game, Judgement, Label, Rules, judge_chinese, judge_game
 from tbgen.referee.diagram import Diagram
 
 
@@ -57,19 +56,13 @@ def judge(
     Exit status: 0 ok, 2 bad input.
     """
 
+    judged = Rules.WXF if rules == CHINESE else Rules(rules)
+
     def answer(fen_text: str, texts: Sequence[str]) -> Judgement:
-        start = Diagram.from_fen(fen_text)
-        played = _read_moves(start, texts)
+        game = _read_game(fen_text, texts, judged.chase_rules(minor_chases=minor_chases))
         if rules == CHINESE:
-            game = Game.read(start, played, Rules.WXF.chase_rules(minor_chases=minor_chases))
             return judge_chinese(game, occurrences=occurrences)
-        return referee(
-            start,
-            played,
-            rules=Rules(rules),
-            occurrences=occurrences,
-            minor_chases=minor_chases,
-        )
+        return judge_game(game, rules=judged, occurrences=occurrences)
 
     def answer_line(line: str) -> Judgement:
         fen, _, moves = line.partition(";")
@@ -86,17 +79,15 @@ def judge(
     (show_as_json if as_json else _show)(answer(fen, moves))
 
 
-def _read_moves(start: Diagram, texts: Sequence[str]) -> list[Move]:
-    """Parse the moves one after another; raises `InputError` with the ply."""
-    moves: list[Move] = []
-    now = start
+def _read_game(fen: str, texts: Sequence[str], chase_rules: int) -> Game:
+    """Parse and play the moves one after another; raises `InputError` with the ply."""
+    game = Game(Diagram.from_fen(fen), chase_rules)
     for ply, text in enumerate(texts, 1):
         try:
-            moves.append(parse_move(now, text))
+            game.push(parse_move(game.last, text))
         except InputError as error:
             raise type(error)(f"ply {ply}: {error.message}", error.hint) from None
-        now = now.after(*moves[-1])
-    return moves
+    return game
 
 
 def _show_line(judgement: Judgement) -> None:

@@ -19,7 +19,6 @@ from tbgen.indexing import InputError
 from tbgen.tables import Rules, RuleSet
 
 if TYPE_CHECKING:
-    from tbgen.board.knowledge.workshop import Limits
     from tbgen.play.tablebase import GameTablebase
 
 _LEAST_DESCRIPTORS = 8
@@ -70,17 +69,20 @@ def serve(
     _require_extra()
     if files:
         _require_index(selection)
+    from tbgen.board.knowledge.workshop import Limits
     from tbgen.board.web.construction import ENTRY
     from tbgen.board.web.limits import is_loopback
     from tbgen.board.web.routes import create_app
     from tbgen.board.web.server import BoardServer
+    from tbgen.building.allowance import usable_memory
     from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
 
     if allow_build and not is_loopback(host):
         raise click.UsageError("--allow-build only answers this machine: leave --host out")
     selection = _narrowed(selection, new=demo, needed=allow_build)
-    limits = _limits(build_minutes, build_memory) if allow_build else None
+    memory = build_memory or usable_memory().memory // 2
+    limits = Limits(60.0 * build_minutes, memory) if allow_build else None
     with selection.open() as opened:
         count = len(opened.available())
         workshop = Workshop(selection.directory, lambda: _rule_set(opened), limits)
@@ -153,14 +155,6 @@ def _rule_set(tables: GameTablebase) -> RuleSet:
     """Return the rule set of the tables; the default one if there are no tables yet."""
     found = tables.rule_set
     return found if found.rules is not None else RuleSet(Rules(options.DEFAULT_RULES))
-
-
-def _limits(minutes: int, memory: int) -> Limits:
-    """Return the limits of builds that readers may start."""
-    from tbgen.board.knowledge.workshop import Limits
-    from tbgen.building.allowance import usable_memory
-
-    return Limits(60.0 * minutes, memory or usable_memory().memory // 2)
 
 
 def _require_index(selection: options.Selection) -> None:
