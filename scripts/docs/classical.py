@@ -27,7 +27,7 @@ from figures import read, write  # noqa: E402
 
 from tbgen import open_tablebase  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
-from tbgen.finding.handbook import SURE, outcome_class  # noqa: E402
+from tbgen.finding.handbook import CLASS_SHARE, outcome_class  # noqa: E402
 from tbgen.indexing import Material, Side  # noqa: E402
 from tbgen.tables import TableStatistics  # noqa: E402
 
@@ -311,7 +311,7 @@ def page(words: Words) -> str:
     return words.text.format(
         tables=len(rows),
         men=max(Material.parse(row.material).men for row in rows),
-        decided=SURE,
+        decided=CLASS_SHARE,
         classical=classical(words, books, known),
         missing=words.missing.format(of=len(books), absent=words.comma.join(absent))
         if absent

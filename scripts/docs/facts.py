@@ -25,7 +25,7 @@ from figures import PAIRS, RULES, Difference, Fact, Loop, Moves, Zugzwangs  # no
 
 from tbgen.board.drawing.diagram import Look, draw  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
-from tbgen.finding.handbook import SURE, outcome_class  # noqa: E402
+from tbgen.finding.handbook import CLASS_SHARE, outcome_class  # noqa: E402
 from tbgen.indexing import Material, Position  # noqa: E402
 
 PAGE = ROOT / "docs" / "facts.md"
@@ -320,7 +320,7 @@ def page() -> str:
         materials=len(wxf),
         men=max(Material.parse(row.material).men for row in rows),
         listed=LISTED,
-        decided=SURE,
+        decided=CLASS_SHARE,
         **who_wins(wxf),
         compared=rules_compared(rows),
         two_armed=len({row.material for row in of_the_page(apart)}),

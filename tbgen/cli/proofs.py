@@ -77,7 +77,7 @@ def show_notes(notes: Iterable[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Announced:
+class Prover:
     """Callable that proves tables, in any process; before compiling it prints a line to stderr."""
 
     prove: TableProver
@@ -86,12 +86,12 @@ class Announced:
         """Prove the table of a job, or accept its certificate; raises what `TableProver` raises."""
         from tbgen.compiling.jit import announcing
 
-        with announcing(tell_compiling):
+        with announcing(print_compiling):
             return self.prove(start)
 
 
 @cache
-def tell_compiling() -> None:
+def print_compiling() -> None:
     """Print, once per process, that kernels are compiled; clears a live line of another process."""
     clear = "\r\x1b[K" if sys.stderr.isatty() else ""
     click.echo(clear + COMPILING, err=True)

@@ -16,7 +16,7 @@ from tbgen.cli.digests import compare_digests
 from tbgen.cli.lessons import show_next
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments, require_tables
-from tbgen.cli.proofs import COMPILING, Announced, ClosureProgress, name_of, show_notes, show_report
+from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import Material
 
@@ -178,7 +178,7 @@ def _prove_closure(
 
     find = in_directory(how.directory)
     planned = plan(find, names)
-    prove = Announced(
+    prove = Prover(
         TableProver(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
     )
     memory = usable_memory(how.memory).memory

@@ -19,7 +19,7 @@ from tbgen.indexing import Material
 from tbgen.tables import TableStatistics
 from tbgen.tables.statistics import SideCounts
 
-SURE = 0.98
+CLASS_SHARE = 0.98
 """Share of won, or of drawn, positions above which an endgame belongs to that class (Pai)."""
 
 CLASSES = ("won", "open", "drawn")
@@ -55,9 +55,9 @@ class Entry:
 
 def outcome_class(legal: int, wins: int, draws: int) -> str:
     """Return the class of an endgame, given its numbers of positions with one side to move."""
-    if wins > SURE * legal:
+    if wins > CLASS_SHARE * legal:
         return "won"
-    if draws > SURE * legal:
+    if draws > CLASS_SHARE * legal:
         return "drawn"
     return "open"
 

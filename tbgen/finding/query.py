@@ -62,7 +62,7 @@ class Query:
     study: bool = False
     pieces: tuple[tuple[int, int], ...] = ()
 
-    def has(self, line: HistogramLine) -> bool:
+    def admits(self, line: HistogramLine) -> bool:
         """Return whether positions with the value of a histogram line are candidates."""
         outcome, plies = line.outcome, line.exact.plies
         return (
@@ -77,7 +77,7 @@ class Query:
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
         """Return the lines of a table's histogram that are candidates."""
-        lines = [line for line in statistics.histogram if self.has(line)]
+        lines = [line for line in statistics.histogram if self.admits(line)]
         if self.offence == Offence.CHASE:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}
             lines = [line for line in lines if line.order not in none]
@@ -86,7 +86,7 @@ class Query:
 
 def count_of(figures: TableStatistics, query: Query) -> int:
     """Return the number of positions of a table whose value matches."""
-    return sum(line.positions for line in figures.histogram if query.has(line))
+    return sum(line.positions for line in figures.histogram if query.admits(line))
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from tbgen.indexing import Material
 from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
-VARIED = 8
+LEAST_CHUNKS = 8
 """Least number of chunks that are searched, even if fewer have enough rows."""
 
 
@@ -60,7 +60,7 @@ def sample(
         kept = TableColumns.concatenate([kept, part])
         if sort is not None:
             kept = first_rows(kept, sort, most)
-        elif found >= most and number + 1 >= VARIED:
+        elif found >= most and number + 1 >= LEAST_CHUNKS:
             break
         if time.monotonic() > deadline:
             break

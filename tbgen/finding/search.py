@@ -45,7 +45,7 @@ are from all parts of the table.
 
 SAMPLE_CHUNK = 1 << 16
 
-MECHANISMS = 64
+ROWS_PER_CHECKPOINT = 64
 """Rows whose loops are followed between two calls of `checkpoint`: about a second of work."""
 
 CACHE_BYTES = 1 << 30
@@ -325,8 +325,8 @@ class Search:
 
     def _with_offence(self, part: TableColumns, offence: Offence) -> Iterator[TableColumns]:
         """Yield, in parts, rows in which the loser of the repetition begins the offence at once."""
-        for first in range(0, part.rows, MECHANISMS):
-            rows = part.take(np.arange(first, min(first + MECHANISMS, part.rows)))
+        for first in range(0, part.rows, ROWS_PER_CHECKPOINT):
+            rows = part.take(np.arange(first, min(first + ROWS_PER_CHECKPOINT, part.rows)))
             chosen = []
             for number, position in enumerate(rows.positions()):
                 # A side in perpetual check is in check whenever it is to move.

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tbgen.cli import main
-from tbgen.cli.proofs import tell_compiling
+from tbgen.cli.proofs import print_compiling
 from tbgen.indexing import Material
 from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableName
 from tbgen.tables.certificates import certificate_path, read_certificate
@@ -205,7 +205,7 @@ def test_compilation_is_announced(
 
     monkeypatch.setattr("tbgen.verify.verify_file", compiling)
     monkeypatch.setattr("tbgen.verify.files.verify_file", compiling)
-    tell_compiling.cache_clear()
+    print_compiling.cache_clear()
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda stream: terminal)
     command = ["verify", "KNK", "KRK", *option, "--tables", str(tables)]
     result = CliRunner().invoke(main, command)

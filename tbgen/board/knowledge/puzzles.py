@@ -109,7 +109,7 @@ def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
     return "solved" if task == "draw" else "right"
 
 
-SLIPS = 0.25
+BEGINNER_SHARE = 0.25
 """Probability that a beginner plays any legal move."""
 
 
@@ -123,7 +123,7 @@ def answer(study: Study, strength: str, chance: random.Random | None = None) -> 
         return study.suggested.move
     chance = chance or random.Random()
     allowed = [move for move in study.moves if move.move not in (study.forbidden or {})]
-    if strength == "beginner" and chance.random() < SLIPS:
+    if strength == "beginner" and chance.random() < BEGINNER_SHARE:
         return chance.choice(allowed or [study.suggested]).move
     keeping = [move for move in allowed if move.outcome == study.suggested.outcome]
     return chance.choice(keeping or [study.suggested]).move

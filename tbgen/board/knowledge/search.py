@@ -34,7 +34,7 @@ SHOWN = 24
 MOST_SHOWN = 200
 """Greatest number of positions of an answer."""
 
-FIRST = 8
+FIRST_PER_TILE = 8
 """Placements of a tile that are examined before those of the next tile."""
 
 MOST_WINS = 2_000_000
@@ -121,7 +121,7 @@ def glance(
         deadline = time.monotonic() + seconds
         file = library.tables.table(material)
         scan = Scan(file, wanted, _other_tables(library, file) if wanted.differs else ())
-        walk = _Walk(file, scan, seed, FIRST + 4 * most)
+        walk = _Walk(file, scan, seed, FIRST_PER_TILE + 4 * most)
         found: list[Position] = []
         for position in walk.positions():
             library.tables.checkpoint()
@@ -146,7 +146,7 @@ class _Walk:
         self._file, self._scan, self._seed = file, scan, seed
         self._tiles = [(side, number) for side in scan.sides for number in range(file.tiles(side))]
         random.Random(seed).shuffle(self._tiles)
-        self._each = max(FIRST, first // max(1, len(self._tiles)))
+        self._each = max(FIRST_PER_TILE, first // max(1, len(self._tiles)))
         self._all = dict.fromkeys(self._tiles, 0)
         self._seen = dict.fromkeys(self._tiles, 0)
         self._visited = 0
