@@ -15,7 +15,7 @@ from tbgen.tables.names import RuleSet
 from tests.kits.builders import Builder
 from tests.kits.built import Silence
 
-# How long an example takes is the machine's business.
+# The time of an example depends on the machine.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 

@@ -122,7 +122,7 @@ def advisories(needed: list[Package]) -> tuple[int | None, str]:
 
     Returns None and the reason if pip-audit is missing or fails.
     """
-    # Beside this interpreter, in an environment that nobody has activated, or wherever it is.
+    # Beside this interpreter, for an environment that is not activated; else on the path.
     beside = str(Path(sys.executable).parent)
     program = shutil.which("pip-audit", path=beside) or shutil.which("pip-audit")
     if program is None:

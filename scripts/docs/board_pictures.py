@@ -31,7 +31,7 @@ KNIGHT = "fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 SLIP = "fen=5k3/9/9/9/9/R8/9/4n4/9/3K5_w"
 
 PICTURES = (
-    # name, phone, address, what to do on the page
+    # name, phone, address, action on the page
     ("board", False, f"/?{ORDER_8}", ""),
     ("targets", False, f"/?{CHASE}&from=d2", ""),
     ("heat", False, f"/?{ORDER_8}&where=a0&board=paper", ""),
@@ -94,7 +94,7 @@ def main() -> None:
                     if on_phone == phone and (not asked.names or name in asked.names):
                         driver.get(url + address)
                         driver.execute_script(script or "return 0")
-                        time.sleep(1.5)  # until the table has answered, and nothing moves any more
+                        time.sleep(1.5)  # for the table's answer and the animation
                         driver.save_screenshot(str(asked.to / f"{name}.png"))
                         print(asked.to / f"{name}.png")
             finally:

@@ -221,7 +221,7 @@ def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
     """Return the row of one table."""
     found = find(material, tables, zugzwang=True)
     columns = found.columns()
-    # Every placement is found twice, with either side to move.
+    # Every placement is found twice, once for each side to move.
     red, black = (columns.take(columns["side"] == side) for side in Side)
     both = (red["outcome"] < 0) & (black["outcome"] < 0)
     only_red, only_black = red["outcome"] == 0, black["outcome"] == 0
@@ -291,7 +291,7 @@ def difference(first: TableFile, second: TableFile) -> Difference:
             count += rows[0].rows
             if not rows[0].rows:
                 continue
-            # A draw has order 0: what decides is the larger of the two.
+            # A draw has order 0, so the larger order is the deciding one.
             first_decides = rows[0]["order"] >= rows[1]["order"]
             keys = [
                 np.where(first_decides, *(one[name].astype(np.int64) for one in rows))

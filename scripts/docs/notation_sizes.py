@@ -31,7 +31,7 @@ def row(name: str, positions: list[Position]) -> str:
     material = positions[0].material
     layout = Layout(material.armies, choose_inner(material.armies))
     texts = [
-        # A FEN without its counters, which are no part of a position in a table.
+        # A FEN without its counters, which tables do not store.
         [" ".join(position.fen.split()[:2]) for position in positions],
         [format_position(position, "pai") for position in positions],
         [format_position(position, "six") for position in positions],

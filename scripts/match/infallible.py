@@ -59,7 +59,7 @@ def drawn_positions(
     file = tables.table(material)
     kinds = kinds_of(sampled_columns(file, LOOKED_AT, 1))
     found = {}
-    # Rare kinds first: what they lack of their share is for the others.
+    # Rare kinds first: the rest of their share goes to the others.
     for number, kind in enumerate(sorted(kinds, key=lambda kind: kinds[kind].rows)):
         drawn = np.random.default_rng(1).permutation(kinds[kind].rows)
         columns = kinds[kind].take(drawn[: count // (len(kinds) - number)])

@@ -242,7 +242,7 @@ class Cecp(Player):
         self._move_word, self._answers_pings = "", False
         self._played = 0
         line = ""
-        with contextlib.suppress(PlayerError):  # older engines say nothing
+        with contextlib.suppress(PlayerError):  # older engines do not answer
             while "done=1" not in line:
                 line = self.hear("feature", seconds=2)[-1]
                 if 'myname="' in line:

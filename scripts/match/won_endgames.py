@@ -88,7 +88,7 @@ def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) ->
             position = file.layout.position(slot, side)
             if position is None or not is_legal(position):
                 continue
-            # A slot that no position uses may hold anything: what counts is the probe.
+            # Unused slots may have any code, so the position is probed.
             value = tables.probe(position)
             if value.outcome == Outcome.WIN and value.order in ORDERS:
                 return position

@@ -27,7 +27,7 @@ from tbgen.indexing import Position
 from tbgen.tables import Rules, Tablebase, TableFile
 
 LARGEST = 8
-ONE_BLOCK = 0  # the smallest cache there is
+ONE_BLOCK = 0  # the smallest possible cache
 
 
 def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
@@ -75,7 +75,7 @@ def time_numba(tablebase: Tablebase, files: list[TableFile], positions: list[Pos
     seconds = []
     for board, side in boards:
         if probe_board(tables.buffers, board, side)[0] != COLD:
-            continue  # the block of the answer before, or one that has one value
+            continue  # still cached, or a block of one value
         seconds.append(cpu_seconds(tables.load_wanted))
         assert probe_board(tables.buffers, board, side)[0] == OK
     print_times(f"numba reader, {len(seconds)} cold blocks", seconds[1:])

@@ -44,7 +44,7 @@ def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> 
         name = material.name
         workshop.prepare(material)
         workshop.build(name)
-        # Not counted: ranks of one and of two bytes have kernels of their own.
+        # Not timed: it compiles the kernels for ranks of one or two bytes.
         prove(workshop, name)
         ways = {
             "build": partial(workshop.build, name, "--force"),

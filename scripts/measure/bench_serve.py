@@ -66,7 +66,7 @@ async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: lis
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         await reader.readexactly(length)
-        # From when the request was due: waiting for a free connection counts.
+        # Since the request was due, including the wait for a free connection.
         took.append(time.perf_counter() - due)
         failures += not head.startswith(b"HTTP/1.1 200")
 

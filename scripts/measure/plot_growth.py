@@ -157,7 +157,7 @@ def draw(panels: Sequence[Panel], caption: str, path: Path) -> None:
 
 def panels_of(rows: Sequence[Measured], peers: dict[str, Peer]) -> list[Panel]:
     """Return the diagrams of seconds, of bytes, and of orders."""
-    # A build record has four decimals: what took no tick of the clock has no logarithm.
+    # Build records have four decimals, so the shortest times are 0 and have no logarithm.
     seconds = [Series("tbgen", [(row.index_size, row.cpu_seconds)
                                 for row in rows if row.cpu_seconds > 0])]  # fmt: skip
     sizes = [Series("tbgen", [(row.index_size, row.file_bytes) for row in rows])]

@@ -204,7 +204,7 @@ class Table:
         no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
         self._shared = Shared(transposition.new_table(1), no_tables)
         self._start = np.frombuffer(Position.from_fen(START_FEN).board, np.int8)
-        # What a search calls is compiled first, and on its own: see `Searcher`.
+        # Kernels that a search calls are compiled first, separately: see `Searcher`.
         Searcher(hash_mebibytes=1).warm_up()
         self._moves = np.zeros(MAX_MOVES, np.int32)
         self.boards = np.zeros((MOST_PLIES, SQUARES), np.uint8)

@@ -115,7 +115,7 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
         "Black's best is to go on with the perpetual chase of the pawn on g8 by the cannon, "
         "which loses (order 1)"
     )
-    # A direct win of a side that is not in check is by chase, whether it is followed or not.
+    # A direct win of a side that is not in check is by chase, with or without a mechanism.
     assert explain_position(position, result) == (
         "Black's longest defence is a perpetual chase, which loses (order 1)"
     )

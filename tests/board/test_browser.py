@@ -65,12 +65,12 @@ def test_clicks_and_drags_make_moves(page: Any) -> None:
     assert "Red knight, a0" in page.execute_script(
         "return document.querySelector('[data-square=a0] title').textContent"
     )
-    click(page, "e5")  # no such move: the choice is given up, and the reason said
+    click(page, "e5")  # no such move: deselects, and gives the reason
     assert until(lambda: not count(page, ".target"))
     assert "a0e5: the knight on a0 cannot reach e5" in until(
         lambda: one(page, ".problem.here").text
     )
-    page.get_log("browser")  # which complains of the refusal
+    page.get_log("browser")  # clears the message about the refusal
     click(page, "a0")
     click(page, "b2")
     until(lambda: moves_made(page) == ["a0b2"])
@@ -112,7 +112,7 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
     assert "perpetual check, which loses (order 1)" in one(page, ".reason").text
     page.find_element(By.LINK_TEXT, "Show why").click()
     until(lambda: count(page, ".film a.loop") == 4)
-    until(lambda: "check 1: forbidden, Black loses" in one(page, ".caption").text)  # it plays
+    until(lambda: "check 1: forbidden, Black loses" in one(page, ".caption").text)  # playing
     assert "play=1" in page.current_url
     one(page, ".play-line").click()
     one(page, "[data-step=first]").click()
@@ -210,7 +210,7 @@ def test_playing_against_the_table(page: Any) -> None:
     until(lambda: not count(page, "span.hint"))
     page.back()
     until(lambda: not moves_made(page) and count(page, ".plain-moves"))
-    time.sleep(0.3)  # nobody answers a move that has been taken back
+    time.sleep(0.3)  # no reply to a move that was taken back
     assert not moves_made(page)
     page.forward()
     until(lambda: len(moves_made(page)) == 2 and count(page, ".button.back"))
@@ -235,7 +235,7 @@ def test_the_editor(page: Any) -> None:
     until(lambda: "in check" in one(page, ".problem").text)
     page.find_element(By.PARTIAL_LINK_TEXT, "Side to move").click()
     until(lambda: count(page, ".fine"))
-    one(page, ".piece[data-piece='R']").click()  # put the rook away again
+    one(page, ".piece[data-piece='R']").click()  # deselect the rook
     click(page, "e9")
     click(page, "d9")
     until(lambda: count(page, ".pieces use[data-square='d9']"))
@@ -249,7 +249,7 @@ def test_the_editor(page: Any) -> None:
     field.send_keys("4K44B49994n495k3990")
     one(page, "form.text button").click()
     until(lambda: count(page, ".fine") and count(page, ".pieces use") == 4)
-    # The text that was typed is looked at once more.
+    # The typed text is looked up again.
     until(lambda: page.find_element(By.LINK_TEXT, "Look up this position").click() or True)
     until(lambda: count(page, "#moves") and "KNKA" in one(page, ".turn").text)
     no_complaints(page)
@@ -269,7 +269,7 @@ def test_the_list_is_filtered_and_sorted(page: Any) -> None:
     assert "KRK" not in listed()
     outcome.select_by_value("")
     proof.select_by_visible_text("unproven")
-    assert listed() == everything  # nothing has been proven here
+    assert listed() == everything  # no table is proven here
     proof.select_by_visible_text("proven")
     until(lambda: not listed())
     proof.select_by_visible_text("but for others")

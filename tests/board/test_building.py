@@ -35,11 +35,11 @@ def tables(server: Demo) -> int:
 def test_a_missing_table_is_built_on_request(page: Any, tmp_path: Path) -> None:
     server = serve(tmp_path, "--allow-build")
     page.get(f"{server.url}/?fen=3k5/4a4/9/9/9/9/9/9/9/N3K4_w")
-    one(page, ".missing form.build button").click()  # as any user of the machine may try
+    one(page, ".missing form.build button").click()  # as any other user of the machine
     until(lambda: "Only who has started" in one(page, ".problem.here").text)
-    page.get_log("browser")  # which complains of the refusal
+    page.get_log("browser")  # clears the message about the refusal
     page.get(server.entry)
-    assert count(page, "form.build") == 3  # the sets to begin with
+    assert count(page, "form.build") == 3  # the suggested sets
     page.get(f"{server.url}/?fen=3k5/4a4/9/9/9/9/9/9/9/N3K4_w")
     assert "No table yet" in one(page, "h1").text
     one(page, ".missing form.build button").click()
@@ -68,7 +68,7 @@ def test_the_demo_opens_at_once_and_shows_its_progress(page: Any, tmp_path: Path
     server = serve(tmp_path, "--demo")
     page.get(f"{server.url}/")
     assert count(page, ".building progress") == 1
-    assert not count(page, "form.build")  # nobody but the demo builds here
+    assert not count(page, "form.build")  # only the demo builds here
     until(lambda: tables(server) > 3, 120)
     share = until(lambda: one(page, ".building progress").get_attribute("value"))
     assert 0 < float(share) <= 1

@@ -143,7 +143,7 @@ def test_long_work_is_bounded_and_does_not_delay_short_work() -> None:
         return refused
 
     assert asyncio.run(crowd()) == [503] * (60 - http.MAX_LONG)
-    assert work.begun < http.MAX_LONG  # those that nobody waited for any more were not begun
+    assert work.begun < http.MAX_LONG  # abandoned requests were not started
     assert asyncio.run(ask(work.app, "/short")) == 200
 
 
@@ -166,7 +166,7 @@ def test_pages_do_not_wait_for_searches() -> None:
         again = asyncio.Event()
         last = asyncio.ensure_future(ask(work.app, "/search", again, client="10.0.0.1"))
         await asyncio.sleep(0.05)
-        assert not last.done()  # it is at work, and not refused
+        assert not last.done()  # running, not refused
         again.set()
         await last
         return found

@@ -71,7 +71,7 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
         assert re.findall(r'class="badge (\w+)"', panel) == outcomes
         same = page(client, "/", fen="9/9/4k4/9/9/9/9/9/9/R2K4n_w")
         assert "only because of the rules" not in same
-        # One a day on the first page, all of them behind the endgame's page.
+        # One a day on the first page, all of them on the endgame's page.
         first = page(client, "/")
         today = first.split('<section class="chosen">')[1].split("</a>")[0]
         assert "Today: Rook against knight, won only because of the rules" in today
@@ -91,7 +91,7 @@ def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     assert "Red answers" in ladder
     rungs = re.findall(r'<a class="rung" href="([^"]+)"', ladder)
     assert len(rungs) == 2
-    # All of it as one film: the loop once round, the way out, and on to mate.
+    # All as one film: the loop once, the way out, and on to mate.
     whole = page(client, "/", fen=LOOP, mode="line", ladder="1")
     film = json.loads(unescape(re.findall(r'data-film="([^"]+)"', whole)[0]))
     labels = [shot["label"] for shot in film]

@@ -96,7 +96,7 @@ def test_other_files_are_not_served(address: str, name: str) -> None:
     found = connection.getresponse()
     text = found.read().decode()
     connection.close()
-    assert found.status in (307, 404)  # the former to leave the last slash out
+    assert found.status in (307, 404)  # 307 removes a trailing slash
     assert "secret" not in text
     assert len(text) < 200
     assert "root:" not in text

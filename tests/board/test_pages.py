@@ -420,7 +420,7 @@ def test_a_bad_move_keeps_the_moves_before_it(client: TestClient) -> None:
     chinese = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "zh-Hans"})
     assert "第1回合黑方：" in chinese.text
     alone = client.get("/find", params={"q": "h2e2 a9b9", "lang": "en"})
-    assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # a square has a small letter
+    assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # squares are in lower case
 
 
 def test_a_verdict_names_its_rules_and_marks_its_plies(client: TestClient) -> None:

@@ -183,7 +183,7 @@ def test_the_engine_plays_without_a_table(client: TestClient, opponent: FakeOppo
     assert answer.status_code == 303
     assert len(answer.headers["location"].split("moves=")[1].split("&")[0].split(",")) == 2
     assert page(client, answer.headers["location"])
-    # Where a table knows better, it plays.
+    # With a table, the table plays.
     known = client.get(f"/reply?fen={MATE}&mode=play", follow_redirects=False)
     assert "moves=a5" in known.headers["location"]
     opponent.silent = True

@@ -82,7 +82,7 @@ def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -
     beside = client.get("/", params={"fen": "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"}).text
     assert "Proof: proven from the rules. " in beside
     certificate_path(folder / table["KRKN"].filename).write_text("damaged")
-    (folder / "changed").write_text("")  # as a certificate that is written anew does
+    (folder / "changed").write_text("")  # changes the directory, as a new certificate does
     assert status()["status"] == "unproven"
     assert status()["reason"]
     for language in ("en", "zh-Hans", "zh-Hant"):

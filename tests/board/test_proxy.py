@@ -63,7 +63,7 @@ def test_links_frames_and_previews_have_the_public_address(near: TestClient) -> 
 def test_a_prefix_may_come_with_the_path_or_without(near: TestClient) -> None:
     for path in ("/endgames", "/xiangqi/endgames"):
         assert near.get(path, headers=UNDER).status_code == 200
-    # What begins alike is another path.
+    # A path with the same prefix is another path.
     assert near.get("/xiangqi2/endgames", headers=UNDER).status_code == 404
     moved = near.get("/endgame.cgi?4K44B49994n495k399", headers=UNDER, follow_redirects=False)
     assert moved.headers["location"].startswith("/xiangqi/?pos=")

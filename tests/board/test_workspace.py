@@ -77,7 +77,7 @@ def test_the_board_works_with_keys_only(page: Any) -> None:
     until(lambda: len(moves_made(page)) == 2 and "Red" in one(page, ".turn").text)
     ActionChains(page).send_keys(Keys.BACKSPACE).perform()
     until(lambda: len(moves_made(page)) == 1)
-    # Links are reached with the tabulator too.
+    # Links are reached with Tab, too.
     open_page(page, KNIGHT)
     for _ in range(60):
         ActionChains(page).send_keys(Keys.TAB).perform()
@@ -109,7 +109,7 @@ def test_settings_are_remembered(page: Any) -> None:
     open_page(page, KNIGHT)
     page.find_element(By.LINK_TEXT, "Letters").click()
     until(lambda: "pieces=latin" in page.current_url)
-    for address in ("/", KNIGHT, "/endgames"):  # a link of somebody else says nothing of it
+    for address in ("/", KNIGHT, "/endgames"):  # a shared link does not contain the setting
         open_page(page, address)
         until(lambda: "pieces=latin" in page.current_url)
     open_page(page, f"{KNIGHT}&pieces=pictures")
@@ -173,7 +173,7 @@ def test_solved_puzzles_are_counted_in_the_browser(page: Any) -> None:
         click(page, "d5")
         until(lambda: "Solved" in one(page, ".puzzle").text)
         until(lambda number=number: f"{number} in a row" in one(page, ".streak").text)
-    # The same one again counts for nothing; what is lost begins anew.
+    # Solving one again does not count; a lost one starts again.
     open_page(page, f"/?fen={mates[1]}&moves=b5d5&mode=play&task=win")
     until(lambda: "2 in a row, 2 at best" in one(page, ".streak").text)
     open_page(page, "/?fen=5k3/9/9/9/9/R8/9/4n4/9/3K5_w&mode=play&task=win")

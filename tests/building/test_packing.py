@@ -117,7 +117,7 @@ def test_a_file_of_another_table_is_rewritten(tables: Path) -> None:
         with_statistics(path.read_bytes(), text.replace(b'"longest":', b'"longest" :'))
     )
     with TableFile(path) as table:
-        assert pack_table(table, tables).kept  # its header still tells the old digest
+        assert pack_table(table, tables).kept  # its header still has the old digest
     (tables / name.filename).write_bytes(b"damage")
     with TableFile(path) as table:
         assert not pack_table(table, tables).kept

@@ -103,7 +103,7 @@ def test_the_table_after_losing_a_defender_comes_first() -> None:
     assert (density, rate) == (-3.0, 0.3)
     assert entropy == pytest.approx(math.log(0.25))
     assert (strong, weak) == (support.strong.middle, support.weak.middle)
-    # Without defenders the densest stands for it.
+    # Without defenders the densest one is used.
     bare = Support(KRKN, {"KRK": traits["KRKA"], "KNK": traits["KNAK"]})
     assert bare.first_guess()[0] == -1.0
 
@@ -218,7 +218,7 @@ def test_other_rules_cost_hardly_more_than_wxf(rules: Rules) -> None:
     for chasing in (False, True):
         assert 0.1 < shares[rules, chasing].seconds < 1.1
         assert 0.1 < shares[rules, chasing].file_bytes < 1.1
-    # Where rooks chase with help, chases take most of the time.
+    # Chases take most of the time where protected rooks chase.
     assert shares[Rules.NONE, True].seconds < shares[Rules.NONE, False].seconds
 
 

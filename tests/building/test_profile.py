@@ -39,7 +39,7 @@ def test_decided_positions_were_settled(tmp_path: Path) -> None:
         statistics = file.statistics
         sides = statistics.red_to_move, statistics.black_to_move
         decided = sum(counts.wins + counts.losses for counts in sides)
-    # Where kings and defenders are their own mirror image, both images of a position are settled.
+    # If kings and defenders are their own mirror image, both images are settled.
     assert decided <= sum(share.settled for share in shares) <= 2 * decided
     orders = [share.order for share in shares if share.phase == "checks"]
     assert orders == list(range(1, len(orders) + 1))

@@ -247,7 +247,7 @@ def test_corrupt_tables(tables_dir: Path, tmp_path: Path, change: object, word: 
     lines = run("probe", "-", "--tables", tmp_path, "--json", stdin=f"{KRKN}\n{KRK}\nbad\n")
     assert lines.exit_code == 3
     assert ["error" in json.loads(line) for line in lines.stdout.splitlines()] == [1, 0, 1]
-    # Nothing is lost: neither the file nor its neighbours are touched.
+    # Neither the file nor its neighbours are changed.
     assert path.read_bytes() == before
     assert run("probe", KRK, "--tables", tmp_path).exit_code == 0
 

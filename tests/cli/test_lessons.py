@@ -62,7 +62,7 @@ def test_examples_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     result = CliRunner().invoke(main, shlex.split(command)[1:], input=STDIN.get(file))
     assert result.exit_code == 0, result.output
     assert result.stdout or list(tmp_path.iterdir())
-    assert "Next:" not in result.output  # nobody sits there
+    assert "Next:" not in result.output  # it is no terminal
 
 
 def on_terminal(*arguments: str) -> str:
@@ -75,7 +75,7 @@ def on_terminal(*arguments: str) -> str:
         while True:
             try:
                 read = os.read(terminal, 65536)
-            except OSError:  # how Linux says that the other end is closed
+            except OSError:  # on Linux, the other end is closed
                 read = b""
             if not read:
                 break

@@ -204,7 +204,7 @@ def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
     code = first.read_bytes()
     first.write_bytes(second.read_bytes())
     second.write_bytes(code)
-    for _ in range(2):  # and the index, which names each other's, is as good as new
+    for _ in range(2):  # the index works again, with entries of both
         assert python(script, NUMBA_CACHE_DIR=str(kept)) == "3 3.5\n"
 
 
@@ -218,7 +218,7 @@ def test_without_a_home_the_cache_folder_is_private(
     usual = Path("/dev/null/.cache/tbgen") / source_digest()
     assert find_kernel_folder() == KernelFolder(own / source_digest(), usual)
     assert own.stat().st_mode & 0o777 == 0o700
-    # To load a kernel is to run it: not from a folder that others may write to.
+    # Loading a kernel runs code, so a folder that others can write to is refused.
     own.chmod(0o777)
     assert find_kernel_folder() == KernelFolder(None, usual)
     own.rename(tmp_path / "elsewhere")
@@ -329,7 +329,7 @@ def test_files_of_killed_processes_are_removed(
     unfinished.touch()
     (entries / "k.nbc").touch()
     clear_stale_files(tmp_path)
-    assert unfinished.exists()  # somebody may be writing it
+    assert unfinished.exists()  # another process may be writing it
     monkeypatch.setattr(folder, "_ABANDONED_SECONDS", -1)
     clear_stale_files(tmp_path)
     assert [path.name for path in entries.iterdir()] == ["k.nbc"]

@@ -63,7 +63,7 @@ def read(outer, out):  # type: ignore[no-untyped-def]
     out[2] = outer.columns[2, 1]
     out[3] = 1.0 if outer.flag else -1.0
     out[4] = outer.wide.size + 10 * outer.wide.ndim + 100 * inner.cube.shape[1]
-    # A view is where the array is.
+    # A view shares memory with the array.
     row = outer.wide[3]
     out[5] = row[1] + inner.cube[1, 2:, 1].sum()
 

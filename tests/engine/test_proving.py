@@ -117,9 +117,9 @@ def test_no_mate_is_missed(fen: str) -> None:
     assert move is not None
 
 
-# A graph by hand: the winner-to-be answers checks, W by name, and O checks.
+# A graph by hand: W, the prospective winner, answers the checks of O.
 #   W0 - O1 - W2 - O3 - W0      a loop of checks, closed on the way down
-#              W4 - O3           another way to its last node, which W0 is no part of
+#              W4 - O3           another path to its last node, without W0
 LOOP = {0: [1], 1: [2, 4], 2: [3], 3: [0], 4: [3]}
 
 
@@ -153,10 +153,10 @@ def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
     nothing, never = 0, proof_graph.INFINITE
     graph = graph_by_hand(LOOP, {0, 2, 4})
     assert estimate_way(graph, [0, 1, 2, 3])[2:] == [(nothing, never)] * 2
-    # The same way again, before its end: what has been found out holds.
+    # The same path again, before its end: the results still hold.
     assert estimate_way(graph, [0, 1])[1] == (1, 1)
     assert estimate_way(graph, [4]) == [(1, 1)]
-    # On a way whose last idle move lies behind W0 it does not.
+    # On a path whose last idle move is after W0 they do not.
     graph = graph_by_hand(LOOP, {0, 2, 4})
     assert estimate_way(graph, [0, 1, 2, 3])[3] == (nothing, never)
     assert estimate_way(graph, [0, 1, 2], loop=3)[2] == (1, 1)

@@ -254,7 +254,7 @@ def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> 
         tally = Tally(f"{name} {part}".strip())
         try:
             parts[part](tally, Budget(arguments.count, arguments.seconds), arguments.seed)
-        finally:  # also what was tried before somebody stopped it
+        finally:  # also after an interruption
             print(tally.line(), flush=True)
         if tally.findings:
             status = FINDINGS

@@ -190,7 +190,7 @@ def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
             wrong = complaint(ended, [OK, FINDINGS, REFUSED])
             tally.expect(wrong is None, f"{command}, mode {mode:o}: {wrong}")
             now = contents(site.finished)
-            if mode & 0o200:  # it may be written to, though nobody sees what is there
+            if mode & 0o200:  # writable, though it cannot be listed
                 tally.expect(tables_of(site.finished).keys() >= site.expected.keys(),
                              f"{command}, mode {mode:o}: a table is lost")  # fmt: skip
             else:

@@ -181,7 +181,7 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
     wrong = complaint(ended, [OK, FINDINGS, REFUSED, CORRUPT])
     tally.expect(wrong is None, f"{what}: {wrong}")
     wrong = bench.job.check(ended)
-    # What cannot be removed may stay, until the next run, and so may a lock that others hold.
+    # Files that cannot be removed, and locks held by others, may stay until the next run.
     if wrong is not None and not {"unlink", "lock"} & {*fault.calls}:
         tally.finding(f"{what}: {wrong}")
     left = _what_is_in(bench.job.touched)
@@ -203,7 +203,7 @@ def _what_is_in(directories: tuple[Path, ...]) -> object:
 
 
 def _form(path: Path) -> str | None:
-    if not path.is_file() or path.stat().st_nlink > 1:  # a kernel that nobody has written
+    if not path.is_file() or path.stat().st_nlink > 1:  # a linked kernel, which was not rewritten
         return None
     data = path.read_bytes()
     with contextlib.suppress(ValueError):
@@ -354,7 +354,7 @@ def _deriver(folder: Path, *words: str) -> Job:
 
     reset()
     _succeed(command)
-    # A certificate tells how long the proof took: its name must be there, whatever is in it.
+    # A certificate has the time of its proof, so only its name is compared.
     names, expected = {path.name for path in directory.iterdir()}, tables_of(directory)
     whole = _directory_check(directory, expected)
 
@@ -394,7 +394,7 @@ def kernels(folder: Path) -> Job:
     def reset() -> None:
         job.reset()
         shutil.rmtree(cache, ignore_errors=True)
-        # Links: nothing writes into a file of a cache, or later tries would come to grief.
+        # Hard links, since no command may write into a file of the cache.
         shutil.copytree(filled, cache, copy_function=os.link)
 
     environment = {"NUMBA_CACHE_DIR": str(cache), "TMPDIR": str(folder)}

@@ -71,7 +71,7 @@ def descendants(pid: int) -> list[int]:
         below = [child for child, (above, _) in parents.items() if above == parent]
         waiting += below
         found += below
-    # Python's own helper only cleans up after others.
+    # Without Python's helper, which only cleans up.
     return [child for child in found if b"resource_tracker" not in parents[child][1]]
 
 

@@ -254,7 +254,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
         if name != "verify":
             tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
             continue
-        # It has written a certificate, or half of one, which the next one removes.
+        # The next one replaces a complete or incomplete certificate.
         wrong = complaint(run(commands[name]), [OK])
         tally.expect(wrong is None, f"the verifier after: {wrong}")
         tally.expect(tables_of(site.finished) == site.expected, "verify: a table has changed")
@@ -321,7 +321,7 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
     builder = Started(build_of_set(directory, *way))
     pid = builder.process.pid
     if rng.random() < 0.5:
-        # A process spends most of its time before and after the tables: wait until it is at one.
+        # A process spends most of its time outside of tables: wait until it builds one.
         until_saved(directory, pid)
         time.sleep(rng.uniform(0, 0.3))
     else:
@@ -340,7 +340,7 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
         ended_so = ended.status in (OK, -signal.SIGKILL)
         tally.expect(ended_so, f"{' '.join(way)}: it ended by itself: {complaint(ended, [])}")
     else:
-        # A worker of dask's that is killed while it starts is missed in one line.
+        # A dask worker that is killed while it starts is an error of one line.
         wrong = complaint(ended, [OK, REFUSED] if way[0] == "--dask" else [OK])
         tally.expect(wrong is None, f"{' '.join(way)}, one of its processes killed: {wrong}")
     alive = alive_after(others)
@@ -362,7 +362,7 @@ def until_saved(directory: Path, pid: int) -> None:
 
     before = saved()
     while saved() <= before:
-        # Looked at, and not reaped: that is for whoever waits for its end.
+        # Without reaping it, which its waiter does.
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             return
         time.sleep(0.002)
@@ -388,7 +388,7 @@ def boards(tally: Tally, budget: Budget, seed: int) -> None:
             wrong = complaint(run(tbgen("build", *SMALL, "--tables", directory)), [OK])
             tally.expect(wrong is None, f"the build after: {wrong}")
             tally.expect(expected.items() <= tables_of(directory).items(), "a table is missing")
-            # The last table of a demonstration takes long, and nobody builds it after all.
+            # The last table of a demo takes long, and is not built in the end.
             left = [entry for entry in strangers(directory) if not entry.startswith(f".{RULES}.")]
             tally.expect(not left, f"left: {left}")
             tally.count("rounds")

@@ -52,7 +52,7 @@ class Commands:
         self.expected = tables_of(self.finished)
         if run(tbgen("index", "--tables", self.finished)).status != OK:
             sys.exit("the finished tables cannot be listed")
-        # What is fetched stays as it was listed: a later proof writes another certificate.
+        # A copy, since a later proof writes another certificate than listed.
         listed = shutil.copytree(self.finished, folder / "listed")
         there = ("--tables", self.finished, "--rules", "wxf")
         self.all = {
@@ -97,7 +97,7 @@ class Commands:
             tally.expect(not makes, f"{what}: there is nothing")
             return
         now = tables_of(self.directory)
-        # What has come of a file that is fetched stays, for the next attempt.
+        # A partly fetched file stays for the next attempt.
         left = [left for left in strangers(self.directory) if not left.endswith(".part")]
         tally.expect(not left, f"{what}: {left} stay")
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")

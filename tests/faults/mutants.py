@@ -150,7 +150,7 @@ def _read_one(tally: Tally, sound: Sound, read: Read, what: str, forgery: bool) 
             except TablebaseError:
                 tally.count("refused")
                 return
-    except Exception as error:  # whatever else a reader may raise is what is sought
+    except Exception as error:  # any other exception is a finding
         tally.finding(f"{what}: {type(error).__name__}: {error}")
         return
     tally.expect(right or forgery, f"{what}: a wrong value")
@@ -206,7 +206,7 @@ def _until_a_crash(
     results = results_of(ended.stdout).tolist()
     names = [f"{sound.path.name}, sound, seed {seed}"]
     names += [f"mutant {n} of {sound.path.name}, seed {seed}" for n in range(done, len(batch))]
-    # Where the process has crashed, there are fewer results than files.
+    # After a crash there are fewer results than files.
     for (status, _, others, microseconds, kib), (_, forgery), what in zip(
         results, files, names, strict=False
     ):

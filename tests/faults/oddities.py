@@ -158,7 +158,7 @@ _STREAMED = (
 def streams(tally: Tally, budget: Budget, seed: int) -> None:
     """Run commands with odd standard streams."""
     rng = random.Random(seed)
-    # What reads its input to the end would never be done with one that has no end, and no line.
+    # Without commands that read endless input without line ends to its end.
     pairs = [
         (command, redirection)
         for command, redirection in itertools.product(_STREAMED, REDIRECTIONS)
@@ -175,7 +175,7 @@ def streams(tally: Tally, budget: Budget, seed: int) -> None:
             line = f"{shell}{peer}tbgen {command} {redirection}"
             ended = run(["sh", "-c", line], cwd=folder, patience=120)
             tally.count("commands")
-            # What a shell says of a pipe that nobody reads; doctor's findings.
+            # Status of a pipe without a reader; doctor's findings.
             wrong = complaint(ended._replace(stderr=ended.stderr or "error: unsaid"),
                               [OK, FINDINGS, REFUSED, 141])  # fmt: skip
             if wrong is not None and "lines say what is wrong" not in wrong:

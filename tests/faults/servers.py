@@ -147,7 +147,7 @@ async def _beside(tally: Tally, budget: Budget, server: Server, rng: random.Rand
             tally.expect(status in (200, 503), f"a heavy request: {status}")
 
     alone = [seconds for _, seconds in await ask(server, light_paths(rng, 100))]
-    # Made before anybody asks: while this process reckons, nobody's time is taken.
+    # Computed before, so that it does not delay the measured requests.
     heaviest = [heaviest_path(number) for number in range(HEAVY_CLIENTS)]
     clients = [asyncio.create_task(crowd(*asked)) for asked in enumerate(heaviest)]
     await asyncio.sleep(1)

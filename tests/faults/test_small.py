@@ -47,7 +47,7 @@ def findings(part: object, count: int, seed: int = 3) -> list[str]:
 )
 def test_mutated_texts(part: object, count: int) -> None:
     slow = [line for line in findings(part, count) if not line.endswith(" s")]
-    assert not slow  # how long it takes is for the campaign on an idle machine
+    assert not slow  # only the campaign on an idle machine measures time
 
 
 def test_a_failing_reader_of_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,7 +200,7 @@ def functions(tally: Tally, budget: Budget, seed: int) -> None:
             tally.count("refused")
             line = str(error)
             tally.expect(line.isprintable() and len(line) < 1000, f"{name}: no line: {line!r}")
-        except Exception as error:  # whatever else it raises is what is sought
+        except Exception as error:  # any other exception is a finding
             tally.finding(f"{name}({text[:80]!r}): {type(error).__name__}: {error}")
         seconds = time.thread_time() - begun
         tally.largest("most_cpu_seconds", seconds)
@@ -271,7 +271,7 @@ def lines(tally: Tally, budget: Budget, seed: int) -> None:
             tally.expect(ended.status in (FINDINGS, REFUSED) and "Traceback" not in ended.stderr,
                          f"{words}: {wrong}")  # fmt: skip
             output = ended.stdout.decode("utf-8", "replace")
-            # What is blank after decoding gets no answer, so that the number is not known here.
+            # Lines that are blank after decoding get no answer, so the number is unknown.
             answers = output.count("\n")
             tally.expect(answers >= 0.8 * len(sent), f"{words}: {answers} answers")
             _check_json(tally, output, name)

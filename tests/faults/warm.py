@@ -112,7 +112,7 @@ def serve() -> None:
         elif "load" in order:
             answer = _load(order["load"])
         else:
-            # A fork of several threads would have but one, and the locks that others held.
+            # A fork has only one of several threads, but the locks of all.
             assert threading.active_count() == 1, threading.enumerate()
             pid = os.fork()
             if pid == 0:

@@ -156,7 +156,7 @@ def test_other_rules_and_loops(krkn: GameTablebase) -> None:
             find("KRKN", both, differs=True)
     with open_tablebase(built("KRKN", rules="wxf"), rules="wxf") as both:
         both.add_directory(built("KRKN", rules="none"))
-        # Without rules of repetition all that the rules decide is drawn, and nothing else.
+        # Without rules of repetition exactly the rule-decided positions change, to draws.
         assert places(both, differs=True) == places(both, orders=(1, 99))
 
 

@@ -79,7 +79,7 @@ def mistakes(path: Path) -> list[str]:
     text = text_of(path)
     wrong = [f"no document of the project: {found[0]!r}" for found in NO_DOCUMENT.finditer(text)]
     wrong += [f"no such path: {found}" for found in PATH.findall(text) if not is_there(found)]
-    named = set(NAME.findall(text)) - {".nonsense"}  # which a test asks for
+    named = set(NAME.findall(text)) - {".nonsense"}  # used by a test
     wrong += [f"no such name: tbgen{name}" for name in named if not is_importable(name)]
     for number in DECISION.findall(text):
         if not any((DOCS / "decisions").glob(f"{int(number):03}-*.md")):

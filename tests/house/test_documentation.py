@@ -150,8 +150,7 @@ def test_functions_are_typed() -> None:
     for path in python_files(*PACKAGE_FOLDERS, "scripts"):
         exempt: set[ast.AST] = set()
         for function in functions(path):
-            # An intrinsic is typed by the signature that it returns, and what is inside a kernel
-            # or an intrinsic is numba's too.
+            # Intrinsics return a signature; functions inside kernels and intrinsics are compiled.
             if is_kernel(function) or "intrinsic" in decorators(function):
                 exempt.update(ast.walk(function))
         for function in functions(path):

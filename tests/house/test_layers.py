@@ -109,7 +109,7 @@ def test_modules_have_no_import_cycle() -> None:
     graph = {
         module: {other for other in imported(module) if other in sources() and other != module}
         for module in sources()
-        if module != "tbgen"  # which loads what it offers when it is asked for
+        if module != "tbgen"  # which imports lazily
     }
     for needed in graph.values():
         needed.discard("tbgen")

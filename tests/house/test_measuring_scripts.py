@@ -79,7 +79,7 @@ def test_own_goals_are_ratios() -> None:
     small = replace(measurement(6), table_cpu=5.0, table_wall=5.0)
     measured = {
         "KRNKR": replace(small, table_wall=5.5, table_cpu=9.9),
-        "KRKN": small,  # no longer than the goal is for
+        "KRKN": small,  # too short for the goal
         "KRNKRC": replace(measurement(1200), table_wall=1000.0, table_cpu=1500.0),
     }
     slots = {"KRNKR": 30_000_000, "KRKN": 1, "KRNKRC": 3_000_000_000}
@@ -165,7 +165,7 @@ def test_the_plot_has_every_point_and_its_laws() -> None:
     seconds, sizes, orders = panels()
     counts = [[len(series.points) for series in panel.series] for panel in (seconds, sizes, orders)]
     assert counts == [[3, 2], [3, 2], [2]]
-    # The law of ours goes through the two larger tables; one table makes no law.
+    # The law goes through the two larger tables; one table gives no law.
     exponent = math.log(200.0 / 20.0) / math.log(32_805_000 / 20_047_500)
     described = plot_growth.described(panels())
     assert f"tbgen: slots^{exponent:.2f}, 2 tables" in described
@@ -194,7 +194,7 @@ def test_default_materials_include_supporting_tables() -> None:
 def test_a_material_contains_those_after_captures() -> None:
     larger = Material.parse("KRNKRA")
     assert all(plan_accuracy.contains(larger, smaller) for smaller in larger.closure())
-    # The side with less may become the one that is named first.
+    # Captures may change which side is named first.
     assert plan_accuracy.contains(Material.parse("KRAKNN"), Material.parse("KNNK"))
     assert not plan_accuracy.contains(larger, Material.parse("KRRKA"))
     assert not plan_accuracy.contains(Material.parse("KRNK"), Material.parse("KRKN"))

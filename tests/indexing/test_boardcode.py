@@ -13,7 +13,7 @@ from tests.kits.strategies import positions
 START = Position.from_fen(START_FEN)
 START_CODE = (90907073, 919901093, 929802089, 727822289, 616365676, 313335373)
 
-# The lists as printed, with the last entry of R_ELEPHANT mended: it reads 4357 in the paper.
+# The lists as printed, with the last entry of R_ELEPHANT corrected: it reads 4357 in the paper.
 PRINTED = {
     (Side.BLACK, PieceType.KING): "0 04 05 06 14 15 16 24 25 26",
     (Side.BLACK, PieceType.ADVISOR): (
@@ -106,7 +106,7 @@ def test_order_of_the_pieces_of_a_kind_is_free_on_input() -> None:
 
 def test_largest_integers_fit_31_bits() -> None:
     kings = 292916169  # cases 29 29 16 16, and one king's digit
-    pieces = 999_999_999  # nine digits, whatever the coordinates
+    pieces = 999_999_999  # nine digits, for any coordinates
     assert kings < pieces < 2**31 - 1
 
 

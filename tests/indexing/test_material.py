@@ -105,7 +105,7 @@ def test_closures_are_closed_and_bottom_up(name: str) -> None:
         assert material.needs_table
         for child in material.captures().values():
             assert not child.needs_table or child in closure[:place]
-    # The obvious twin: every choice of fewer pieces.
+    # The naive version: every choice of fewer pieces.
     armies = Material.parse(name).armies
     smaller = [
         [

@@ -92,7 +92,7 @@ def test_accepted_spellings(fen: str) -> None:
         KINGS.replace("3k5", "2k6") + " w",  # outside the palace
         KINGS.replace("4K4", "A3K4") + " w",
         KINGS.replace("4K4", "B3K4") + " w",
-        KINGS.replace("4K4", "P3K4") + " w",  # a pawn behind its start
+        KINGS.replace("4K4", "P3K4") + " w",  # a pawn behind its first rank
         KINGS.replace("9/4K4", "1P7/4K4") + " w",
         "3k5/RRR6/9/9/9/9/9/9/9/4K4 w",
         "3k5/PPPPPP3/9/9/9/9/9/9/9/4K4 w",

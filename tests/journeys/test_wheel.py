@@ -67,7 +67,7 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index",
         "--quiet", wheel)  # fmt: skip
     own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
-    # A folder that a .pth file names has no .pth files of its own: nothing editable is found.
+    # .pth files in a folder named by a .pth file are ignored, so editable installs are not found.
     Path(own, "others.pth").write_text(sysconfig.get_path("purelib"))
     return environment / "bin"
 

@@ -19,7 +19,7 @@ def source_of(package: str, folder: Path) -> Path:
     own = folder / f"{package}-source"
     lists = own / "lists"
     (lists / "partial").mkdir(parents=True)
-    # The system's own list, with sources in place of packages.
+    # The system's list, with sources instead of packages.
     text = LISTED.read_text("utf-8").replace("Types: deb\n", "Types: deb-src\n")
     (own / "own.sources").write_text(text, encoding="utf-8")
     options = [

@@ -116,7 +116,7 @@ def play_drawn(
             if move.outcome == Outcome.WIN:
                 return Game(game, Ending.CONVERSION, None, idle)
         else:
-            # Who throws the draw away proves nothing.
+            # Losing moves would prove nothing.
             kept = [m for m in moves if m.outcome != Outcome.LOSS] or moves
             move = opponent(rng, kept, game)
         game.append(move.after)
@@ -213,7 +213,7 @@ def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
             if any(is_lost_by(verdict, start.side.other) for verdict in verdicts):
                 result.games += 1
             elif any(verdicts):
-                # Nobody wins a repetition: that is no win.
+                # A repetition that neither side wins is no win.
                 result.lost.append(Game(line, Ending.OPEN))
             elif reply.result and is_direct_win(reply.result) and reply.order == root.order:
                 waiting.append(line)

@@ -95,7 +95,7 @@ def _some(
             root, moves = tables.probe_with_moves(position)
         except IllegalPositionError:
             continue
-        # A slot that no position uses may hold anything: what counts is the probe.
+        # Unused slots may have any code, so the position is probed.
         checks = any(move.check and move.outcome == Outcome.DRAW for move in moves)
         if root.order if decided else root.outcome == Outcome.DRAW and checks:
             found.append(position)

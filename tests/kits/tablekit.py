@@ -55,7 +55,7 @@ def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float =
     """Return runs of `distinct` random codes, with a share `empty` of slots without a position."""
     rng = np.random.default_rng(seed)
     dtype = f"u{spec.codes.width}"
-    # Only codes that stand for a value: losses, the draw, wins of the orders that there are.
+    # Only codes with a value: losses, the draw, wins of the existing orders.
     per_outcome = (spec.codes.max_order + 1) * spec.codes.span
     losses = rng.integers(1, per_outcome + 1, distinct)
     choice = np.concatenate([losses, spec.codes.top - losses + 1, [spec.codes.draw]])

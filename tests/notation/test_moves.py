@@ -76,7 +76,7 @@ GOLDEN = [
     ("3k5/9/9/9/9/9/2pp5/2pp5/3p5/4K4 b", "d2e2", "44.5", "四卒平５", "四卒平５"),
 ]
 
-# FEN, text, the move it must be read as
+# FEN, text, the expected move
 SPELLINGS = [
     (START_FEN, "H2-E2", "h2e2"),
     (START_FEN, " h2e2 ", "h2e2"),

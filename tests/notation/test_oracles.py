@@ -97,7 +97,7 @@ def test_cchess_writes() -> None:
             ours = format_move(position, move, "zh")
             where = place(position, move.source)
             if where.kind == PAWN and where.tandem > 1 and where.crowded_files > 1:
-                # cchess looks at one file only: the text may fit a pawn of the other as well.
+                # cchess examines one file only, so the text may fit a pawn of the other, too.
                 assert theirs[1:] == ours[1:]
                 continue
             if where.kind == PAWN and where.tandem > 3:
@@ -127,7 +127,7 @@ def test_cchess_reads() -> None:
 @pytest.mark.parametrize(
     ("fen", "move", "text"),
     [
-        # 前 and 后 are looked for among all pawns of the board
+        # 前 and 后 are searched among all pawns of the board
         ("4k4/9/9/3P2p2/3P1P3/9/1p7/9/6p2/3K5 w", "d6d7", "前兵进一"),
         # the standard's names for pawns of two files are not read
         ("3k5/9/4P1P2/9/4P1P2/9/9/9/9/4K4 w", "g7f7", "一兵平四"),

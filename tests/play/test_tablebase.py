@@ -221,7 +221,7 @@ def test_a_winner_forced_to_check_reaches_a_quiet_move(mutual_dir: Path, fen: st
         assert is_direct_win(root)
         assert all(move.check for move in moves if move.best)
         contest = StreakGame(tables, root, Offences(CHECKS), Aim.WIN)
-        # One check, and then a move that is none.
+        # One check, and then a quiet move.
         assert min(rank.steps for _, rank in contest.ranked([position]) if rank) == 2
         line = tables.mainline(position)
         assert (line.ending, line.winner) == (Ending.LOOP, Side.RED)
@@ -271,7 +271,7 @@ def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> N
             if move is None:
                 break
             if game[-1].side == drawer:
-                # The most stubborn of checkers, as far as he may go.
+                # The opponent checks as long as the rules allow.
                 drawing = [m for m in check.probe_root(game[-1]) if m.outcome == Outcome.DRAW]
                 checks = [m for m in drawing if m.check]
                 offends = is_lost_by(judge_repetition([*game, move.after], CHECKS), drawer)

@@ -98,7 +98,7 @@ def test_every_position(
             for seen, mover in ((boards, side), (exchanged(boards), side.other)):
                 output = run(harness, "probe", NONE, CACHE, path, records=records_of(seen, mover))
                 if material == "KPKP" and seen is not boards:
-                    # Equal armies are never exchanged: the table has a slot of its own for these.
+                    # Equal armies are never exchanged: both colourings have their own slots.
                     slots = expected(file, seen, mover)
                     assert (answers_of(output) == slots).all()
                 else:

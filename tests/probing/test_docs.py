@@ -36,9 +36,9 @@ def run_console(block: str) -> None:
     """Check that each command of a block prints what the page shows."""
     for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
         if command.startswith("tbgen build"):
-            continue  # built before; its progress is nothing to compare
+            continue  # built before; progress is not compared
         if command.startswith("tbgen pack"):
-            # Its sizes are those of one version of zstd.
+            # Its sizes depend on the version of zstd.
             assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0, command
             continue
         if command.startswith("tbgen "):

@@ -139,7 +139,7 @@ def test_the_engine_wins_by_tables(engine: Path) -> None:
     for option in ("XiangqiTablePath", "EGTBPaths", "EGTBRules", "EGTBProbeDepth"):
         assert f"option name {option} " in said
     assert re.search(r"info string \d+ endgame tables: .*\b1 of 5 men", said)
-    # d1d8 alone wins (docs/probing.md); this engine counts ranks from 1.
+    # Only d1d8 wins (docs/probing.md); this engine counts ranks from 1.
     assert "bestmove d2d9" in said
     assert re.search(r" tbhits [1-9]", said)
     without = talk(engine, root, "go nodes 20000")

@@ -143,13 +143,13 @@ def probe_one(tables: WdlTables, pieces: list[int], squares: list[int], side: in
 
 def test_positions_without_an_outcome(random_files: Tablebase) -> None:
     tables = WdlTables(random_files, ["KPKA", "KNNK"])
-    assert probe_one(tables, [1, 9], [4, 85]) == (OK, 0)  # nothing that could win
+    assert probe_one(tables, [1, 9], [4, 85]) == (OK, 0)  # no attackers
     assert probe_one(tables, [1, 9, 4], [4, 85, 40]) == (MISSING, 0)
     for pieces, squares in (
         ([1, 9, 5, 5], [4, 85, 40, 90]),  # no square
         ([1, 9, 5, 5], [30, 85, 40, 41]),  # a king outside its palace
-        ([1, 9, 7, 10], [4, 85, 0, 66]),  # a pawn behind its line
-        ([1, 9, 7, 10], [4, 85, 50, 67]),  # an advisor beside its squares
+        ([1, 9, 7, 10], [4, 85, 0, 66]),  # a pawn behind its first rank
+        ([1, 9, 7, 10], [4, 85, 50, 67]),  # an advisor off its squares
         ([1, 1, 9, 5, 5], [4, 5, 85, 40, 41]),
         ([9, 5, 5], [85, 40, 41]),
         ([1, 9, 8, 5], [4, 85, 40, 41]),

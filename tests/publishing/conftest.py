@@ -69,7 +69,7 @@ def server() -> Iterator[Server]:
             body = body[begin:]
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            with contextlib.suppress(ConnectionError):  # who had enough has gone
+            with contextlib.suppress(ConnectionError):  # the client may close the connection
                 self.wfile.write(body[: found.cut_at])
 
         def drip(self) -> None:

@@ -83,7 +83,7 @@ def test_wrong_content_gets_no_final_name(
     server.files[f"/{KRK.file}"], server.ranges = content, ranges
     with pytest.raises(FetchError, match=r"longer than|another hash|ended after"):
         fetch(KRK, [WebSource(server.address)], tmp_path)
-    # What may be a beginning stays; what cannot be one is dropped.
+    # A possible prefix stays; other bytes are dropped.
     nothing_but(tmp_path, *([part(tmp_path).name] if content == b"<html>" else []))
 
 

@@ -99,7 +99,7 @@ def test_loops(loop: tuple[str, str], verdict: Verdict, labels: str) -> None:
 
 
 def test_a_mate_that_existed_before_is_no_threat_of_the_move() -> None:
-    # Red could mate at once with a1a9; he moves his king to and fro instead.
+    # Red could mate at once with a1a9, but moves the king to and fro.
     judgement = judged("5k3/8R/9/9/9/9/9/9/R8/3K5 w", "d0d1 f9e9 d1d0 e9f9")
     assert [ply.label for ply in judgement.plies[::2]] == [Label.OPEN] * 2
     assert judgement.verdict == Verdict.UNDECIDED

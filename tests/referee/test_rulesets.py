@@ -98,7 +98,7 @@ def decide(other: Chases, chases: Chases) -> bool:
 def test_every_property_decides_some_loop(rules: Rules, flag: str) -> None:
     chases = chases_of(rules)
     other = replace(chases, **{flag: not getattr(chases, flag)})
-    expected = {("unanswered", True)}  # an answered attack on a victim that nobody attacked
+    expected = {("unanswered", True)}  # an answered attack on a victim not attacked before
     assert decide(other, chases) or (flag, chases.new_by_victim) in expected
 
 

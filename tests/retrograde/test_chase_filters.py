@@ -91,7 +91,7 @@ def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:
                     assert not found or all(kept), (position.fen, side, word, kept)
                     seen.update(found)
                     dropped += not any(kept)
-    assert dropped > 100  # or they are no filters
+    assert dropped > 100  # otherwise they filter nothing
     chasers = {PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON}
     for victim in (PieceType.PAWN, *chasers, PieceType.ADVISOR, PieceType.ELEPHANT):
         assert {kind for kind, of in seen if of == victim} & chasers, PieceType(victim).name

@@ -175,7 +175,7 @@ def chase(*pieces: int, follow: tuple[int, ...] = KEEP, check: bool = False) -> 
         ),
         pytest.param(ChaseGame(2, ((0,), ()), ((Edge(1, False, (), KEEP),),)), True, id="no move"),
         pytest.param(ChaseGame(2, ((0,),), ((),)), False, id="dead end"),
-        # The offender chooses which of two pieces is chased, by what he answers.
+        # The offender's answer determines which of two pieces is chased.
         pytest.param(
             ChaseGame(
                 2,

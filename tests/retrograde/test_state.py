@@ -67,7 +67,7 @@ def test_solving_resumes_from_any_step(name: str, rules: Rules, every: int) -> N
             continue
         again = AllSteps(state)
         assert_same(solved(name, rules, again, 1 + number % 2), expected)
-        # It goes on with the next step; after the last one of an order there is one of nothing.
+        # It resumes with the next step; after the last one of an order follows an empty one.
         rest = len(first.kept) - number - 1
         assert rest <= len(again.kept) <= rest + 1
 

@@ -60,4 +60,4 @@ def test_captures_worth_making_agree_with_the_oracle(name):
                     checked += found and attacks.in_check(board, piece_side(board[q]))
     assert worth > 500
     assert checked > 50
-    assert bytes(board) == bytes(position.board)  # moves that are tried are taken back
+    assert bytes(board) == bytes(position.board)  # trial moves are undone

@@ -41,7 +41,7 @@ def test_other_users_are_refused_and_planted_modules_are_not_run(
         address = cluster._address
         assert address.startswith("tls://127.0.0.1:")
         assert all(worker.startswith("tls://127.0.0.1:") for worker in cluster.workers())
-        # What answers browsers asks nobody who he is.
+        # The dashboard has no authentication.
         pages = urlsplit(cluster._client.dashboard_link)
         connection = HTTPConnection(f"{pages.hostname}:{pages.port}", timeout=10)
         for page in ("/status", "/info/main/workers.html", "/json/identity.json"):

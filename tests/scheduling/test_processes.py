@@ -117,7 +117,7 @@ def test_a_lock_held_after_an_interruption_does_not_block_closing(tmp_path: Path
     with Processes(do, 1, None) as processes:
         future = processes.submit(start("clean up", tmp_path))
         wait_for(tmp_path / "begun")
-        future._condition.acquire()  # and nobody lets it go
+        future._condition.acquire()  # never released
     assert (tmp_path / "cleaned").exists()
     assert not future.done()
 

@@ -58,10 +58,10 @@ def test_round_trip(table: Path) -> None:
 
 
 def test_a_certificate_has_the_time_of_its_table(table: Path) -> None:
-    assert not is_untouched(table)  # there is none
+    assert not is_untouched(table)  # there is no certificate
     write_certificate(table, SOUND, table.stat().st_mtime_ns)
     assert is_untouched(table)
-    for moved in (-1_000_000, 1_000_000):  # later, or older than it was: another file
+    for moved in (-1_000_000, 1_000_000):  # another time stamp, in either direction
         os.utime(table, ns=(0, certificate_path(table).stat().st_mtime_ns + moved))
         assert not is_untouched(table)
     renew_certificate(table, table.stat().st_mtime_ns)

@@ -123,7 +123,7 @@ def test_three_thousand_damaged_files(table: tuple[Path, Planes]) -> None:
         damaged.write_bytes(image)
         if read_everything(damaged, planes):
             unharmed += 1
-            # Only a stretch of bytes that happened to be the same goes unnoticed.
+            # Undetected only if the new bytes equal the old ones.
             assert image == data
     assert unharmed < 30
 
@@ -147,7 +147,7 @@ def test_forged_headers_neither_crash_nor_allocate(table: tuple[Path, Planes], f
             file = TableFile(path)
         except (CorruptTableError, FormatVersionError):
             continue
-        # What is no size, and agrees with the rest, is believed until `check`.
+        # Consistent fields other than sizes are checked only by `check`.
         with file, pytest.raises(CorruptTableError):
             file.check()
 

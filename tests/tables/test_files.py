@@ -103,7 +103,7 @@ def test_the_arrangement_follows_the_codes(tmp_path: Path) -> None:
     spec = spec_of("KRKN")
     layout = Layout.of(spec.name.material)
     rng = np.random.default_rng(4)
-    # What happens depends on the knight alone for Red, on the rook and Black's king for Black.
+    # Codes depend only on the knight for Red, on the rook and Black's king for Black.
     knight, rook = rng.integers(1, 100, (2, 90), np.uint8)
     by_rank = rng.integers(1, 100, (layout.defenders[1].size, 90), np.uint8)
     red = np.tile(knight, layout.rows)
@@ -157,7 +157,7 @@ def test_a_side_of_one_value_takes_no_blocks(tmp_path: Path) -> None:
         file.check()
         assert file.header.blocks == (0, 0)
         assert (file.plane(0) == spec.codes.draw).all()
-        # Nothing is known of slots without a position, but it can be decoded.
+        # Slots without a position have an arbitrary valid code.
         assert file.code(1, 0) == spec.codes.draw
         assert file.codes(0, np.array([5, 1])).tolist() == [spec.codes.draw] * 2
 
@@ -249,7 +249,7 @@ def test_a_missing_directory_is_an_os_error(tmp_path: Path) -> None:
     spec = spec_of("KPK")
     with pytest.raises(FileNotFoundError) as caught:
         write(tmp_path / "nowhere", spec, random_planes(spec, 3))
-    assert caught.value.filename == str(tmp_path / "nowhere" / spec.name.filename)  # no other name
+    assert caught.value.filename == str(tmp_path / "nowhere" / spec.name.filename)  # the final name
 
 
 def test_the_number_of_pending_blocks_is_bounded(

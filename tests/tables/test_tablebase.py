@@ -177,7 +177,7 @@ def test_a_single_rule_set_is_chosen_and_several_are_an_error(tmp_path: Path) ->
         for orders in (0, 1)
     }
     assert results[0].exact != results[1].exact
-    # Never an answer from tables of other rules.
+    # Tables of other rules are never used.
     with pytest.raises(MissingTableError, match="--rules wxf"):
         Tablebase.open(tmp_path, rules=Rules.WXF).probe(KRK)
     with pytest.raises(MissingTableError, match="--rules none"):
@@ -308,7 +308,7 @@ def test_a_removed_file_is_a_missing_table(tmp_path: Path) -> None:
         tablebase.forget_removed()
         assert tablebase.available() == [spec.name]
         path.unlink()
-        assert tablebase.probe(KRK) == before  # the open file
+        assert tablebase.probe(KRK) == before  # from the open file
         add(tmp_path, spec, seed=2)
         tablebase.forget_removed()
         assert tablebase.available() == []

@@ -46,7 +46,7 @@ from tests.oracles.naive_reader import value_of
 @pytest.mark.parametrize("plain", [False, True])
 def test_round_trip(tmp_path: Path, material: str, block_slots: int, plain: bool) -> None:
     if block_slots == 7 and material == "KNNK":
-        block_slots = 4003  # fewer blocks, and as odd
+        block_slots = 4003  # fewer blocks, still an odd size
     outcomes = random_outcomes(material, 3)
     arrangements = some_arrangements(Layout.of(Material.parse(material)), 2)
     path = write_outcomes(
@@ -157,7 +157,7 @@ def test_outcomes_come_from_either_kind_of_file(tmp_path: Path) -> None:
             together = tablebase.probe_wdl_boards(boards, sides).tolist()
             singly = [tablebase.probe_wdl(position) for position in positions]
             assert together == singly
-            # A position that is no legal one has an arbitrary outcome, but the same in all ways.
+            # An illegal position has an arbitrary outcome, equal for all ways to probe.
             file = tablebase.wdl_file(material)
             if file is not None:
                 own = [file.outcome(Side.RED, layout.slot(p)) for p in positions]
@@ -168,7 +168,7 @@ def test_outcomes_come_from_either_kind_of_file(tmp_path: Path) -> None:
             else:
                 distances = [tablebase.probe(position).outcome for position in positions]
                 differ += singly != distances
-        assert differ == 1  # KRK: its win-draw-loss file was asked
+        assert differ == 1  # KRK, from its win-draw-loss file
         assert tablebase.probe_wdl(positions[0].swapped()) == singly[0]
 
 
@@ -197,7 +197,7 @@ def test_files_are_held_within_the_memory_limit(tmp_path: Path) -> None:
             outcomes[0][:] = outcomes[1][:] = DRAW
         write_outcomes(tmp_path, material, outcomes)
     with Tablebase.open(tmp_path, max_open=1) as tablebase:
-        # KRK has 4050 slots a side, KPK 2475, in blocks of 1000; KNK takes nothing.
+        # KRK has 4050 slots a side, KPK 2475, in blocks of 1000; KNK needs no memory.
         assert [str(m) for m in tablebase.hold_wdl(max_bytes=1400)] == ["KNK", "KPK"]
         assert [str(m) for m in tablebase.hold_wdl("KRK")] == ["KRK"]
         files = [tablebase.wdl_file(material) for material in ("KRK", "KNK", "KPK")]
@@ -262,7 +262,7 @@ def test_damaged_and_forged_files(tmp_path: Path, plain: bool) -> None:
     mutant = tmp_path / "mutant.xqt"
     for image, sound_sums in mutants(data, 400, 3):
         mutant.write_bytes(image)
-        # Other outcomes with right checksums are found by the digest.
+        # The digest finds other outcomes with correct checksums.
         assert read_everything(mutant, outcomes) is False or (sound_sums and image == data)
 
 

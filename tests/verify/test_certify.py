@@ -63,7 +63,7 @@ def test_a_certificate_holds_once_its_supporting_tables_are_proven(tables: Path)
     result = tbgen(tables, "verify", "KRKN")
     assert "  certificate   proven but for KNK, KRK\n" in result.stdout
     assert states(tables) == {"KNK": "unproven", "KRK": "unproven", "KRKN": "proven but for"}
-    # Bottom-up, whatever the order in which they are named.
+    # Bottom-up, in any order of arguments.
     found = answer(tables, "verify", *reversed(NAMES))
     assert [table["material"] for table in found["tables"]] == ["KNK", "KRK", "KRKN"]
     assert {table["proof"]["status"] for table in found["tables"]} == {"proven"}
@@ -122,7 +122,7 @@ def test_a_refutation_removes_a_certificate(tables: Path) -> None:
     name = "KRKN.none.dtm.proof.json"
     assert table["notes"] == [f"{name} claimed a proof of these contents, and has been removed"]
     assert not (tables / name).exists()
-    # One of other contents is void already, and not touched.
+    # A certificate of other contents is already void, and stays.
     assert tbgen(tables, "verify", "KRK").exit_code == 1
     assert (tables / "KRK.none.dtm.proof.json").exists()
 

@@ -81,7 +81,7 @@ def test_invented_chases_are_reported_as_chases():
     report = prove(table)
     chases = report.red_to_move.direct_chases + report.black_to_move.direct_chases
     assert chases > 0
-    # Of draws that lead to draws, none of these is the best of its moves.
+    # None of these values is the best of its moves.
     assert report.findings >= chases
 
 
@@ -95,7 +95,7 @@ def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     assert (report["rules"], report["minor_chases"]) == ("wxf", False)
     assert report["ok"]
     assert report["complete"]
-    # A supporting table of the other option is no supporting table, whatever its file is called.
+    # A table of the other option is refused as a supporting table, also under a false name.
     knk = tmp_path / "KNK.wxf-nominor.dtm.xqt"
     other = tmp_path / "KNK.wxf.dtm.xqt"
     knk.unlink()
@@ -221,8 +221,8 @@ def test_patterns_of_random_games():
     ("check", "words", "follow", "expected"),
     [
         (False, 0b00, (0, 1), True),
-        (True, 0b00, (0, 1), False),  # mutual: the answers are checks for ever
-        (False, 0b01, (0, 1), False),  # one piece chased for ever
+        (True, 0b00, (0, 1), False),  # mutual: all answers are checks
+        (False, 0b01, (0, 1), False),  # one piece chased perpetually
         (False, 0b01, (1, 0), True),  # twins in turn
         (False, 0b11, (1, 0), False),
     ],
@@ -330,7 +330,7 @@ def test_chases_hidden_in_draws_are_found():
     assert verify(table, supporting, rule_set=RuleSet(Rules.CHECK)).ok
     report = verify(table, supporting, rule_set=RuleSet(Rules.WXF))
     assert not report.ok
-    # Only the pattern objects: every value is the best of its moves.
+    # Every value is the best of its moves; only the search for patterns finds it.
     assert report.first is not None
     assert report.first.expected == direct(1)
 

@@ -192,7 +192,7 @@ def naive_pattern(graph: Graph, order: int) -> set[int]:
         offenders = {o for o in offenders if moves[o] <= won | checked}
         checked = {c for c in checked if c in takes or replies[c] & offenders}
         if (len(offenders), len(checked)) == before:
-            # From where can the winner force his next reply that is no check, or take?
+            # Nodes from which the winner forces a reply without check, or a capture.
             calm: set[int] = set()
             while True:
                 larger = {

@@ -89,7 +89,7 @@ def test_everything_is_proven_bottom_up(proven_once: Path) -> None:
 
 def test_certified_tables_are_read_and_not_proven(proven: Path) -> None:
     assert settled(proven, "KRKN") == dict.fromkeys(CLOSURE, "certificate")
-    # The bytes were checked, and are known to be the same from now on.
+    # The bytes were checked, so the time stamps are stored.
     for material in CLOSURE:
         table = proven / f"{material}.none.dtm.xqt"
         assert certificate_path(table).stat().st_mtime_ns == table.stat().st_mtime_ns
@@ -276,7 +276,7 @@ def test_a_signal_leaves_complete_certificates(tables: Path, stop: signal.Signal
     process.send_signal(stop)
     _, stderr = process.communicate(timeout=60)
     found = whole(tables)
-    # As a rule KRKN is still to be proven, but nothing depends on that.
+    # Usually KRKN is not proven yet, but the test does not depend on it.
     if process.returncode:
         assert (process.returncode, stderr) == (130, "error: interrupted\n")
     assert found

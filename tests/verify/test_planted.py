@@ -37,7 +37,7 @@ def test_each_kind_is_found_in_a_small_table(rule_set: RuleSet) -> None:
     assert target.is_sound()
     kinds = kinds_found(target, random.Random(1))
     assert kinds == {"outcome", "distance", "order", "invented", "pair", "shift"}
-    assert target.is_sound()  # everything was taken back
+    assert target.is_sound()  # all changes were undone
 
 
 def test_whole_regions_are_found() -> None:

@@ -112,7 +112,7 @@ def insert(source: Path) -> None:
         (source / name).write_text(text, encoding="utf-8")
     for path in COPIED:
         (source / path.name).write_bytes(path.read_bytes())
-    # Engines' makefiles optimise C++ alone.
+    # Makefiles of engines optimise only C++.
     (source / "xqprobe.cpp").write_text(amalgamated(), encoding="ascii")
 
 

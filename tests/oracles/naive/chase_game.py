@@ -87,7 +87,7 @@ def by_parity_game(game: ChaseGame) -> set[int]:
             edges[here] = edges[here] or [good]
         agenda += edges[here]
     won = zielonka(set(label), label, own, edges)
-    # What the pieces are called must not matter.
+    # The names of the pieces must not matter.
     result = {start[0] for start in starts if start in won}
     assert all(start in won for start in starts if start[0] in result)
     return result

@@ -149,7 +149,7 @@ def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
             edges[node] = [choice[node]]
         else:
             bad.add(node)  # no move inside, no win outside
-    # An endless play escapes if O does not check for ever, or W does: a cycle with a move of O
+    # An endless play escapes if O does not check perpetually, or W does: a cycle with a move of O
     # that is no check, or a cycle without a move of W that is no check.
     for node, targets in edges.items():
         for target in targets:

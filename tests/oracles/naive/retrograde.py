@@ -42,7 +42,7 @@ def decide(
             order += 1
             patterns = [find_pattern(game, solver.known, w, order, undecided) for w in (0, 1)]
             seeds = [node for pattern in patterns for node in pattern.wins]
-            # Checks come first: who wins by them has won, who loses by them is no more looked at.
+            # Checks first: positions decided by them are not searched for chases.
             lost = frozenset().union(*(pattern.losses for pattern in patterns))
             others = [node for node in undecided if node not in lost] if chases else []
             known = list(solver.known) if chases else []

@@ -66,7 +66,7 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
         if here in edges:
             continue
         node, chosen, record, hit = here
-        # What has returned for ever is the record down to the deepest hit that returns.
+        # The recurring conditions are the record down to the deepest recurring hit.
         levels = [level(frozenset(record[:hit]), own, game.victims) for own in (True, False)]
         label[here] = (2 * hit + 2 if is_won(*levels) else 2 * hit + 1) if chosen < 0 else 0
         ours[here] = chosen < 0
