@@ -153,7 +153,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--advisories", action="store_true", help="fail if they are not known")
+    parser.add_argument("--advisories", action="store_true", help="fail if they are unknown")
     arguments = parser.parse_args()
     found = packages()
     wrong = []

@@ -239,7 +239,7 @@ def main() -> None:
     for packages in packages_of.values():
         state, test = clone.test(packages)
         if state != "survived":
-            raise SystemExit(f"tests fail without a mutation ({state} {test}): mend them first")
+            raise SystemExit(f"tests fail without a mutation ({state} {test}): fix them first")
     for mutation in wanted:
         packages = packages_of[package_of(mutation)]
         rows[mutation] = state, test, seconds = try_out(clone, mutation, packages)

@@ -77,7 +77,7 @@ def main() -> None:
     )
     parser.add_argument("--tables", type=Path, default=Path("egtb"))
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "board")
-    parser.add_argument("names", nargs="*", help="which pictures; all where none is named")
+    parser.add_argument("names", nargs="*", help="pictures to take; default: all")
     asked = parser.parse_args()
     command = [sys.executable, "-m", "tbgen", "serve", "--tables", str(asked.tables)]
     server = subprocess.Popen(

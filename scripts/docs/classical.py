@@ -327,7 +327,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("directory", nargs="?", type=Path, help="the tables; else the CSV is kept")
+    parser.add_argument("directory", nargs="?", type=Path, help="tables; default: only the CSV")
     directory = parser.parse_args().directory
     if directory is not None:
         rows = {row.material: row for row in [*read(Endgame, FIGURES), *endgames(directory)]}

@@ -74,7 +74,7 @@ def table() -> str:
         of_package[package_of(module)].add(module)
     unknown = of_package.keys() - ROLES.keys()
     if unknown:
-        raise ValueError(f"say in ROLES what these are: {', '.join(sorted(unknown))}")
+        raise ValueError(f"add roles to ROLES for: {', '.join(sorted(unknown))}")
     lines = [
         "| package | is | files | lines | of them shared with the builder |",
         "|---|---|---|---|---|",

@@ -54,7 +54,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("base", help="commit to compare with")
-    parser.add_argument("head", nargs="?", help="commit to compare; the checkout if left out")
+    parser.add_argument("head", nargs="?", help="commit to compare; default: the checkout")
     options = parser.parse_args()
     before, after = sources(options.base), sources(options.head)
     paths = sorted(before.keys() | after.keys())

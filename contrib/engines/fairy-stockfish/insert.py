@@ -98,7 +98,7 @@ def changed(source: Path) -> dict[str, str]:
         if insertion.file not in texts:
             texts[insertion.file] = path.read_text(encoding="utf-8")
             if INCLUDE in texts[insertion.file]:
-                raise SystemExit(f"{path}: has the calls already; unpack the source anew")
+                raise SystemExit(f"{path}: has the calls already; unpack the source again")
         texts[insertion.file] = insertion.into(texts[insertion.file])
     return texts
 
