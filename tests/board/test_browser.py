@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -31,13 +30,6 @@ from tests.kits.browsing import (  # noqa: E402
     touch,
     until,
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Any]:
-    found = browser()
-    yield found
-    found.quit()
 
 
 def test_a_line_of_thirty_plies(page: Any) -> None:

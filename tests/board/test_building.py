@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.kits.boardkit import Demo, browser, serve
+from tests.kits.boardkit import Demo, serve
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
 from tests.kits.browsing import count, no_complaints, one, until  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Any]:
-    found = browser()
-    yield found
-    found.quit()
 
 
 def tables(server: Demo) -> int:

@@ -19,7 +19,7 @@ from tbgen.board.web.routes import create_app
 from tbgen.tables import TableName
 from tbgen.tables.certificates import certificate_path
 from tests.kits.built import built
-from tests.kits.certificates import vouch
+from tests.kits.certificates import certify
 from tests.kits.languages import misfits
 
 
@@ -69,13 +69,13 @@ def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -
     assert "not proven here" in said()
     assert listed() == ("unproven", "unproven")
     assert listed("zh-Hant") == ("unproven", "未驗證")
-    vouch(folder, table["KRKN"])
+    certify(folder, table["KRKN"])
     assert status()["status"] == "proven but for"
     assert "proven from the rules, but for KNK, KRK" in said()
     assert "但依赖未验证的KNK，KRK" in said("zh-Hans")
     assert listed() == ("but_for", "but for others")
     for name in ("KRK", "KNK"):
-        vouch(folder, table[name])
+        certify(folder, table[name])
     assert status() == {"status": "proven", "but_for": [], "reason": None}
     assert "<dd>proven from the rules</dd>" in said()
     assert listed() == ("proven", "proven")

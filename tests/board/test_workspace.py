@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-from tests.kits.boardkit import browser
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 
@@ -27,13 +24,6 @@ from tests.kits.browsing import (  # noqa: E402
     said,
     until,
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def page() -> Iterator[Any]:
-    found = browser()
-    yield found
-    found.quit()
 
 
 def test_autoplay_ends_where_the_referee_ends_the_game(page: Any) -> None:

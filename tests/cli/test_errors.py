@@ -8,8 +8,6 @@ import json
 import os
 import signal
 import struct
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -29,6 +27,7 @@ from tbgen.tables import (
     RuleSet,
     RulesMismatchError,
 )
+from tests.kits.commands import start
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 KRKN = "3k5/9/9/9/9/9/9/9/n8/R3K4 w"
@@ -347,24 +346,8 @@ def test_commands_report_uncaught_errors(monkeypatch: pytest.MonkeyPatch) -> Non
 # -- real processes ----------------------------------------------------------------------------
 
 
-def listen_to_ctrl_c() -> None:
-    """Restore the handler of Ctrl-C, which children of background programs ignore."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def tbgen(*arguments: str | Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tbgen", *map(str, arguments)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=listen_to_ctrl_c,
-    )
-
-
 def test_a_broken_pipe_is_silent(tables_dir: Path) -> None:
-    process = tbgen("probe", "-", "--tables", tables_dir, "--rules", "check", "--json")
+    process = start("probe", "-", "--tables", tables_dir, "--rules", "check", "--json")
     assert process.stdout is not None
     process.stdout.close()
     _, stderr = process.communicate(f"{KRK}\n" * 200)
@@ -373,7 +356,7 @@ def test_a_broken_pipe_is_silent(tables_dir: Path) -> None:
 
 
 def test_interrupted(tables_dir: Path) -> None:
-    process = tbgen("probe", "-", "--tables", tables_dir, "--rules", "check")
+    process = start("probe", "-", "--tables", tables_dir, "--rules", "check")
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(f"{KRK}\n")

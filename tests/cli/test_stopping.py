@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-STOPS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+from tests.kits.commands import STOPS, start
+
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 IN_AN_IMPORT = "os.kill(os.getpid(), {stop}); time.sleep(30)"
@@ -26,21 +26,6 @@ class Dropped:
 Dropped()
 time.sleep(30)
 """
-
-
-def listen_to_all() -> None:
-    """Restore the default handlers of signals, which children inherit from the tests' parent."""
-    for stop in STOPS:
-        signal.signal(stop, signal.SIG_DFL)
-
-
-def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tbgen", *map(str, arguments)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | ({} if path is None else {"PYTHONPATH": str(path)}),
-        preexec_fn=listen_to_all,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

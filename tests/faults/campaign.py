@@ -27,7 +27,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.kits.commands import restore_signals
+
 MIB = 1 << 20
 
 OK, FINDINGS, REFUSED, CORRUPT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
@@ -38,8 +39,6 @@ _SHOWN = 20
 
 PATIENCE = 1800.0
 """Timeout of a command in seconds, large enough for a busy machine."""
-
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended(NamedTuple):
@@ -59,12 +58,6 @@ def tbgen(*arguments: str | Path | bytes) -> list[str | bytes]:
     return [sys.executable, "-P", "-m", "tbgen", *words]
 
 
-def listen_to_stops() -> None:
-    """Restore the default handlers of stop signals in a child; the parent may ignore them."""
-    for stop in STOPS:
-        signal.signal(stop, signal.SIG_DFL)
-
-
 class Started:
     """A running command, with its streams in files so that no pipe can fill up."""
 
@@ -75,7 +68,7 @@ class Started:
         environment: Mapping[str, str] | None = None,
         stdin: bytes | None = None,
         cwd: Path | None = None,
-        prepare: Callable[[], None] = listen_to_stops,
+        prepare: Callable[[], None] = restore_signals,
     ) -> None:
         """Start the command; `environment` is added to this one, `prepare` runs in the child."""
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is read

@@ -38,27 +38,15 @@ from tests.faults.campaign import (
     tables_of,
     tbgen,
 )
+from tests.kits.commands import AS_NOBODY, UNPRIVILEGED
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 MATERIALS = ("KRKN", "KRK", "KNKP", "KPK")
-WITHOUT_PRIVILEGES: list[str | bytes] = []
-"""Command prefix that makes permissions hold for root; empty for other users."""
-
-if os.getuid() == 0:
-    WITHOUT_PRIVILEGES = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
 def build(directory: Path, *names: str) -> list[str | bytes]:
     """Return a command that builds tables under the rules that need every kernel."""
     return tbgen("build", *names, "--rules", "wxf", "--tables", directory)
-
-
-NOBODY = "65534"
-AS_NOBODY: list[str | bytes] = [
-    "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
-    "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search",
-]  # fmt: skip
-"""Command prefix of another user without write permission, but able to read the interpreter."""
 
 
 class Site:
@@ -183,7 +171,7 @@ def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
         while budget.take():
             command, mode = rng.choice(list(commands)), rng.choice((0o555, 0o311, 0o111, 0o000))
             site.finished.chmod(mode)
-            ended = run([*WITHOUT_PRIVILEGES, *commands[command]])
+            ended = run([*UNPRIVILEGED, *commands[command]])
             site.finished.chmod(0o755)
             tally.count("commands")
             tally.count("refused", ended.status == REFUSED)

@@ -30,13 +30,13 @@ from tests.faults.campaign import (
     Budget,
     Tally,
     complaint,
-    listen_to_stops,
     main,
     run,
     strangers,
     tables_of,
     tbgen,
 )
+from tests.kits.commands import restore_signals
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
@@ -121,7 +121,7 @@ def _limited(
             tally.largest("largest", limit)
 
             def prepare(limit: int = limit * unit) -> None:
-                listen_to_stops()
+                restore_signals()
                 resource.setrlimit(which, (limit, limit))
 
             name = rng.choice(list(commands.all))
@@ -154,7 +154,7 @@ def group(tally: Tally, budget: Budget, seed: int) -> None:
                 (folder / name).write_text(str(limit * MIB))
 
                 def prepare() -> None:
-                    listen_to_stops()
+                    restore_signals()
                     (folder / "cgroup.procs").write_text(str(os.getpid()))
 
                 commands.try_one(tally, rng.choice(["build", "verify", "plan", "dump"]),

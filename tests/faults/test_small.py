@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kits.commands import restore_signals
 from tests.kits.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "certify"))
@@ -25,7 +26,7 @@ import dependencies
 import versions
 
 from tests.faults import directories, disks, kills, limits, mutants, oddities, texts
-from tests.faults.campaign import OK, REFUSED, Budget, Tally, complaint, listen_to_stops, run, tbgen
+from tests.faults.campaign import OK, REFUSED, Budget, Tally, complaint, run, tbgen
 from tests.faults.faulty import HALF, Disk, missing_tool
 from tests.faults.limits import KRK
 from tests.faults.warm import Warm
@@ -182,7 +183,7 @@ def test_too_few_addresses_for_numpy_is_one_line(tmp_path: Path, mib: int) -> No
     """Without a check, its BLAS ends the process with its own message, or as if by Ctrl-C."""
 
     def prepare() -> None:
-        listen_to_stops()
+        restore_signals()
         resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
 
     ended = run(tbgen("ls", "--tables", tmp_path), prepare=prepare)

@@ -27,7 +27,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.faults.campaign import PATIENCE, Ended, listen_to_stops, reap, tbgen
+from tests.faults.campaign import PATIENCE, Ended, reap, tbgen
+from tests.kits.commands import restore_signals
 
 
 class Warm:
@@ -47,7 +48,7 @@ class Warm:
         """
         self._process = subprocess.Popen(
             [sys.executable, "-P", __file__], env={**os.environ, **(environment or {})},
-            preexec_fn=listen_to_stops, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            preexec_fn=restore_signals, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self._ask({"import": modules})
         for command in commands:

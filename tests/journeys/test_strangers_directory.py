@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.commands import ENGINE, TBGEN, Engine, answer, run
+from tests.kits.commands import ENGINE, TBGEN, UNPRIVILEGED, Engine, answer, run
 
 ENDING = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 AN_ARM_EACH = "3k5/9/9/9/9/9/9/n8/p8/R3K4 w"
@@ -20,11 +20,6 @@ KNK = "3k5/9/9/9/9/9/9/9/9/N3K4 w"
 KPK = "3k5/9/9/9/P8/9/9/9/9/4K4 w"
 KRRK = "3k5/9/9/9/R8/9/9/9/9/R3K4 w"
 KCPK = "3k5/9/9/9/P8/9/9/9/9/C3K4 w"
-
-ASKING: list[object] = []
-"""Command prefix that makes permissions hold for root."""
-if os.getuid() == 0:
-    ASKING = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 WRONG = {
     "KPK": "the header does not fit the file; the file is damaged, build it again with --force",
@@ -70,14 +65,16 @@ def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def refuse(directory: Path, *words: str, said: str, status: int = 3) -> None:
     """Run a command that must end with an error of one line; a hint may follow."""
-    errors = run(*ASKING, TBGEN, *words, "--tables", directory, status=status).stderr.splitlines()
+    errors = run(
+        *UNPRIVILEGED, TBGEN, *words, "--tables", directory, status=status
+    ).stderr.splitlines()
     assert said in errors[0]
     assert errors[0].startswith("error: ")
     assert [line[:6] for line in errors[1:]] in ([], ["hint: "])
 
 
 def test_faults_are_listed_and_good_tables_are_used(directory: Path) -> None:
-    listed = run(*ASKING, TBGEN, "ls", "--tables", directory, status=3)
+    listed = run(*UNPRIVILEGED, TBGEN, "ls", "--tables", directory, status=3)
     errors = [line for line in listed.stderr.splitlines() if line.startswith("error: ")]
     for material, wrong in WRONG.items():
         (line,) = (line for line in errors if f"{material}.check.dtm.xqt" in line)
@@ -85,7 +82,7 @@ def test_faults_are_listed_and_good_tables_are_used(directory: Path) -> None:
     good = [line.split()[0] for line in listed.stdout.splitlines() if "unreadable" not in line]
     assert good[1:-1] == ["KRK", "KRKN"]
     for fen, value in ((KRK, 1), (ENDING, 254)):
-        assert answer(*ASKING, TBGEN, "probe", fen, "--tables", directory)["value"] == value
+        assert answer(*UNPRIVILEGED, TBGEN, "probe", fen, "--tables", directory)["value"] == value
     assert "KRK (check, dtm): proven" in run(TBGEN, "verify", "KRK", "--tables", directory).stdout
 
 
@@ -111,7 +108,7 @@ def test_a_damaged_table_is_rebuilt_on_request(directory: Path) -> None:
 
 
 def test_the_engine_reports_unusable_tables_once(directory: Path) -> None:
-    engine = Engine("uci", directory, [*ASKING, ENGINE])
+    engine = Engine("uci", directory, [*UNPRIVILEGED, ENGINE])
     engine.say("setoption name Rules value check")
     for fen in (KNK, KCPK, KRRK, AN_ARM_EACH, KNK):
         _, before = engine.move(f"fen {fen}", [])

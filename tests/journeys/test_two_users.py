@@ -10,17 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.kits.commands import TBGEN, run
+from tests.kits.commands import AS_NOBODY, NOBODY, TBGEN, run
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can be two users")
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
-NOBODY = 65534
-GUEST = [
-    "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
-    "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search",
-]  # fmt: skip
-"""Command prefix of the other user, who can read the interpreter's files."""
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -32,15 +26,15 @@ def test_a_guest_reads_the_tables_and_changes_nothing(tables_dir: Path) -> None:
     where = ["--rules", "check", "--tables", tables_dir]
     before = contents(tables_dir)
     for words in (["ls"], ["probe", KRK], ["stats", "KRKN"]):
-        assert run(*GUEST, TBGEN, *words, *where).stdout == run(TBGEN, *words, *where).stdout
+        assert run(*AS_NOBODY, TBGEN, *words, *where).stdout == run(TBGEN, *words, *where).stdout
     for words in (["build", "KRKR"], ["pack", "KRK"]):
-        refused = run(*GUEST, TBGEN, *words, *where, status=2).stderr.splitlines()
+        refused = run(*AS_NOBODY, TBGEN, *words, *where, status=2).stderr.splitlines()
         assert refused[0].startswith("error: Permission denied: ")
         assert [line[:6] for line in refused[1:]] == ["hint: "]
     assert contents(tables_dir) == before
 
 
-@pytest.mark.parametrize(("owner", "mode"), [(NOBODY, 0o755), (0, 0o777)], ids=["his", "open"])
+@pytest.mark.parametrize(("owner", "mode"), [(int(NOBODY), 0o755), (0, 0o777)], ids=["his", "open"])
 def test_compiled_code_of_another_user_is_not_loaded(tmp_path: Path, owner: int, mode: int) -> None:
     """Nor code in a world-writable folder; a folder closed to others replaces it."""
     cache, own = tmp_path / "cache", tmp_path / "temporary"

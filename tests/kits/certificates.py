@@ -17,6 +17,13 @@ def small_table(directory: Path, material: str, seed: int = 0) -> TableName:
     return spec.name
 
 
+def name_of(text: str) -> TableName:
+    """Return the name of a table such as `KRK.none.dtm`."""
+    name = TableName.parse(f"{text}.xqt")
+    assert name is not None
+    return name
+
+
 def digest_of(directory: Path, name: TableName) -> str:
     """Return the digest in the header of a table."""
     with TableFile(directory / name.filename) as file:
@@ -38,7 +45,7 @@ def supporting(name: TableName) -> list[TableName]:
     ]
 
 
-def vouch(directory: Path, name: TableName) -> Certificate:
+def certify(directory: Path, name: TableName) -> Certificate:
     """Write the certificate of a table file, with its supporting tables on disk as premises."""
     path = directory / name.filename
     premises = [Premise(below, digest_of(directory, below)) for below in supporting(name)]

@@ -16,6 +16,37 @@ PROGRAMS = Path(sys.executable).parent
 TBGEN = PROGRAMS / "tbgen"
 ENGINE = PROGRAMS / "tbgen-engine"
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+NOBODY = "65534"
+AS_NOBODY: list[Any] = [
+    "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
+    "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search",
+]  # fmt: skip
+"""Command prefix of another user without write permission, but able to read the interpreter."""
+
+UNPRIVILEGED: list[Any] = []
+"""Command prefix that makes permissions hold for root; empty for other users."""
+
+if os.getuid() == 0:
+    UNPRIVILEGED = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+def restore_signals() -> None:
+    """Restore the default handlers of stop signals in a child; the parent may ignore them."""
+    for stop in STOPS:
+        signal.signal(stop, signal.SIG_DFL)
+
+
+def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[str]:
+    """Start `tbgen` with pipes for its streams; `path` is put before the modules' path."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tbgen", *map(str, arguments)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | ({} if path is None else {"PYTHONPATH": str(path)}),
+        preexec_fn=restore_signals,
+    )  # fmt: skip
+
 
 def run(
     *command: object,

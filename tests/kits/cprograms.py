@@ -153,6 +153,14 @@ def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
     return result.stdout
 
 
+def refused(harness: Path, path: Path) -> str:
+    """Return the reader's error for a file; the reader must not block."""
+    command = [harness, "probe", "none", CACHE, path]
+    result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
+    assert result.returncode == 1
+    return result.stderr.decode().removeprefix(f"{path}: ").strip()
+
+
 def records_of(boards: Boards, side: int) -> bytes:
     """Return boards uint8 (n, 90) as records, all with one side to move."""
     return np.insert(boards, 0, side, axis=1).tobytes()

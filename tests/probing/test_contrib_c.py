@@ -39,6 +39,7 @@ from tests.kits.cprograms import (
     compiled,
     needs_c,
     records_of,
+    refused,
     results_of,
     run,
 )
@@ -221,14 +222,6 @@ def test_threads_share_a_set() -> None:
     with Tablebase.open(built("KRKN")) as tablebase:
         for answer, result in zip(answers.tolist(), tablebase.probe_many(positions), strict=True):
             assert answer == [OK, result.outcome, result.order, result.plies or 0]
-
-
-def refused(harness: Path, path: Path) -> str:
-    """Return the reader's error for a file; the reader must not block."""
-    command = [harness, "probe", NONE, CACHE, path]
-    result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
-    assert result.returncode == 1
-    return result.stderr.decode().removeprefix(f"{path}: ").strip()
 
 
 @pytest.mark.parametrize(

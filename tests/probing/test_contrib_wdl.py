@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import struct
-import subprocess
 from itertools import product
 from pathlib import Path
 
@@ -33,6 +32,7 @@ from tests.kits.cprograms import (
     needs_c,
     needs_cxx,
     records_of,
+    refused,
     results_of,
     run,
 )
@@ -189,14 +189,6 @@ def test_threads_probe_while_tables_change(tmp_path: Path) -> None:
     said = run(program, "check", tmp_path, "40", records=records_of(boards, 1)).split()
     with WdlFile(next(path for path in tmp_path.iterdir() if path.name.startswith("KRKN"))) as file:
         assert [int(word) for word in said] == (2 * outcomes(file, boards, 1)[:, 1]).tolist()
-
-
-def refused(harness: Path, path: Path) -> str:
-    """Return the reader's error for a file."""
-    command = [harness, "probe", NONE, CACHE, path]
-    result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
-    assert result.returncode == 1
-    return result.stderr.decode().removeprefix(f"{path}: ").strip()
 
 
 def test_each_kind_has_its_own_name(tmp_path: Path, harness: Path) -> None:

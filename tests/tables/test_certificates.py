@@ -24,14 +24,7 @@ from tbgen.tables.certificates import (
     write_certificate,
 )
 from tbgen.tables.schema import SchemaError
-from tests.kits.certificates import certificate, supporting
-
-
-def name_of(text: str) -> TableName:
-    name = TableName.parse(f"{text}.xqt")
-    assert name is not None
-    return name
-
+from tests.kits.certificates import certificate, name_of, supporting
 
 KRKN = name_of("KRKN.none.dtm")
 PREMISES = [Premise(below, f"{number:032x}") for number, below in enumerate(supporting(KRKN))]

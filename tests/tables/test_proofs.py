@@ -19,10 +19,11 @@ from tbgen.tables.certificates import (
 from tbgen.tables.proofs import Proofs, ProofState, in_directory
 from tests.kits.certificates import (
     certificate,
+    certify,
     digest_of,
+    name_of,
     small_table,
     supporting,
-    vouch,
 )
 
 MATERIALS = ["KRK", "KRAK", "KRKA", "KRAAK", "KRAKA"]
@@ -34,7 +35,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All tables with certificates; read-only."""
     directory = tmp_path_factory.mktemp("chain")
     for material in MATERIALS:
-        vouch(directory, small_table(directory, material))
+        certify(directory, small_table(directory, material))
     return directory
 
 
@@ -44,14 +45,8 @@ def tables(chain: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(chain, tmp_path / "tables"))
 
 
-def name_of(material: str) -> TableName:
-    name = TableName.parse(f"{material}.none.dtm.xqt")
-    assert name is not None
-    return name
-
-
 def shown(directory: Path, material: str) -> str:
-    return str(Proofs(in_directory(directory)).status(name_of(material)))
+    return str(Proofs(in_directory(directory)).status(name_of(f"{material}.none.dtm")))
 
 
 def flip(path: Path, at: int | None = None) -> None:
@@ -98,7 +93,7 @@ def test_a_changed_certificate_never_proves_anything_else(tables: Path) -> None:
     text = path.read_bytes()
     for at in range(0, len(text), 5):
         flip(path, at)
-        status = Proofs(in_directory(tables)).status(name_of("KRAK"))
+        status = Proofs(in_directory(tables)).status(name_of("KRAK.none.dtm"))
         assert status.state == ProofState.PROVEN or str(status) == "proven but for KRK"
         path.write_bytes(text)
 
@@ -107,10 +102,10 @@ def test_other_contents_void_dependent_proofs(tables: Path) -> None:
     small_table(tables, "KRKA", seed=1)
     assert shown(tables, "KRKA") == "unproven: it has changed since it was proven"
     assert shown(tables, "KRAKA") == "proven but for KRKA (changed)"
-    vouch(tables, name_of("KRKA"))
+    certify(tables, name_of("KRKA.none.dtm"))
     assert shown(tables, "KRKA") == "proven"
     assert shown(tables, "KRAKA") == "proven but for KRKA (changed)"
-    vouch(tables, name_of("KRAKA"))
+    certify(tables, name_of("KRAKA.none.dtm"))
     assert shown(tables, "KRAKA") == "proven"
 
 
@@ -145,10 +140,10 @@ def test_an_invalid_certificate_is_reported(tables: Path) -> None:
 def test_as_json(tables: Path) -> None:
     certificate_path(tables / "KRK.none.dtm.xqt").unlink()
     proofs = Proofs(in_directory(tables))
-    assert proofs.status(name_of("KRK")).to_json() == {
+    assert proofs.status(name_of("KRK.none.dtm")).to_json() == {
         "status": "unproven", "but_for": [], "reason": None,
     }  # fmt: skip
-    assert proofs.status(name_of("KRKA")).to_json() == {
+    assert proofs.status(name_of("KRKA.none.dtm")).to_json() == {
         "status": "proven but for",
         "but_for": [{"table": "KRK.none.dtm", "fault": "unproven"}],
         "reason": None,

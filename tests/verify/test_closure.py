@@ -26,6 +26,7 @@ from tbgen.tables.certificates import certificate_path, read_certificate
 from tbgen.tables.proofs import Proofs, in_directory
 from tbgen.verify.files import FileProof, plan
 from tests.kits.built import built
+from tests.kits.certificates import name_of
 from tests.verify.test_certify import wrong_values
 
 CLOSURE = ["KNK", "KRK", "KRKN"]
@@ -75,12 +76,6 @@ def statuses(tables: Path) -> dict[str, str]:
         material: str(proofs.status(TableName(Material.parse(material), rule_set, Metric.DTM)))
         for material in CLOSURE
     }
-
-
-def name_of(text: str) -> TableName:
-    name = TableName.parse(f"{text}.xqt")
-    assert name is not None
-    return name
 
 
 def test_everything_is_proven_bottom_up(proven_once: Path) -> None:
