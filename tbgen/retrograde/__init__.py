@@ -58,7 +58,7 @@ Parameters of kernels, unless a kernel says otherwise:
     ends : int64 (chunks,), out; end of each chunk's record
     setting : Setting, in; the sets of a search for chases
     places : Places, in
-    desk : Desk, of one thread
+    boards : Boards, of one thread
     mids : int64, total number of mids
     source, target : int64, squares; start and end of a move
     occ_lo, occ_hi : uint64, set of the occupied squares, without the inner piece

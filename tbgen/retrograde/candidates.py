@@ -20,8 +20,8 @@ Only direct wins are recorded, as seeds of the propagation; the paper's number i
 (`tbgen.tables.codes.DIRECT_WIN`). The loss candidates that lead to them, its 254, follow in the
 next step of the propagation like all losses, since all their moves lose by then.
 
-    Memory    state of the searches for one winner and offence, kept across orders
-    Search    the candidates at one order
+    SearchState    state of the searches for one winner and offence, kept across orders
+    Search         the candidates at one order
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ Mark = Callable[..., None]
 of `within` (Rows), with `side` to move, in which the opponent's last move can have been the
 offence. The order does not matter."""
 
-Judge = Callable[[Frontier], None]
-"""`judge(losses)` removes positions from a frontier of the offender that are in no pattern, for any
-set of candidates. It tests only moves into positions that are not won, so a removed position is in
-no pattern until another of these moves comes to lose. The positions' captures must lose. Moves to
-other positions than win candidates need no test, since they are escapes."""
+LossFilter = Callable[[Frontier], None]
+"""`loss_filter(losses)` removes positions from a frontier of the offender that are in no pattern,
+for any set of candidates. It tests only moves into positions that are not won, so a removed
+position is in no pattern until another of these moves comes to lose. The positions' captures must
+lose. Moves to other positions than win candidates need no test, since they are escapes."""
 
 
-class Room(NamedTuple):
+class SharedSets(NamedTuple):
     """Arrays of a search, beside the frontiers of the propagation; all searches may share them."""
 
     open: Rows
@@ -57,12 +57,12 @@ class Room(NamedTuple):
     front: Frontier
 
     @classmethod
-    def of(cls, sets: Sets) -> Room:
+    def of(cls, sets: Sets) -> SharedSets:
         """Return new arrays."""
         return cls(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
 
 
-class Memory:
+class SearchState:
     """State of a winner's searches for one offence, kept across orders.
 
     Nearly all of the offender's positions have an escape out of the pattern, or commit no offence.
@@ -71,12 +71,14 @@ class Memory:
     new way to lose would have been found by the last search.
     """
 
-    def __init__(self, propagation: Propagation, winner: Side, mark: Mark, room: Room) -> None:
+    def __init__(
+        self, propagation: Propagation, winner: Side, mark: Mark, shared: SharedSets
+    ) -> None:
         """Start without results of earlier orders."""
         self.propagation = propagation
         self.winner, self.offender = winner, winner.other
         self.mark = mark
-        self.room = room
+        self.shared = shared
         self.offending: KeptRecords | None = None
         """The winner's positions after a possible offence; None before the first search."""
         self.open: KeptRecords | None = None
@@ -91,7 +93,7 @@ class Memory:
         """
         p = self.propagation
         with p.lending_frontiers() as frontiers, p.expecting_losses(self.offender, order):
-            search = Search(self, order, [*frontiers, self.room.front])
+            search = Search(self, order, [*frontiers, self.shared.front])
             yield search
             if search.found_any or self.open is None:
                 self.open = p.sets.packed(search.open)
@@ -103,25 +105,25 @@ class Search:
     win_candidates, loss_candidates : those that have not been pruned
     live : the winner's positions that are no win by this order, known or by a capture; only they
         can be candidates
-    room_of_live : the set in which `live` may be stored; free for other use after `live`
+    live_storage : the set in which `live` may be stored; free for other use after `live`
     escapes : the winner's positions that save the offender: neither known to be won nor, any
         longer, candidates
-    open : the offender's positions that had no escape to begin with and are not ruled out by a
-        judge; the next order searches them for loss candidates
+    open : the offender's positions that had no escape to begin with and are not removed by a
+        filter; the next order searches them for loss candidates
     found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate,
         and the next order starts from the same `open`
     """
 
-    def __init__(self, memory: Memory, order: int, frontiers: list[Frontier]) -> None:
+    def __init__(self, state: SearchState, order: int, frontiers: list[Frontier]) -> None:
         """Take four frontiers with arbitrary content."""
         self.order = order
-        self.propagation, self.sets = memory.propagation, memory.propagation.sets
-        self.winner, self.offender = memory.winner, memory.offender
+        self.propagation, self.sets = state.propagation, state.propagation.sets
+        self.winner, self.offender = state.winner, state.offender
         self.win_candidates, self.loss_candidates, *self._idle = frontiers
-        self.open, self.escapes, self.room_of_live, _ = memory.room
+        self.open, self.escapes, self.live_storage, _ = state.shared
         self.found_any = False
-        self._memory = memory
-        self.sweep = memory.propagation.sweep
+        self._state = state
+        self.sweep = state.propagation.sweep
         self.live = self._expect_wins()
 
     def _expect_wins(self) -> Rows:
@@ -130,7 +132,7 @@ class Search:
         live = unknown = p.unknown[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
             if live is unknown:
-                live = self.room_of_live
+                live = self.live_storage
                 self.sets.copy(unknown, live)
             self.sets.remove(records, live)
         return live
@@ -155,23 +157,27 @@ class Search:
             self._idle.append(front)
 
     def initialise(
-        self, lost: Records | None = None, judge: Judge | None = None, *, captures_wait: bool
+        self,
+        lost: Records | None = None,
+        loss_filter: LossFilter | None = None,
+        *,
+        captures_wait: bool,
     ) -> bool:
         """Find the candidates of both kinds: at the first order all, later those that may be new.
 
         lost : the offender's positions that another search of this order has shown to be lost; they
             are left out
-        judge : applied to loss candidates from which play comes to others; those with a new way to
-            lose, which are many, are left to `rule_out`
+        loss_filter : applied to loss candidates from which play comes to others; those with a new
+            way to lose, which are many, are left to `rule_out`
         captures_wait : a position that only a capture wins is won when the capture's ply has come;
             until then it is an escape, unless the offender's move to it is the offence
 
         Returns `found_any`.
         """
-        if self._memory.open is None:
+        if self._state.open is None:
             self._find_all(lost)
         else:
-            self._find_affected(lost, judge)
+            self._find_affected(lost, loss_filter)
         self.found_any = bool(self.loss_candidates.counts.any())
         if self.found_any:
             self._find_escapes(captures_wait)
@@ -181,10 +187,10 @@ class Search:
 
     def _find_all(self, lost: Records | None) -> None:
         """Find the candidates of the first order, and the sets from which later orders start."""
-        memory, sets = self._memory, self.sets
+        state, sets = self._state, self.sets
         unknown = self.propagation.unknown[self.winner]
-        sets.over(memory.mark, int(self.winner), unknown, self.win_candidates)
-        memory.offending = sets.packed(self.win_candidates.rows)
+        sets.over(state.mark, int(self.winner), unknown, self.win_candidates)
+        state.offending = sets.packed(self.win_candidates.rows)
         sets.copy(self.propagation.losable[self.offender], self.open)
         if lost is not None:
             sets.remove(lost, self.open)
@@ -192,15 +198,15 @@ class Search:
         self.sweep(self.offender, None, self.open, self.loss_candidates, self.escapes)
         sets.copy(self.loss_candidates.rows, self.open)
 
-    def _find_affected(self, lost: Records | None, judge: Judge | None) -> None:
+    def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
         """Find the candidates of a later order that new wins or losses may affect.
 
         A loss candidate has a new way to lose if it has a move into a position won since the last
         search, or a capture that loses since this one.
         """
-        memory, sets, p = self._memory, self.sets, self.propagation
-        assert memory.offending is not None
-        assert memory.open is not None
+        state, sets, p = self._state, self.sets, self.propagation
+        assert state.offending is not None
+        assert state.open is not None
         losable = p.losable[self.offender]
         with self.frontier() as newly_losing:
             self._find_newly_losing(newly_losing)
@@ -208,8 +214,8 @@ class Search:
                 sets.clear(self.loss_candidates)
                 return
             marked = self.open
-            sets.empty_out(marked)
-            sets.add(memory.offending, marked, within=p.unknown[self.winner])
+            sets.clear_rows(marked)
+            sets.add(state.offending, marked, within=p.unknown[self.winner])
             sets.difference(self.live, marked, self.escapes)
             self.sweep(self.offender, None, newly_losing, self.loss_candidates, self.escapes)
         if lost is not None:
@@ -218,11 +224,11 @@ class Search:
             return
         # These escapes are not needed any more: `open` takes their array, and leaves its own.
         self.open, self.escapes = self.escapes, marked
-        sets.empty_out(self.open)
-        sets.add(memory.open, self.open, within=losable)
+        sets.clear_rows(self.open)
+        sets.add(state.open, self.open, within=losable)
         if lost is not None:
             sets.remove(lost, self.open)
-        self._keep_affected(judge)
+        self._keep_affected(loss_filter)
 
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
         """Set a frontier to the offender's positions with a new way to lose."""
@@ -236,11 +242,11 @@ class Search:
         for records in p.waiting_for(self.offender, self.order, Outcome.LOSS):
             sets.put_more(records, newly_losing, within=losable)
 
-    def _keep_affected(self, judge: Judge | None) -> None:
+    def _keep_affected(self, loss_filter: LossFilter | None) -> None:
         """Keep the candidates from which play may come to a loss candidate with a new way to lose.
 
         A pattern that never leads to one has not changed since the last order, and was found then.
-        So candidates that are not affected fail again. Positions that a judge rules out are in no
+        So candidates that are not affected fail again. Positions that the filter removes are in no
         pattern: they affect no other position, and are no longer in `open`.
 
         On entry `loss_candidates` has those with a new way to lose, on return all of `open` that
@@ -257,8 +263,8 @@ class Search:
                 self.sweep(self.offender, new_wins, self.open, new_losses)
                 if not sets.transfer(new_losses, self.open):
                     break
-                if judge is not None:
-                    judge(new_losses)
+                if loss_filter is not None:
+                    loss_filter(new_losses)
                 sets.join(new_losses, losses)
                 self.sweep(self.winner, new_losses, unaffected, new_wins)
         sets.unite(losses.rows, self.open)
@@ -314,13 +320,13 @@ class Search:
                 break
             self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
-    def rule_out(self, judge: Judge) -> None:
-        """Remove the loss candidates that a judge rules out, for later orders too.
+    def rule_out(self, loss_filter: LossFilter) -> None:
+        """Remove the loss candidates that a filter removes, for later orders too.
 
         They are usually so many that `prune` is left to remove those that depend on them.
         """
         self.sets.transfer(self.loss_candidates, self.open)
-        judge(self.loss_candidates)
+        loss_filter(self.loss_candidates)
         self.sets.unite(self.loss_candidates.rows, self.open)
 
     def declare(self, wins: Frontier) -> None:

@@ -240,7 +240,7 @@ MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
 """More values of two-byte codes than one byte can number."""
 
 
-class _Manifold(DrawnTable):
+class _ManyValuedTable(DrawnTable):
     """Drawn table that claims to have many values, so that numbers take two bytes."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
@@ -254,7 +254,7 @@ def compile_captures(*, wide: bool = False) -> None:
 
     wide : those for numbers of two bytes, not of one
     """
-    table = _Manifold if wide else DrawnTable
+    table = _ManyValuedTable if wide else DrawnTable
     code_space = CodeSpace(2)
     for name in ("KRKN", "KRKA"):
         layout = Layout.of(Material.parse(name))

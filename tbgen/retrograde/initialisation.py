@@ -29,7 +29,7 @@ from tbgen.rows.workers import RANGES
 from tbgen.tables.palettes import Palette
 
 
-class Sorted(NamedTuple):
+class SortedPositions(NamedTuple):
     """Legal positions of one side, sorted by their captures."""
 
     losable: Rows
@@ -76,7 +76,7 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     return count
 
 
-def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> Sorted:
+def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> SortedPositions:
     """Find the best captures of the legal positions of a side, and sort the positions by them.
 
     palette : the codes of the numbers that `find` writes (`Captures`)
@@ -114,4 +114,4 @@ def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> So
             waiting.add_lists(chunk, waiting_numbers[:count], waiting_slots[:count], palette)
 
     workers.run(sort, chunks.number)
-    return Sorted(losable, waiting)
+    return SortedPositions(losable, waiting)

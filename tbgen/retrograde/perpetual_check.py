@@ -11,7 +11,7 @@ some loss candidate is itself in check.
 from __future__ import annotations
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.retrograde.candidates import Memory, Search
+from tbgen.retrograde.candidates import Search, SearchState
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.frame import MIDS
 from tbgen.rows.records import KeptRecords
@@ -38,15 +38,15 @@ def k_in_check(lead_0, lead_1, side, within, found, frame):
 
 
 def declare_perpetual_checks(
-    memory: Memory, order: int, *, keep_losses: bool = False
+    state: SearchState, order: int, *, keep_losses: bool = False
 ) -> KeptRecords | None:
     """Find the direct wins of one side at one order, and seed the propagation with them.
 
-    memory : of searches whose mark is `k_in_check`
+    state : of searches whose mark is `k_in_check`
 
     Returns, if `keep_losses`, the offender's positions that lose by this order.
     """
-    with memory.search(order) as search:
+    with state.search(order) as search:
         if search.initialise(captures_wait=True):
             search.prune()
             while _prune_checkers(search):
@@ -84,7 +84,7 @@ def _prune_checkers(search: Search) -> bool:
         sets.over(k_in_check, int(offender), losses, in_check)
         if not in_check.counts.any():
             return False
-        checked = search.room_of_live
+        checked = search.live_storage
         sets.copy(in_check.rows, checked)
     # Until they are found to be calm, win candidates are escapes too.
     sets.unite(wins, search.escapes)

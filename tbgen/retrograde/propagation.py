@@ -28,7 +28,7 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.initialisation import Sorted
+from tbgen.retrograde.initialisation import SortedPositions
 from tbgen.retrograde.journal import Journal
 from tbgen.rows.bitsets import count_bits
 from tbgen.rows.frame import LEADS, MIDS
@@ -84,7 +84,7 @@ class Propagation:
         self,
         sets: Sets,
         unknown: tuple[Rows, Rows],
-        positions: tuple[Sorted, Sorted],
+        positions: tuple[SortedPositions, SortedPositions],
         code_space: CodeSpace,
         report: Report = lambda order, plies, settled: None,
     ) -> None:
@@ -103,7 +103,7 @@ class Propagation:
         self.waiting = red.waiting, black.waiting
         self.fronts = [sets.empty_frontier() for _ in Side]
         self.spare = sets.empty_frontier()
-        self.begun = [journal.places for journal in self.journals]
+        self.order_starts = [journal.places for journal in self.journals]
         """Ends of the journals when the last order began."""
         self._report = report
 
@@ -124,7 +124,7 @@ class Propagation:
         """
         due = self._last_due(order)
         if not last:
-            self.begun = [journal.places for journal in self.journals]
+            self.order_starts = [journal.places for journal in self.journals]
         for number in itertools.count(last + 1):
             settled = self.step(order, number)
             yield number, settled
@@ -209,7 +209,7 @@ class Propagation:
 
     def last_wins(self, side: Side) -> Records:
         """Return the positions that a side has won in the last order."""
-        return self.journals[side].better_since(self.begun[side], self.code_space.draw)
+        return self.journals[side].better_since(self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
         """Iterate over the positions that wait for an outcome of an order, one code at a time."""

@@ -15,7 +15,7 @@ from functools import partial
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.candidates import Memory, Room
+from tbgen.retrograde.candidates import SearchState, SharedSets
 from tbgen.retrograde.chase.search import ChaseSearch, k_attacked
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.state import BuildState
@@ -31,24 +31,22 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """
     propagation = state.propagation
     sets = propagation.sets
-    room = Room.of(sets)
-    checks = [Memory(propagation, winner, k_in_check, room) for winner in Side]
-    of_chases: list[Memory] = []
+    shared = SharedSets.of(sets)
+    checks = [SearchState(propagation, winner, k_in_check, shared) for winner in Side]
+    of_chases: list[SearchState] = []
     chases: list[ChaseSearch] = []
     if rule_set.rules is not None and rule_set.rules.judges_chases:
         places = make_places(layout, sets.frame)
         word = rule_set.chase_rules
         mark = partial(k_attacked, word)
-        of_chases = [Memory(propagation, winner, mark, room) for winner in Side]
-        chases = [ChaseSearch(memory, places, chase_rules=word) for memory in of_chases]
+        of_chases = [SearchState(propagation, winner, mark, shared) for winner in Side]
+        chases = [ChaseSearch(one, places, chase_rules=word) for one in of_chases]
     state.add_searches([*checks, *of_chases])
     changed = state.order == 0 or state.propagate(state.order)
     order = state.order + 1
     while (changed or order <= propagation.last_order) and order <= (rule_set.orders or order):
         state.report("checks", order, 0, 0)
-        lost = [
-            declare_perpetual_checks(memory, order, keep_losses=bool(chases)) for memory in checks
-        ]
+        lost = [declare_perpetual_checks(one, order, keep_losses=bool(chases)) for one in checks]
         state.report("chases", order, 0, 0)
         state.chase_patterns[order] = sum(
             search.declare(order, by_checks)

@@ -178,7 +178,7 @@ class CountedPlanes:
             self._plane = None  # first, since there is memory for one only
             plane, self._counts[side] = self.solution.counted_plane(side)
             self._plane = side, plane
-        self.solution.workers.storage.relieve()
+        self.solution.workers.storage.release_if_large()
         return self._plane[1][first : first + count]
 
     def histogram(self, side: int) -> dict[int, int]:

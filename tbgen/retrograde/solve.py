@@ -20,7 +20,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
 from tbgen.indexing.systems import trim_process
 from tbgen.retrograde.captures import Captures
-from tbgen.retrograde.initialisation import Sorted, sort_by_captures
+from tbgen.retrograde.initialisation import SortedPositions, sort_by_captures
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
@@ -75,7 +75,7 @@ def solve(
         report("legality", 0, 0, 0)
         sets = Sets(make_frame(layout), workers)
 
-        def initialise(side: Side) -> Sorted:
+        def initialise(side: Side) -> SortedPositions:
             captures = Captures(
                 layout, sets.frame, side, supporting, code_space, metric, workers, ready
             )

@@ -25,8 +25,8 @@ from typing import Protocol
 
 from tbgen.compiling.folder import source_digest
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.candidates import Memory
-from tbgen.retrograde.initialisation import Sorted
+from tbgen.retrograde.candidates import SearchState
+from tbgen.retrograde.initialisation import SortedPositions
 from tbgen.retrograde.journal import Waiting
 from tbgen.retrograde.propagation import Propagation
 from tbgen.rows.records import KeptRecords
@@ -73,7 +73,7 @@ class BuildState:
     order, number : the last order, and its last finished step (`Propagation.steps`)
     changed : whether that order has settled any positions
     chase_patterns : number of direct wins by chase, by order searched
-    memories : of the searches, in the order in which they are made; none before order 1
+    search_states : of the searches, in the order in which they are made; none before order 1
     """
 
     propagation: Propagation
@@ -83,9 +83,9 @@ class BuildState:
     number: int = 0
     changed: bool = False
     chase_patterns: dict[int, int] = field(default_factory=dict)
-    memories: Sequence[Memory] = ()
+    search_states: Sequence[SearchState] = ()
     _unread: Iterator[bytes] | None = None
-    """Unread parts of a checkpoint: the memories of its searches."""
+    """Unread parts of a checkpoint: the states of its searches."""
 
     def propagate(self, order: int) -> bool:
         """Propagate an order, or what is left of it, and save the state whenever that is due.
@@ -108,8 +108,8 @@ class BuildState:
         """Iterate over the state's parts; it must not change before the last one is read."""
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
-        begun = self.propagation.begun
-        head = [self.order, self.number, self.changed, patterns, codes, begun]
+        order_starts = self.propagation.order_starts
+        head = [self.order, self.number, self.changed, patterns, codes, order_starts]
         yield json.dumps(head).encode()
         for section in self._sections():
             for chunk, code, packed, record in section:
@@ -127,21 +127,21 @@ class BuildState:
                 for code, chunk, packed, record in p.waiting[side].pieces()
             )
             yield ((chunk, 0, True, piece) for chunk, piece in p.journals[side].pieces())
-        for memory in self.memories:
-            assert memory.offending is not None, "each has searched before order 1 is propagated"
-            assert memory.open is not None
-            yield _pieces_of(memory.offending)
-            yield _pieces_of(memory.open)
+        for one in self.search_states:
+            assert one.offending is not None, "each has searched before order 1 is propagated"
+            assert one.open is not None
+            yield _pieces_of(one.offending)
+            yield _pieces_of(one.open)
 
-    def add_searches(self, memories: Sequence[Memory]) -> None:
-        """Add the memories of the searches, which are empty, and fill them from a checkpoint."""
-        self.memories = memories
+    def add_searches(self, search_states: Sequence[SearchState]) -> None:
+        """Add the states of the searches, which are empty, and fill them from a checkpoint."""
+        self.search_states = search_states
         if self._unread is None:
             return
         storage = self.propagation.sets.workers.storage
-        for memory in memories:
-            memory.offending = _set_of(_section(self._unread), storage)
-            memory.open = _set_of(_section(self._unread), storage)
+        for one in search_states:
+            one.offending = _set_of(_section(self._unread), storage)
+            one.open = _set_of(_section(self._unread), storage)
         _end(self._unread)
         self._unread = None
 
@@ -157,9 +157,9 @@ def resumed(
     if parts is None:
         return None
     report("reading the state", 0, 0, 0)
-    order, number, changed, patterns, codes, begun = json.loads(next(parts))
+    order, number, changed, patterns, codes, order_starts = json.loads(next(parts))
     storage = sets.workers.storage
-    red, black = (Sorted(sets.empty(), Waiting(storage)) for _ in Side)
+    red, black = (SortedPositions(sets.empty(), Waiting(storage)) for _ in Side)
     unknown = sets.empty(), sets.empty()
     p = Propagation(sets, unknown, (red, black), code_space, partial(report, "propagation"))
     for side in Side:
@@ -171,7 +171,7 @@ def resumed(
         p.journals[side].codes.update(codes[side])
         for chunk, _, _, piece in _section(parts):
             p.journals[side].put_back(chunk, piece)
-    p.begun = [[(pieces, size) for pieces, size in places] for places in begun]
+    p.order_starts = [[(pieces, size) for pieces, size in places] for places in order_starts]
     if not order:
         _end(parts)
     report("resuming", order, max(0, number - (order > 0)), 0)

@@ -41,10 +41,10 @@ from tbgen.tables.palettes import Palette
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
     """Return whether `warm_up` has finished on this machine, so that it loads without compiling."""
-    return second.is_compiled(_what(rules, ordered))
+    return second.is_compiled(_kernels_name(rules, ordered))
 
 
-def _what(rules: Rules, ordered: bool) -> str:
+def _kernels_name(rules: Rules, ordered: bool) -> str:
     """Return the name of a set of kernels."""
     return str(rules if ordered else Rules.NONE)
 
@@ -65,13 +65,13 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
         if not alone and not is_compiled(rules, ordered=ordered):
             second_process = _start_second_process(rules)
             if second_process is not None:
-                _propagate_alone()
+                _propagate_made_up()
                 if ordered and rules.judges_chases:
                     compile_sieve()
                     compile_game()
                     second_process.wait()
         _solve_all(now)
-        second.note_compiled(_what(rules, ordered))
+        second.note_compiled(_kernels_name(rules, ordered))
 
 
 @cache
@@ -82,10 +82,10 @@ def warm_up_wide() -> None:
     """
     with compile_lock():
         compile_captures(wide=True)
-        _propagate_alone(wide=True)
+        _propagate_made_up(wide=True)
 
 
-def _propagate_alone(*, wide: bool = False) -> None:
+def _propagate_made_up(*, wide: bool = False) -> None:
     """Call all kernels of order 0 except those of captures.
 
     A tiny material is solved with made-up captures.
@@ -139,10 +139,10 @@ def _solve_all(rules: Rules) -> None:
         )
     _encode(solved["KRKN"])
     if rules != Rules.NONE:
-        _operate_on_nothing(solved["KRKN"])
+        _call_other_operations(solved["KRKN"])
 
 
-def _operate_on_nothing(solution: Solution) -> None:
+def _call_other_operations(solution: Solution) -> None:
     """Call the set operations that the patterns of the tiny materials do not reach."""
     sets = Sets(solution.frame, solution.workers)
     front = sets.empty_frontier()

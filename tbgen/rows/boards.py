@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Conversion of slots to boards and back: between the row kernels and the scalar rules.
 
-(row, square)  ->  set_up  ->  board and squares  ->  moves  ->  find  ->  (row, square)
+(row, square)  ->  set_up  ->  board and squares  ->  moves  ->  slot_of  ->  (row, square)
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def set_up(row, square, places, squares, board):
 
 
 @part
-def find(squares, places):
+def slot_of(squares, places):
     """Return the row and inner square of a placement.
 
     squares : int64 (pieces,), in the layout's order
@@ -84,7 +84,7 @@ def find(squares, places):
 def is_mirrored(row, square, squares, places, scratch, scratch_board):
     """Return whether a slot's position, written to `scratch`, is the mirror image of `squares`.
 
-    squares : int64 (pieces,), a placement with this slot (`find`)
+    squares : int64 (pieces,), a placement with this slot (`slot_of`)
     scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
     """
     set_up(row, square, places, scratch, scratch_board)
@@ -108,7 +108,7 @@ def move(squares, board, source, target):
 
 
 @by_pointer
-class Desk(NamedTuple):
+class Boards(NamedTuple):
     """Boards and lists of one thread."""
 
     squares: NDArray[np.int64]
@@ -137,7 +137,7 @@ class Desk(NamedTuple):
     """int64 (PAIRS,): the pieces that they attack, as indices of `squares`."""
 
 
-def make_desk(places: Places) -> Desk:
+def make_boards(places: Places) -> Boards:
     """Return the boards and lists of one thread."""
     pieces = len(places.codes)
 
@@ -147,7 +147,7 @@ def make_desk(places: Places) -> Desk:
     def numbers(count: int) -> NDArray[np.int64]:
         return np.zeros(count, np.int64)
 
-    return Desk(
+    return Boards(
         numbers(pieces), numbers(pieces), board(), board(), board(), board(), numbers(MAX_MOVES),
         numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(MAX_MOVES), numbers(PAIRS), numbers(PAIRS),
     )  # fmt: skip

@@ -323,7 +323,7 @@ class Sets:
         self.copy(source, copy)
         return copy
 
-    def empty_out(self, target: Rows) -> None:
+    def clear_rows(self, target: Rows) -> None:
         """Remove all positions of a set."""
         self._by_rows(lambda rows: rows.fill(0), target)
 

@@ -62,7 +62,7 @@ class Storage:
             pages.madvise(mmap.MADV_HUGEPAGE)
         return pages
 
-    def relieve(self) -> None:
+    def release_if_large(self) -> None:
         """Release pages if the process is too large; called between ranges of leads."""
 
     def discard(self, array: NDArray[Any]) -> None:
@@ -125,7 +125,7 @@ class DiskStorage(Storage):
             self._mapped.add(pages)
         return pages
 
-    def relieve(self) -> None:
+    def release_if_large(self) -> None:
         """Release the pages of all arrays if the process is larger than the ceiling."""
         if resident_bytes() > self._ceiling:
             with self._lock:

@@ -147,13 +147,13 @@ def _list_in_use(lead, front, touched, mids):
 
 @part
 def _put_found(
-    lead, side, rows, whole, look, gathered, front, use_escape, escape, found, scratch, frame
+    lead, side, rows, whole, test_each, gathered, front, use_escape, escape, found, scratch, frame
 ):
     """Put the positions of `scratch.reached` without an escape on `found`, and clear the scratch.
 
     rows : int64, number of rows to read
     whole : bool, these are the first mids, otherwise those listed in `scratch.touched`
-    look : bool, the frontier was not gathered: test each row for moves into `front`
+    test_each : bool, the frontier was not gathered: test each row for moves into `front`
     gathered : bool, gather the escapes of the lead first
     front : Frontier of the opponent, in
     """
@@ -173,7 +173,7 @@ def _put_found(
             escaping[mid, 1] = EMPTY
         elif use_escape and (lo | hi):
             lo, hi = without_escape(lead, mid, side, lo, hi, escape.rows, frame)
-        elif look and (lo | hi):
+        elif test_each and (lo | hi):
             x, y = without_escape(lead, mid, side, lo, hi, front.rows, frame)
             lo &= ~x
             hi &= ~y

@@ -121,7 +121,7 @@ class Workers:
         if self._pool is None or total <= size:
             for first in range(0, total, size):
                 work(first, min(total, first + size), 0)
-                self.storage.relieve()
+                self.storage.release_if_large()
             return
         counter = itertools.count()
         failed = False
@@ -134,7 +134,7 @@ class Workers:
                     return
                 try:
                     work(first, min(total, first + size), thread)
-                    self.storage.relieve()
+                    self.storage.release_if_large()
                 except BaseException:
                     failed = True
                     raise

@@ -12,7 +12,7 @@ from tbgen.building.plan import code_spaces
 from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
-from tbgen.retrograde.candidates import Judge, Memory, Room, Search
+from tbgen.retrograde.candidates import LossFilter, Search, SearchState, SharedSets
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
@@ -27,10 +27,10 @@ MATERIAL = "KRKNA"
 """Black has perpetual checks, and captures into KRKN count from order 1 on."""
 
 
-def memory_of_checks(propagation: Propagation) -> Memory:
-    """Return the memory of Red's searches for perpetual checks."""
+def state_of_checks(propagation: Propagation) -> SearchState:
+    """Return the state of Red's searches for perpetual checks."""
     sets = propagation.sets
-    return Memory(propagation, Side.RED, k_in_check, Room.of(sets))
+    return SearchState(propagation, Side.RED, k_in_check, SharedSets.of(sets))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
@@ -49,9 +49,9 @@ def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
         assert np.array_equal(solved.plane(side), expected.plane(side))
 
 
-def fail(memory: Memory) -> None:
+def fail(state: SearchState) -> None:
     """Begin a search, and interrupt it."""
-    with memory.search(1) as search:
+    with state.search(1) as search:
         search.initialise(captures_wait=True)
         assert search.win_candidates.rows.any()
         assert search.captures_win
@@ -64,11 +64,11 @@ def test_an_interrupted_search_restores_borrowed_arrays(
     def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
         propagation = state.propagation
         sets = propagation.sets
-        memory = memory_of_checks(propagation)
+        checks = state_of_checks(propagation)
         before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unknown)]
         with pytest.raises(KeyboardInterrupt):
-            fail(memory)
-        assert memory.open is None, "an unfinished search is not remembered"
+            fail(checks)
+        assert checks.open is None, "an unfinished search is not remembered"
         after = [*propagation.losable, *propagation.unknown]
         assert all(map(np.array_equal, before, after))
         assert not any(front.rows.any() or front.counts.any() for front in propagation.fronts)
@@ -83,15 +83,15 @@ def test_a_search_queues_direct_wins_and_keeps_its_known_candidates(
     def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
         propagation = state.propagation
         sets = propagation.sets
-        memory = memory_of_checks(propagation)
-        lost = declare_perpetual_checks(memory, 1, keep_losses=True)
+        checks = state_of_checks(propagation)
+        lost = declare_perpetual_checks(checks, 1, keep_losses=True)
         assert lost is not None
         assert len(lost)
         direct = propagation.code_space.encode(Value(Outcome.WIN, 1, 0))
         assert direct in propagation.waiting[Side.RED].codes
-        assert memory.open is not None
+        assert checks.open is not None
         known = sets.empty()
-        sets.add(memory.open, known)
+        sets.add(checks.open, known)
         assert known.any()
         assert not (known & ~propagation.unknown[Side.BLACK]).any()
         settle_orders(state, layout, rule_set)
@@ -121,8 +121,8 @@ def test_later_orders_search_only_affected_candidates(
     affected = Search._find_affected
     searched: Counter[str] = Counter()
 
-    def find_all(search: Search, lost: Records | None, judge: Judge | None) -> None:
-        affected(search, lost, judge)
+    def find_all(search: Search, lost: Records | None, loss_filter: LossFilter | None) -> None:
+        affected(search, lost, loss_filter)
         searched["affected"] += int(search.loss_candidates.counts.sum())
         search._find_all(lost)
         searched["all"] += int(search.loss_candidates.counts.sum())
@@ -141,13 +141,13 @@ def test_the_judge_reduces_the_affected_candidates(
     affected = Search._keep_affected
 
     def candidates(*, judged: bool) -> int:
-        """Count the affected loss candidates, with or without the judge."""
+        """Count the affected loss candidates, with or without the filter."""
         count = 0
 
-        def keep_affected(search: Search, judge: Judge | None) -> None:
+        def keep_affected(search: Search, loss_filter: LossFilter | None) -> None:
             nonlocal count
-            affected(search, judge if judged else None)
-            if judge is not None:
+            affected(search, loss_filter if judged else None)
+            if loss_filter is not None:
                 count += search.sets.count(search.loss_candidates.rows)
 
         with monkeypatch.context() as patch:
@@ -164,17 +164,17 @@ def test_an_order_without_new_losses_examines_no_rows(
     def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
         propagation = state.propagation
         sets = propagation.sets
-        memory = memory_of_checks(propagation)
-        with memory.search(7) as search:
+        checks = state_of_checks(propagation)
+        with checks.search(7) as search:
             assert search.initialise(captures_wait=True)
-        known = memory.open
+        known = checks.open
         assert [settled for _, settled in propagation.steps(7)] == [0]
         rows = sets.workers.meter.rows
-        with memory.search(8) as search:
+        with checks.search(8) as search:
             assert not search.initialise(captures_wait=True)
             assert not search.win_candidates.rows.any()
             assert not search.loss_candidates.rows.any()
-        assert memory.open is known
+        assert checks.open is known
         assert sets.workers.meter.rows == rows
         settle_orders(state, layout, rule_set)
 

@@ -35,7 +35,7 @@ from tbgen.tables import Rules
 from tbgen.tables.palettes import Palette
 
 wide = sys.argv[1] == "wide"
-warm_up._propagate_alone(wide=wide)
+warm_up._propagate_made_up(wide=wide)
 compile_captures(wide=wide)
 modules = [module for name, module in sys.modules.items() if name.startswith("tbgen.")]
 kernels = {k for m in modules for k in vars(m).values() if isinstance(k, CPUDispatcher)}

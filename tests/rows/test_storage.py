@@ -25,9 +25,9 @@ def test_arrays_start_as_zeros_and_keep_what_is_written(tmp_path: Path) -> None:
         assert not array.any()
         large = storage.zeros(SIZE, np.uint8)
         large[::4096] = 7
-        storage.relieve()
+        storage.release_if_large()
         large[1::4096] = 8
-        storage.relieve()
+        storage.release_if_large()
         assert (large[::4096] == 7).all()
         assert (large[1::4096] == 8).all()
 
@@ -62,11 +62,11 @@ def test_pages_on_disk_are_released_only_above_the_ceiling(tmp_path: Path) -> No
     array = storage.zeros(4 * SIZE, np.uint8)
     array[:SIZE] = 1
     before = resident_bytes()
-    storage.relieve()
+    storage.release_if_large()
     assert resident_bytes() >= before
     array[:] = 1
     full = resident_bytes()
-    storage.relieve()
+    storage.release_if_large()
     assert resident_bytes() <= full - 3 * SIZE
     assert (array[::1000] == 1).all()
 

@@ -22,7 +22,7 @@ Parameters of kernels, unless a kernel says otherwise:
     chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
     setting : Setting
     places : Places
-    desk : Desk, of the thread
+    boards : Boards, of the thread
     suspects : Suspects
     graph : PatternGraph
     nodes : int64 (offence nodes,), the key of each

@@ -40,14 +40,14 @@ from tbgen.rows.bitsets import (
     without_first,
 )
 from tbgen.rows.boards import (
-    Desk,
+    Boards,
     Places,
     copy,
-    find,
     is_mirrored,
-    make_desk,
+    make_boards,
     move,
     set_up,
+    slot_of,
 )
 from tbgen.rows.sets import Frontier, Rows
 from tbgen.rows.workers import Workers
@@ -141,72 +141,72 @@ class Draft(NamedTuple):
 
 
 @part
-def _chase(victim, source, target, setting, places, desk):
-    """Play a move of the offender on the desk, if it is a chase that does not lose.
+def _chase(victim, source, target, setting, places, boards):
+    """Play a move of the offender on the boards, if it is a chase that does not lose.
 
-    Returns the number of pieces that attack the victim anew, in `desk.attackers`, and the key of
+    Returns the number of pieces that attack the victim anew, in `boards.attackers`, and the key of
     the position. Returns twice -1 for moves that lose (captures and illegal ones included), which
-    leave the desk unchanged.
+    leave the boards unchanged.
     """
-    if desk.board[target] != 0:
+    if boards.board[target] != 0:
         return np.int64(-1), np.int64(-1)
-    copy(desk.board, desk.after)
-    move(desk.squares, desk.after, source, target)
-    row, square = find(desk.squares, places)
+    copy(boards.board, boards.after)
+    move(boards.squares, boards.after, source, target)
+    row, square = slot_of(boards.squares, places)
     if is_won(row, square, setting):
-        move(desk.squares, desk.after, target, source)
+        move(boards.squares, boards.after, target, source)
         return np.int64(-1), np.int64(-1)
     attackers = attackers_anew(
-        desk.board, desk.after, desk.squares, places.codes, source, target, victim,
-        setting.chase_rules, desk.attackers,
+        boards.board, boards.after, boards.squares, places.codes, source, target, victim,
+        setting.chase_rules, boards.attackers,
     )  # fmt: skip
     return np.int64(attackers), row * SQUARES + square
 
 
 @part
-def _answer(victim, attackers, reply, reply_to, suspects, setting, places, desk):
+def _answer(victim, attackers, reply, reply_to, suspects, setting, places, boards):
     """Return the position that a reply of the winner leads to.
 
-    attackers : int64, number of attackers in `desk.attackers`, one of which the reply must answer
+    attackers : int64, number of attackers in `boards.attackers`, one of which the reply must answer
     reply, reply_to : int64, the squares where the reply begins and ends
 
     Returns the offence node (-1 for none), whether the reply gives check, and whether it is calm.
     """
-    if desk.after[reply_to] != 0:
+    if boards.after[reply_to] != 0:
         return np.int64(-1), False, False
-    copy(desk.after, desk.replied)
-    move(desk.squares, desk.replied, reply, reply_to)
+    copy(boards.after, boards.replied)
+    move(boards.squares, boards.replied, reply, reply_to)
     check, calm = False, False
     # Few replies lead to a candidate, so this is tested first.
-    row, square = find(desk.squares, places)
+    row, square = slot_of(boards.squares, places)
     place = np.int64(reply_to if reply == victim else victim)
-    if is_mirrored(row, square, desk.squares, places, desk.other, desk.scratch):
+    if is_mirrored(row, square, boards.squares, places, boards.other, boards.scratch):
         place = MIRROR[place]
     node = _node(row, square, place, suspects)
     if node >= 0:
         answered = False
         for n in range(attackers):
             answered = answered or is_answered(
-                desk.replied, reply, reply_to, desk.attackers[n], victim, setting.chase_rules
+                boards.replied, reply, reply_to, boards.attackers[n], victim, setting.chase_rules
             )
         if not answered:
             node = np.int64(-1)
     if node >= 0:
-        check = in_check(desk.replied, 1 - setting.winner)
+        check = in_check(boards.replied, 1 - setting.winner)
         if check and setting.chase_rules & CHECK_VOIDS:
             node = np.int64(-1)
         if not check:
             x, y = attacked_anew(
-                desk.after, desk.replied, desk.squares, places.codes, reply, reply_to, FULL, FULL,
-                setting.chase_rules,
+                boards.after, boards.replied, boards.squares, places.codes, reply, reply_to,
+                FULL, FULL, setting.chase_rules,
             )  # fmt: skip
             calm = not (x | y)
-    move(desk.squares, desk.replied, reply_to, reply)
+    move(boards.squares, boards.replied, reply_to, reply)
     return node, check, calm
 
 
 @borrowing_kernel
-def _k_edges(first, last, suspects, setting, places, desk, draft):
+def _k_edges(first, last, suspects, setting, places, boards, draft):
     """Write the part of the graph that begins at the candidates [first, last), while there is room.
 
     Returns the first candidate that is not written, and the numbers of reply nodes and edges.
@@ -224,15 +224,15 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
             victim = first_square(lo, hi)
             lo, hi = without_first(lo, hi)
             draft.node_replies[node] = 0
-            _place(suspects.keys[c], places, desk.squares, desk.board)
-            count = generate_moves(desk.board, 1 - setting.winner, desk.sources, desk.targets)
+            _place(suspects.keys[c], places, boards.squares, boards.board)
+            count = generate_moves(boards.board, 1 - setting.winner, boards.sources, boards.targets)
             for m in range(count):
-                source, target = desk.sources[m], desk.targets[m]
-                attackers, key = _chase(victim, source, target, setting, places, desk)
+                source, target = boards.sources[m], boards.targets[m]
+                attackers, key = _chase(victim, source, target, setting, places, boards)
                 if attackers < 0:
                     continue
                 answers = generate_moves(
-                    desk.after, setting.winner, desk.answers, desk.answer_targets
+                    boards.after, setting.winner, boards.answers, boards.answer_targets
                 )
                 if replies == draft.moves.size or edges + answers > draft.edge_target.size:
                     return c, replies_before, edges_before
@@ -240,9 +240,9 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
                 draft.reply_keys[replies] = key
                 begin = edges
                 for a in range(answers):
-                    reply, reply_to = desk.answers[a], desk.answer_targets[a]
+                    reply, reply_to = boards.answers[a], boards.answer_targets[a]
                     goal, check, calm = _answer(
-                        victim, attackers, reply, reply_to, suspects, setting, places, desk
+                        victim, attackers, reply, reply_to, suspects, setting, places, boards
                     )
                     if goal >= 0:
                         draft.edge_target[edges] = goal
@@ -251,7 +251,7 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
                         draft.edge_check[edges] = check
                         edges += 1
                 draft.reply_edges[replies] = edges - begin
-                move(desk.squares, desk.after, target, source)
+                move(boards.squares, boards.after, target, source)
                 replies += 1
                 draft.node_replies[node] += 1
             node += 1
@@ -260,7 +260,7 @@ def _k_edges(first, last, suspects, setting, places, desk, draft):
 
 @borrowing_kernel
 def _k_pairs(
-    region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places, desk
+    region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places, boards
 ):
     """Find the winner's own chases in a region of the graph (see `game.Conditions`).
 
@@ -271,8 +271,8 @@ def _k_pairs(
     """
     offender = 1 - setting.winner
     pieces = places.codes.size
-    squares, other, board, after = desk.squares, desk.other, desk.board, desk.after
-    replied, attackers, victims = desk.replied, desk.attackers, desk.victims
+    squares, other, board, after = boards.squares, boards.other, boards.board, boards.after
+    replied, attackers, victims = boards.replied, boards.attackers, boards.victims
     for o in range(nodes.size):
         for r in range(graph.offence_start[o], graph.offence_start[o + 1]):
             if not region[r]:
@@ -283,8 +283,8 @@ def _k_pairs(
                 copy(board, after)
                 source, target = edge_move[e] // SQUARES, edge_move[e] % SQUARES
                 move(squares, after, source, target)
-                row, square = find(squares, places)
-                mirrored = is_mirrored(row, square, squares, places, other, desk.scratch)
+                row, square = slot_of(squares, places)
+                mirrored = is_mirrored(row, square, squares, places, other, boards.scratch)
                 pairs = 0
                 for v in range(pieces):
                     victim = squares[v]
@@ -332,18 +332,18 @@ def _suspects(losses: Frontier, setting: Setting, places: Places, workers: Worke
 
 
 def _edges(
-    suspects: Suspects, setting: Setting, places: Places, desks: list[Desk], workers: Workers
+    suspects: Suspects, setting: Setting, places: Places, boards_of: list[Boards], workers: Workers
 ) -> Draft:
     """Return the edges of all suspects, joined from the parts that the threads find."""
     start = suspects.node_start
-    drafts = [Draft.empty(int(start[-1]), _ROOM) for _ in desks]
+    drafts = [Draft.empty(int(start[-1]), _ROOM) for _ in boards_of]
     parts: dict[int, Draft] = {}
 
     def collect(first: int, last: int, thread: int) -> None:
         while True:
             draft = drafts[thread]
             end, replies, edges = _k_edges(
-                first, last, suspects, setting, places, desks[thread], draft
+                first, last, suspects, setting, places, boards_of[thread], draft
             )
             parts[first] = draft.filled(start[end] - start[first], replies, edges)
             if end == last:
@@ -367,9 +367,9 @@ def find_chase_wins(
     losses : the offender's positions that may be direct losses
     marked : Rows, inout; canonical positions are added to it
     """
-    desks = [make_desk(places) for _ in range(workers.threads)]
+    boards_of = [make_boards(places) for _ in range(workers.threads)]
     suspects = _suspects(losses, setting, places, workers)
-    edges = _edges(suspects, setting, places, desks, workers)
+    edges = _edges(suspects, setting, places, boards_of, workers)
     graph = PatternGraph(
         _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
     )
@@ -382,7 +382,7 @@ def find_chase_wins(
         chased = np.zeros(pair_start[-1], np.uint64)
         follow = np.zeros((len(edges.edge_target), len(places.codes)), np.int8)
         _k_pairs(region, nodes, graph, edges.moves, edges.edge_move, pair_start, chased, follow,
-                 setting, places, desks[0])  # fmt: skip
+                 setting, places, boards_of[0])  # fmt: skip
         own = [i for i, code in enumerate(places.codes.tolist())
                if piece_side(code) != setting.winner and piece_kind(code) != KING]  # fmt: skip
         return Conditions(

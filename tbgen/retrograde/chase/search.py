@@ -24,10 +24,10 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.candidates import Memory
+from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.chase.graph import find_chase_wins
 from tbgen.retrograde.chase.sieve import attacked_row
-from tbgen.retrograde.chase.victims import Setting, judge
+from tbgen.retrograde.chase.victims import Setting, filter_losses
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
 from tbgen.rows.boards import Places, make_places
@@ -89,13 +89,13 @@ def _k_keep_images(lead_0, lead_1, marked, wins, frame):
 class ChaseSearch:
     """Search for one winner's direct wins by perpetual chase, order after order."""
 
-    def __init__(self, memory: Memory, places: Places, *, chase_rules: int) -> None:
+    def __init__(self, state: SearchState, places: Places, *, chase_rules: int) -> None:
         """Prepare the searches.
 
-        memory : of searches whose mark is `k_attacked`
+        state : of searches whose mark is `k_attacked`
         chase_rules : `Setting.chase_rules`
         """
-        self._memory = memory
+        self._state = state
         self._places = places
         self._chase_rules = chase_rules
 
@@ -104,23 +104,25 @@ class ChaseSearch:
 
         lost : the offender's positions that perpetual checks of this order decide
         """
-        with self._memory.search(order) as search:
+        with self._state.search(order) as search:
             # Checks of this order and captures that win by it come before its chases.
             setting = Setting(int(search.winner), self._chase_rules, search.live)
             losses, workers = search.loss_candidates, search.sets.workers
-            judge_some = partial(judge, setting=setting, places=self._places, workers=workers)
-            if not search.initialise(lost, judge_some, captures_wait=False):
+            loss_filter = partial(
+                filter_losses, setting=setting, places=self._places, workers=workers
+            )
+            if not search.initialise(lost, loss_filter, captures_wait=False):
                 return 0
             search.prune()
             if not losses.rows.any():
                 return 0
-            search.rule_out(judge_some)
+            search.rule_out(loss_filter)
             search.prune()
             left = int(np.bitwise_count(losses.rows).sum())
             if not left:
                 return 0
             marked = search.escapes  # nothing is pruned any more
-            search.sets.empty_out(marked)
+            search.sets.clear_rows(marked)
             if left > losses.rows.nbytes // _FEW_CANDIDATES:
                 search.discard_idle()
             find_chase_wins(losses, setting, self._places, marked, workers)
@@ -131,20 +133,20 @@ class ChaseSearch:
 
 def compile_sieve() -> None:
     """Compile the kernels of this file, which use no boards, on empty sets."""
-    with _nothing() as (front, places, _):
+    with _empty_search() as (front, places, _):
         k_attacked(Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, places.frame)
         _k_keep_images(0, 0, front.rows, front.rows, places.frame)
 
 
 def compile_graph() -> None:
     """Compile all other kernels of chases, by a search without candidates."""
-    with _nothing() as (front, places, workers):
+    with _empty_search() as (front, places, workers):
         setting = Setting(int(Side.RED), Rules.WXF.chase_rules(), front.rows)
         find_chase_wins(front, setting, places, front.rows, workers)
 
 
 @contextmanager
-def _nothing() -> Iterator[tuple[Frontier, Places, Workers]]:
+def _empty_search() -> Iterator[tuple[Frontier, Places, Workers]]:
     """Lend an empty frontier, and the other arguments of a search."""
     layout = Layout.of(Material.parse("KRKN"))
     with Workers(1) as workers:

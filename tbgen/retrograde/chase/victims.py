@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
-from tbgen.rows.boards import Places, copy, find, make_desk, move, set_up
+from tbgen.rows.boards import Places, copy, make_boards, move, set_up, slot_of
 from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET, canonical
 from tbgen.rows.sets import Frontier, Rows, ranges_for
 from tbgen.rows.workers import Workers
@@ -93,22 +93,22 @@ def attacked_anew(before, after, squares, codes, source, target, lo, hi, chase_r
 
 
 @part
-def _chased_by(source, target, lo, hi, setting, places, desk):
+def _chased_by(source, target, lo, hi, setting, places, boards):
     """Return those of a set of victims that the quiet move `source`-`target` chases.
 
     Checks need no test: a check would be an escape, and positions with an escape are pruned.
     """
-    move(desk.squares, desk.after, source, target)
+    move(boards.squares, boards.after, source, target)
     lo, hi = attacked_anew(
-        desk.board, desk.after, desk.squares, places.codes, source, target, lo, hi,
+        boards.board, boards.after, boards.squares, places.codes, source, target, lo, hi,
         setting.chase_rules,
     )  # fmt: skip
-    move(desk.squares, desk.after, target, source)
+    move(boards.squares, boards.after, target, source)
     return lo, hi
 
 
 @part
-def common_victims(row, square, setting, places, desk):
+def common_victims(row, square, setting, places, boards):
     """Return the squares of the pieces that every move of the offender chases (unless it loses).
 
     Captures lose by this order, since the position is a loss candidate.
@@ -117,7 +117,7 @@ def common_victims(row, square, setting, places, desk):
     mids = frame.size[MIDS]
     lead, mid = row // mids, row % mids
     offender = 1 - setting.winner
-    squares, board, after = desk.squares, desk.board, desk.after
+    squares, board, after = boards.squares, boards.board, boards.after
     lo, hi = FULL, FULL
     chases = 0
     # Moves of the lead come first: they seldom chase, which settles most candidates, and the frame
@@ -139,23 +139,23 @@ def common_victims(row, square, setting, places, desk):
             copy(board, after)
         chases += 1
         source, target = frame.lead_moves[m, SOURCE], frame.lead_moves[m, TARGET]
-        lo, hi = _chased_by(source, target, lo, hi, setting, places, desk)
+        lo, hi = _chased_by(source, target, lo, hi, setting, places, boards)
         if not (lo | hi):
             return lo, hi
     if chases == 0:
         set_up(row, square, places, squares, board)
         copy(board, after)
-    count = generate_moves(board, offender, desk.sources, desk.targets)
+    count = generate_moves(board, offender, boards.sources, boards.targets)
     for m in range(count):
-        source, target = desk.sources[m], desk.targets[m]
+        source, target = boards.sources[m], boards.targets[m]
         if piece_kind(board[source]) <= ELEPHANT or board[target] != 0:
             continue
         move(squares, after, source, target)
-        to_row, to_square = find(squares, places)
+        to_row, to_square = slot_of(squares, places)
         move(squares, after, target, source)
         if not is_won(to_row, to_square, setting):
             chases += 1
-            lo, hi = _chased_by(source, target, lo, hi, setting, places, desk)
+            lo, hi = _chased_by(source, target, lo, hi, setting, places, boards)
             if not (lo | hi):
                 return lo, hi
     if chases == 0:
@@ -164,7 +164,7 @@ def common_victims(row, square, setting, places, desk):
 
 
 @borrowing_kernel
-def k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk):
+def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boards):
     """Remove the positions without a common victim from a frontier, and list the others.
 
     losses : Frontier of the offender, inout
@@ -184,7 +184,7 @@ def k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk):
             while left_lo | left_hi:
                 square = first_square(left_lo, left_hi)
                 left_lo, left_hi = without_first(left_lo, left_hi)
-                lo, hi = common_victims(row, square, setting, places, desk)
+                lo, hi = common_victims(row, square, setting, places, boards)
                 if not (lo | hi):
                     losses.rows[row, 0] &= ~BIT[square, 0]
                     losses.rows[row, 1] &= ~BIT[square, 1]
@@ -198,7 +198,7 @@ def k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk):
     return count
 
 
-def judge(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> None:
+def filter_losses(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> None:
     """Remove the positions without a common victim from a frontier of the offender.
 
     Their captures lose by this order, as those of loss candidates do.
@@ -209,23 +209,23 @@ def judge(losses: Frontier, setting: Setting, places: Places, workers: Workers) 
 def list_victims(
     losses: Frontier, most: int, setting: Setting, places: Places, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Apply `judge`, and list at most `most` of the canonical positions that are left.
+    """Apply `filter_losses`, and list at most `most` of the canonical positions that are left.
 
     Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
     """
     rooms = [
-        (make_desk(places), np.empty(most, np.int64), np.empty((most, 2), np.uint64))
+        (make_boards(places), np.empty(most, np.int64), np.empty((most, 2), np.uint64))
         for _ in range(workers.threads)
     ]
     found = [(np.empty(0, np.int64), np.empty((0, 2), np.uint64))]
 
-    def judge_some(lead_0: int, lead_1: int, thread: int) -> None:
-        desk, keys, victims = rooms[thread]
-        count = k_judge(lead_0, lead_1, losses, keys, victims, setting, places, desk)
+    def list_some(lead_0: int, lead_1: int, thread: int) -> None:
+        boards, keys, victims = rooms[thread]
+        count = k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boards)
         if count:
             found.append((keys[:count].copy(), victims[:count].copy()))
 
-    workers.run(judge_some, len(losses.counts), ranges_for(losses))
+    workers.run(list_some, len(losses.counts), ranges_for(losses))
     keys, victims = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.argsort(keys)
     return keys[order], victims[order]
