@@ -41,7 +41,7 @@ Mark = Callable[..., None]
 of `within` (Rows), with `side` to move, in which the opponent's last move can have been the
 offence. The order does not matter."""
 
-LossFilter = Callable[[Frontier], None]
+LossFilter = Callable[[Frontier], object]
 """`loss_filter(losses)` removes positions from a frontier of the offender that are in no pattern,
 for any set of candidates. It tests only moves into positions that are not won, so a removed
 position is in no pattern until another of these moves comes to lose. The positions' captures must

@@ -19,7 +19,6 @@ import numpy as np
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.rows.bitsets import (
     BIT,
-    EMPTY,
     MIRROR,
     WORD,
     attack_stands,
@@ -73,8 +72,6 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
 
     base, source : int64, the slots of the first squares of both rows
     """
-    if (lo == EMPTY) and (hi == EMPTY):
-        return
     row = codes[base : base + STRIDE]
     other = view[source : source + STRIDE]
     if count_bits(lo & WORD) + count_bits(hi & WORD) < MANY_SQUARES:

@@ -20,7 +20,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.captures import Find
 from tbgen.retrograde.journal import Waiting
-from tbgen.retrograde.legality import find_legal_range
+from tbgen.retrograde.legality import k_legal
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import MIDS, STRIDE
 from tbgen.rows.sets import Rows, Sets
@@ -103,7 +103,7 @@ def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> So
         lead_1 = chunks.lead_range(last - 1)[1]
         rows = (lead_1 - lead_0) * sets.mids
         legal, numbers = planes[thread][0][:rows], planes[thread][1][: rows * STRIDE]
-        find_legal_range(lead_0, lead_1, side, legal, sets.frame)
+        k_legal(lead_0, lead_1, int(side), legal, sets.frame)
         find(lead_0, lead_1, legal, numbers)
         for chunk in range(first, last):
             row = chunks.row_0(chunk)

@@ -52,7 +52,7 @@ def legal_row(lead, mid, side, frame):
 
 
 @borrowing_kernel
-def _k_legal(lead_0, lead_1, side, legal, frame):
+def k_legal(lead_0, lead_1, side, legal, frame):
     """Write the legal positions of the leads [lead_0, lead_1).
 
     legal : uint64 (rows of the leads, 2), out
@@ -71,14 +71,7 @@ def find_legal(frame: Frame, side: int, workers: Workers) -> NDArray[np.uint64]:
     legal: NDArray[np.uint64] = workers.storage.zeros((leads * mids, 2), np.uint64)
 
     def find(lead_0: int, lead_1: int, _: int) -> None:
-        find_legal_range(lead_0, lead_1, side, legal[lead_0 * mids : lead_1 * mids], frame)
+        k_legal(lead_0, lead_1, int(side), legal[lead_0 * mids : lead_1 * mids], frame)
 
     workers.run(find, leads)
     return legal
-
-
-def find_legal_range(
-    lead_0: int, lead_1: int, side: int, legal: NDArray[np.uint64], frame: Frame
-) -> None:
-    """Write the legal positions of the leads [lead_0, lead_1) to their rows, uint64 (rows, 2)."""
-    _k_legal(lead_0, lead_1, int(side), legal, frame)

@@ -16,7 +16,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
-from tbgen.rows.frame import MIDS, TWIN, canonical, make_frame
+from tbgen.rows.frame import MIDS, is_canonical, make_frame
 from tbgen.rows.workers import Workers
 from tbgen.tables.blocks import Codes
 from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcomes_of
@@ -32,17 +32,12 @@ def _k_keep_positions(lead_0, lead_1, outcomes, area, legal, frame):
     """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
-        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
         for mid in range(mids):
             row = lead * mids + mid
             lo, hi = legal[row, 0], legal[row, 1]
             for place in range(area.size):
                 square = area[place]
-                keep = has(lo, hi, square)
-                if keep and redundant:
-                    slot_mid, slot_square = canonical(lead, mid, square, frame)
-                    keep = slot_mid == mid and slot_square == square
-                if not keep:
+                if not (has(lo, hi, square) and is_canonical(lead, mid, square, frame)):
                     outcomes[row * area.size + place] = 0
 
 

@@ -17,7 +17,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.layout import Layout
 from tbgen.retrograde.journal import Journal
 from tbgen.retrograde.supporting import Plane
-from tbgen.rows.frame import MIDS, STRIDE, TWIN, Frame, canonical
+from tbgen.rows.frame import MIDS, STRIDE, TWIN, Frame, is_canonical
 from tbgen.rows.workers import Chunks, Workers
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
@@ -46,10 +46,8 @@ def _k_empty_unused(lead_0, lead_1, numbers, frame):
         for mid in range(mids):
             first = ((lead - lead_0) * mids + mid) * STRIDE
             for square in range(STRIDE):
-                if numbers[first + square]:
-                    slot_mid, slot_square = canonical(lead, mid, square, frame)
-                    if slot_mid != mid or slot_square != square:
-                        numbers[first + square] = 0
+                if numbers[first + square] and not is_canonical(lead, mid, square, frame):
+                    numbers[first + square] = 0
 
 
 @borrowing_kernel
@@ -128,9 +126,8 @@ class Solution:
         slots, palette = self._slots_of(number), self.palettes[side]
         numbers = np.zeros(slots.stop - slots.start, palette.dtype)
         self._write_chunk(side, number, numbers)
-        if numbers_of is None:
-            return [(slots.start, palette.codes_of(numbers))]
-        return [(slots.start, numbers_of(palette.all_codes).take(numbers))]
+        codes = palette.all_codes
+        return [(slots.start, (numbers_of(codes) if numbers_of else codes).take(numbers))]
 
     def plane(self, side: int) -> Plane:
         """Return the codes in slot order, (slots,)."""

@@ -19,7 +19,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.legality import legal_row
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
-from tbgen.rows.frame import LEADS, MIDS, TWIN, canonical, make_frame
+from tbgen.rows.frame import LEADS, MIDS, is_canonical, make_frame
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.names import TableName
@@ -47,16 +47,11 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
     mids = frame.size[MIDS]
     at, slot, highest = 0, 0, 0
     for lead in range(lead_0, lead_1):
-        redundant = frame.self_mirrored[lead] or frame.size[TWIN] >= 0
         for mid in range(mids):
             lo, hi = legal_row(lead, mid, side, frame)
             for place in range(area.size):
                 square = area[place]
-                counts = has(lo, hi, square)
-                if counts and redundant:
-                    slot_mid, slot_square = canonical(lead, mid, square, frame)
-                    counts = slot_mid == mid and slot_square == square
-                if counts:
+                if has(lo, hi, square) and is_canonical(lead, mid, square, frame):
                     code = np.int64(codes[slot + place])
                     outcome, order, plies = 1, 0, 0
                     if code != draw:

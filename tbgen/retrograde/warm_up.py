@@ -41,12 +41,7 @@ from tbgen.tables.palettes import Palette
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
     """Return whether `warm_up` has finished on this machine, so that it loads without compiling."""
-    return second.is_compiled(_kernels_name(rules, ordered))
-
-
-def _kernels_name(rules: Rules, ordered: bool) -> str:
-    """Return the name of a set of kernels."""
-    return str(rules if ordered else Rules.NONE)
+    return second.is_compiled(str(rules if ordered else Rules.NONE))
 
 
 @cache
@@ -62,7 +57,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """
     with compile_lock():
         now = rules if ordered else Rules.NONE
-        if not alone and not is_compiled(rules, ordered=ordered):
+        if not alone and not second.is_compiled(str(now)):
             second_process = _start_second_process(rules)
             if second_process is not None:
                 _propagate_made_up()
@@ -71,7 +66,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
                     compile_game()
                     second_process.wait()
         _solve_all(now)
-        second.note_compiled(_kernels_name(rules, ordered))
+        second.note_compiled(str(now))
 
 
 @cache

@@ -395,16 +395,19 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 
 @part
-def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
-    """Return the free squares on which a piece on `source` attacks the inner piece."""
+def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
+    """Return the free squares that a piece attacks or, with tables of sources, those of attackers.
+
+    legs : int8 (90, 8), in; pawns : int8 (2, 90, 3), in; both for one direction
+    """
     if kind == ROOK or kind == CANNON:
-        return line_attacks(kind, source, occ_lo, occ_hi)
+        return line_attacks(kind, square, occ_lo, occ_hi)
     lo, hi = EMPTY, EMPTY
     for k in range(8 if kind == KNIGHT else 3):
         if kind == KNIGHT:
-            s, leg = np.int64(KNIGHT_TARGETS[source, k]), np.int64(KNIGHT_LEGS[source, k])
+            s, leg = np.int64(KNIGHT_TARGETS[square, k]), np.int64(legs[square, k])
         else:
-            s, leg = np.int64(PAWN_TARGETS[side, source, k]), np.int64(NOWHERE)
+            s, leg = np.int64(pawns[side, square, k]), np.int64(NOWHERE)
         if s >= 0 and not has(occ_lo, occ_hi, leg):
             lo |= BIT[s, 0]
             hi |= BIT[s, 1]
@@ -412,17 +415,12 @@ def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
 
 
 @part
+def attacks_on_inner(kind, side, source, occ_lo, occ_hi):
+    """Return the free squares on which a piece on `source` attacks the inner piece."""
+    return _attacks(kind, side, source, occ_lo, occ_hi, KNIGHT_LEGS, PAWN_TARGETS)
+
+
+@part
 def inner_attackers(kind, side, target, occ_lo, occ_hi):
     """Return the free squares from which the inner piece attacks `target`."""
-    if kind == ROOK or kind == CANNON:
-        return line_attacks(kind, target, occ_lo, occ_hi)
-    lo, hi = EMPTY, EMPTY
-    for k in range(8 if kind == KNIGHT else 3):
-        if kind == KNIGHT:
-            s, leg = np.int64(KNIGHT_TARGETS[target, k]), np.int64(KNIGHT_LEGS_BACK[target, k])
-        else:
-            s, leg = np.int64(PAWN_SOURCES[side, target, k]), np.int64(NOWHERE)
-        if s >= 0 and not has(occ_lo, occ_hi, leg):
-            lo |= BIT[s, 0]
-            hi |= BIT[s, 1]
-    return lo & ~occ_lo, hi & ~occ_hi
+    return _attacks(kind, side, target, occ_lo, occ_hi, KNIGHT_LEGS_BACK, PAWN_SOURCES)

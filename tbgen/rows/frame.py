@@ -267,6 +267,16 @@ def canonical(lead, mid, square, frame):
 
 
 @part
+def is_canonical(lead, mid, square, frame):
+    """Return whether a slot is the canonical one of its placement.
+
+    square : int64, of the inner piece
+    """
+    slot_mid, slot_square = canonical(lead, mid, square, frame)
+    return slot_mid == mid and slot_square == square
+
+
+@part
 def _largest_inside(mid, square, frame):
     """Exchange the inner piece with the twin on the largest square, if that square is larger.
 

@@ -58,6 +58,15 @@ CELLS = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
 )
 """int64 (90,): the first word of each square."""
+_LINES = np.array(
+    [
+        *((file, 9, 9) for file in range(9)),
+        *((file + 81, -9, 9) for file in range(9)),
+        *((rank * 9, 1, 8) for rank in range(10)),
+        *((rank * 9 + 8, -1, 8) for rank in range(10)),
+    ]
+)
+"""int64 (38, 3): first square, step and number of steps along each file and rank, both ways."""
 WAY, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
 """Offsets of the other boards in a buffer, after the board of the rows: the free squares of the
 inner piece while a square is passed, the results, and the running unions up and down the files."""
@@ -202,22 +211,6 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
 
 
 @part
-def _line(direction, number):
-    """Return a line of the board: first square, step to the next one, and number of steps.
-
-    direction : int64, down, up, left or right
-    number : int64, the file or rank
-    """
-    if direction == 0:
-        return 81 + number, -9, 9
-    if direction == 1:
-        return number, 9, 9
-    if direction == 2:
-        return number * 9 + 8, -1, 8
-    return number * 9, 1, 8
-
-
-@part
 def _gather_lines(first, stride, front, reached, scratch):
     """Add predecessors by slides: scan each rank and file of the board in both directions.
 
@@ -229,31 +222,29 @@ def _gather_lines(first, stride, front, reached, scratch):
     mid_of, live = scratch.mid_of, scratch.live
     line, is_open = scratch.line.reshape(-1), scratch.open.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
-    for direction in range(4):
-        for number in range(9 if direction < 2 else 10):
-            square, step, length = _line(direction, number)
-            running = False
-            for _ in range(length):
-                passed = square
-                square += step
-                target = mid_of[passed]
-                if target < 0:
-                    running = False
+    for number in range(_LINES.shape[0]):
+        square, step, running = _LINES[number, 0], _LINES[number, 1], False
+        for _ in range(_LINES[number, 2]):
+            passed = square
+            square += step
+            target = mid_of[passed]
+            if target < 0:
+                running = False
+                continue
+            if not running:
+                if not live[passed]:
                     continue
-                if not running:
-                    if not live[passed]:
-                        continue
-                    running = True
-                    for i in range(2 * stride):
-                        line[i] = EMPTY
-                behind, way = rows[2 * target :], is_open[2 * target :]
+                running = True
                 for i in range(2 * stride):
-                    line[i] = (line[i] | behind[i]) & way[i]
-                source = mid_of[square]
-                if source >= 0:
-                    before = words[2 * source :]
-                    for i in range(2 * stride):
-                        before[i] |= line[i]
+                    line[i] = EMPTY
+            behind, way = rows[2 * target :], is_open[2 * target :]
+            for i in range(2 * stride):
+                line[i] = (line[i] | behind[i]) & way[i]
+            source = mid_of[square]
+            if source >= 0:
+                before = words[2 * source :]
+                for i in range(2 * stride):
+                    before[i] |= line[i]
 
 
 @part

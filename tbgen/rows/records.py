@@ -25,7 +25,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
+from tbgen.rows.bitsets import BIT, EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
 from tbgen.rows.frame import STRIDE
 from tbgen.rows.storage import Kept, Storage
 
@@ -116,10 +116,8 @@ def read_row(data, at):
         byte = np.int64(data[at])
         at += 1
         square = byte & 127
-        if square < WORD_SQUARES:
-            lo |= ONE << np.uint64(square)
-        else:
-            hi |= ONE << np.uint64(square - WORD_SQUARES)
+        lo |= BIT[square, 0]
+        hi |= BIT[square, 1]
         if byte >= 128:
             return at, gap, lo, hi
 
@@ -144,10 +142,8 @@ def k_record_lists(slots, starts, out, ends):
                 row = slot // STRIDE
                 lo, hi = EMPTY, EMPTY
             square = slot - row * STRIDE
-            if square < WORD_SQUARES:
-                lo |= ONE << np.uint64(square)
-            else:
-                hi |= ONE << np.uint64(square - WORD_SQUARES)
+            lo |= BIT[square, 0]
+            hi |= BIT[square, 1]
         ends[i] = write_row(out, at, row - previous, lo, hi)
         at = ends[i]
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
-from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
-from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, canonical
+from tbgen.rows.bitsets import EMPTY, FULL, ONE, WORD_SQUARES, count_bits, lowest_bit
+from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, is_canonical
 from tbgen.rows.records import (
     ROW_BYTES,
     Bytes,
@@ -119,36 +119,30 @@ def _k_clear(lead_0, lead_1, front, mids):
 
 
 @borrowing_kernel
-def _k_difference(lead_0, lead_1, members, others, target, mids):
+def _k_difference(lead_0, lead_1, members, others, target, frame):
     """Set `target` to the positions of `members` that are not in `others`.
 
     target : Rows, out
     """
+    mids = frame.size[MIDS]
     for row in range(lead_0 * mids, lead_1 * mids):
         target[row, 0] = members[row, 0] & ~others[row, 0]
         target[row, 1] = members[row, 1] & ~others[row, 1]
 
 
 @borrowing_kernel
-def _k_put_difference(lead_0, lead_1, members, others, found, mids):
-    """Set `found` to the positions of `members` that are not in `others`."""
+def _k_put_selected(lead_0, lead_1, members, others, complement, found, frame):
+    """Set `found` to the positions of `members` in `others`, or in the complement of `others`.
+
+    complement : bool
+    """
+    mids, flip = frame.size[MIDS], FULL if complement else EMPTY
     for lead in range(lead_0, lead_1):
         clear_lead(lead, found, mids)
         for mid in range(mids):
             row = lead * mids + mid
-            lo, hi = members[row, 0] & ~others[row, 0], members[row, 1] & ~others[row, 1]
-            if lo | hi:
-                put_row(lead, mid, lo, hi, found, mids)
-
-
-@borrowing_kernel
-def _k_put_common(lead_0, lead_1, members, others, found, mids):
-    """Set `found` to the positions that are in both sets."""
-    for lead in range(lead_0, lead_1):
-        clear_lead(lead, found, mids)
-        for mid in range(mids):
-            row = lead * mids + mid
-            lo, hi = members[row, 0] & others[row, 0], members[row, 1] & others[row, 1]
+            lo = members[row, 0] & (others[row, 0] ^ flip)
+            hi = members[row, 1] & (others[row, 1] ^ flip)
             if lo | hi:
                 put_row(lead, mid, lo, hi, found, mids)
 
@@ -268,9 +262,7 @@ def _k_count(lead_0, lead_1, members, counts, frame):
                 while bits:
                     square = lowest_bit(bits) + WORD_SQUARES * word
                     bits &= bits - ONE
-                    slot_mid, slot_square = canonical(lead, mid, square, frame)
-                    if slot_mid == mid and slot_square == square:
-                        counts[lead_0] += 1
+                    counts[lead_0] += is_canonical(lead, mid, square, frame)
 
 
 class Sets:
@@ -337,21 +329,15 @@ class Sets:
 
     def difference(self, members: Rows, others: Rows, target: Rows) -> None:
         """Set `target` to the positions of `members` that are not in `others`."""
-        self.workers.over(
-            self.leads, _k_difference, members, others, target, self.mids, ranges=FEW_RANGES
-        )
+        self.over(_k_difference, members, others, target)
 
     def put_difference(self, members: Rows, others: Rows, found: Frontier) -> None:
         """Set a frontier to the positions of `members` that are not in `others`."""
-        self.workers.over(
-            self.leads, _k_put_difference, members, others, found, self.mids, ranges=FEW_RANGES
-        )
+        self.over(_k_put_selected, members, others, True, found)
 
     def put_common(self, members: Rows, others: Rows, found: Frontier) -> None:
         """Set a frontier to the positions that are in both sets."""
-        self.workers.over(
-            self.leads, _k_put_common, members, others, found, self.mids, ranges=FEW_RANGES
-        )
+        self.over(_k_put_selected, members, others, False, found)
 
     def clear(self, front: Frontier) -> None:
         """Remove all positions of a frontier."""

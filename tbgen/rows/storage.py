@@ -90,7 +90,7 @@ class Storage:
         """Return the stored bytes."""
         if isinstance(kept, bytes):
             return kept
-        assert self._file is not None, "only a file gives places"
+        assert self._file is not None, "only a file gives offsets"
         start, size = kept
         return os.pread(self._file.fileno(), size, start)
 

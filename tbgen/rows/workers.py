@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from tbgen.indexing.squares import SQUARES
@@ -87,12 +86,7 @@ class Workers:
             self._pool = thread_pool(self.threads)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """End the threads."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)

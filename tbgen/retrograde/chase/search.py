@@ -27,7 +27,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.chase.graph import find_chase_wins
 from tbgen.retrograde.chase.sieve import attacked_row
-from tbgen.retrograde.chase.victims import Setting, filter_losses
+from tbgen.retrograde.chase.victims import Setting, list_victims
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
 from tbgen.rows.boards import Places, make_places
@@ -109,7 +109,7 @@ class ChaseSearch:
             setting = Setting(int(search.winner), self._chase_rules, search.live)
             losses, workers = search.loss_candidates, search.sets.workers
             loss_filter = partial(
-                filter_losses, setting=setting, places=self._places, workers=workers
+                list_victims, most=0, setting=setting, places=self._places, workers=workers
             )
             if not search.initialise(lost, loss_filter, captures_wait=False):
                 return 0

@@ -18,6 +18,7 @@ from tbgen.rows.bitsets import (
     BIT,
     EMPTY,
     FULL,
+    NOWHERE,
     PAWN,
     attack_stands,
     attacks_on_inner,
@@ -46,6 +47,19 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
         if has(area_lo, area_hi, target) and not has(occ_lo, occ_hi, eye):
             return ~BIT[eye, 0], ~BIT[eye, 1]
     return EMPTY, EMPTY
+
+
+@part
+def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
+    """Return the inner squares for which a piece attacks `target`.
+
+    kind, source : int64, as in `_attacked_by`
+    """
+    if source == NOWHERE:
+        return inner_attackers(kind, side, target, occ_lo, occ_hi)
+    if kind == ADVISOR:
+        return _defender_attack_stands(side, source, target, occ_lo, occ_hi)
+    return attack_stands(kind, side, source, target, occ_lo, occ_hi)
 
 
 @part
@@ -93,6 +107,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
     """Return the inner squares for which the offender's piece on `source` attacks an enemy piece.
 
     kind : int64, ROOK, KNIGHT or CANNON, or ADVISOR for a defender of either kind
+    source : int64, NOWHERE for the inner piece
     side : int64, the offender
     """
     victim_side = 1 - side
@@ -102,7 +117,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
     if kind != ADVISOR:
         for column in range(first, last):
             target = np.int64(frame.lead_squares[lead, column])
-            x, y = attack_stands(kind, side, source, target, occ_lo, occ_hi)
+            x, y = _attack_stands(kind, side, source, target, occ_lo, occ_hi)
             lo |= x
             hi |= y
     for man in range(frame.men.shape[0]):
@@ -111,10 +126,7 @@ def _attacked_by(kind, side, source, lead, mid, occ_lo, occ_hi, chase_rules, fra
         target = np.int64(frame.mid_squares[mid, man])
         if not _may_be_chased(frame.men[man, KIND], victim_side, target, chase_rules):
             continue
-        if kind == ADVISOR:
-            x, y = _defender_attack_stands(side, source, target, occ_lo, occ_hi)
-        else:
-            x, y = attack_stands(kind, side, source, target, occ_lo, occ_hi)
+        x, y = _attack_stands(kind, side, source, target, occ_lo, occ_hi)
         lo |= x
         hi |= y
     if frame.size[INNER_SIDE] == victim_side:
@@ -158,20 +170,7 @@ def attacked_row(lead, mid, side, chase_rules, frame):
         hi |= y
     kind = frame.size[INNER_KIND]
     if frame.size[INNER_SIDE] == side and kind != PAWN:
-        # The inner piece attacks: gather the squares from which it reaches each victim.
-        victim_side = 1 - side
-        first, last = _guard_columns(victim_side, frame)
-        for column in range(first, last):
-            target = np.int64(frame.lead_squares[lead, column])
-            x, y = inner_attackers(kind, side, target, occ_lo, occ_hi)
-            lo |= x
-            hi |= y
-        for man in range(frame.men.shape[0]):
-            if frame.men[man, SIDE] != victim_side:
-                continue
-            target = np.int64(frame.mid_squares[mid, man])
-            if _may_be_chased(frame.men[man, KIND], victim_side, target, chase_rules):
-                x, y = inner_attackers(kind, side, target, occ_lo, occ_hi)
-                lo |= x
-                hi |= y
+        x, y = _attacked_by(kind, side, NOWHERE, lead, mid, occ_lo, occ_hi, chase_rules, frame)
+        lo |= x
+        hi |= y
     return lo, hi

@@ -17,7 +17,7 @@ from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
 from tbgen.rows.boards import Places, copy, make_boards, move, set_up, slot_of
-from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET, canonical
+from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET, is_canonical
 from tbgen.rows.sets import Frontier, Rows, ranges_for
 from tbgen.rows.workers import Workers
 from tbgen.rules.chases import is_new_attack, may_be_victim
@@ -118,6 +118,8 @@ def common_victims(row, square, setting, places, boards):
     lead, mid = row // mids, row % mids
     offender = 1 - setting.winner
     squares, board, after = boards.squares, boards.board, boards.after
+    set_up(row, square, places, squares, board)
+    copy(board, after)
     lo, hi = FULL, FULL
     chases = 0
     # Moves of the lead come first: they seldom chase, which settles most candidates, and the frame
@@ -134,17 +136,11 @@ def common_victims(row, square, setting, places, boards):
         eye = np.int64(frame.lead_moves[m, EYE])
         if eye == square or has(frame.mid_taken[mid, 0], frame.mid_taken[mid, 1], eye):
             continue
-        if chases == 0:
-            set_up(row, square, places, squares, board)
-            copy(board, after)
         chases += 1
         source, target = frame.lead_moves[m, SOURCE], frame.lead_moves[m, TARGET]
         lo, hi = _chased_by(source, target, lo, hi, setting, places, boards)
         if not (lo | hi):
             return lo, hi
-    if chases == 0:
-        set_up(row, square, places, squares, board)
-        copy(board, after)
     count = generate_moves(board, offender, boards.sources, boards.targets)
     for m in range(count):
         source, target = boards.sources[m], boards.targets[m]
@@ -188,29 +184,20 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boa
                 if not (lo | hi):
                     losses.rows[row, 0] &= ~BIT[square, 0]
                     losses.rows[row, 1] &= ~BIT[square, 1]
-                elif count < keys.size:
-                    slot_mid, slot_square = canonical(lead, mid, square, places.frame)
-                    if slot_mid == mid and slot_square == square:
-                        keys[count] = row * SQUARES + square
-                        victims[count, 0] = lo
-                        victims[count, 1] = hi
-                        count += 1
+                elif count < keys.size and is_canonical(lead, mid, square, places.frame):
+                    keys[count] = row * SQUARES + square
+                    victims[count, 0] = lo
+                    victims[count, 1] = hi
+                    count += 1
     return count
-
-
-def filter_losses(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> None:
-    """Remove the positions without a common victim from a frontier of the offender.
-
-    Their captures lose by this order, as those of loss candidates do.
-    """
-    list_victims(losses, 0, setting, places, workers)
 
 
 def list_victims(
     losses: Frontier, most: int, setting: Setting, places: Places, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Apply `filter_losses`, and list at most `most` of the canonical positions that are left.
+    """Remove positions without a common victim; list `most` of the other canonical ones.
 
+    losses : Frontier of the offender; captures lose by this order, as those of loss candidates do
     Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
     """
     rooms = [
