@@ -179,8 +179,6 @@ class Thinker:
             self._tables_changed = True
             if self._library.complaint:
                 self._on_note(self._library.complaint)
-        if self._library.tables is None:
-            return self._answer(game, options)
         from tbgen.tables import TablebaseError
 
         while True:

@@ -207,11 +207,7 @@ class Searcher:
         )
 
     def _begin(
-        self,
-        positions: Sequence[Position],
-        moves: Sequence[Move],
-        rule_set: RuleSet,
-        nodes: int,
+        self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet, nodes: int
     ) -> NDArray[np.void]:
         """Set up the records, one for each thread; advances the generation of the hash table."""
         state = self._states[:1]
