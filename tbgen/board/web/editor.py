@@ -26,7 +26,7 @@ from tbgen.board.web.layout import details, hidden_fields, link, page
 from tbgen.board.web.state import View, position_text
 from tbgen.board.web.verdict import headline
 from tbgen.indexing import Position, Side
-from tbgen.indexing.errors import PositionError, excerpt
+from tbgen.indexing.errors import PositionError
 from tbgen.indexing.material import MAX_COUNT
 from tbgen.indexing.position import LETTER_ALIASES
 from tbgen.indexing.squares import (
@@ -169,49 +169,33 @@ def editor_page(
 def _read_fen(given: str) -> Reading:
     """Read the board of a FEN, even if illegal; of several faults the first is reported."""
     fields = given.replace("_", " ").replace("+", " ").split()
-    rows = fields[0].translate(LETTER_ALIASES).split("/") if fields else []
+    rows = fields[0].translate(LETTER_ALIASES).split("/")
     board = bytearray(SQUARES)
-    bad: tuple[int, ...] = ()
-    problem: PositionError | None = None
-    if len(rows) != RANKS:
-        problem = PositionError(
-            f"the FEN has {len(rows)} ranks", "a xiangqi board has ten, separated by '/'"
-        )
-    for number, row in enumerate(rows[:RANKS]):
-        rank = RANKS - 1 - number
-        fault = _read_rank(row, rank, board)
-        if fault is not None and problem is None:
-            problem, bad = fault, tuple(range(FILES * rank, FILES * rank + FILES))
+    wrong = []
+    for rank, row in zip(range(RANKS - 1, -1, -1), rows, strict=False):
+        file, known = 0, True
+        for letter in row:
+            if letter in "123456789":
+                file += int(letter)
+                continue
+            if letter.upper() not in LETTERS:
+                known = False
+            elif file < FILES:
+                board[FILES * rank + file] = _code(letter)
+            file += 1
+        if file != FILES or not known:
+            wrong.append(rank)
     side = fields[1] if len(fields) > 1 else "w"
-    if side not in ("w", "r", "b") and problem is None:
-        problem = PositionError(f"{excerpt(side)} is no side to move", "write w (or r) or b")
     sketch = Sketch(bytes(board), Side.BLACK if side == "b" else Side.RED)
-    return Reading(sketch, problem, given if problem is not None else "", bad)
-
-
-def _read_rank(row: str, rank: int, board: bytearray) -> PositionError | None:
-    """Put the pieces of a rank onto the board; return the fault, or None."""
-    file, unknown = 0, ""
-    for letter in row:
-        if letter in "123456789":
-            file += int(letter)
-            continue
-        kind = LETTERS.find(letter.upper())
-        if kind < 0:
-            unknown = unknown or letter
-        elif file < FILES:
-            side = Side.RED if letter.isupper() else Side.BLACK
-            board[FILES * rank + file] = piece_code(side, kind)
-        file += 1
-    if unknown:
-        return PositionError(
-            f"{excerpt(unknown)} is no piece letter", "pieces are K A B R N C P, Black's small"
-        )
-    if file != FILES:
-        return PositionError(
-            f"rank {rank} of the FEN has {file} files", "every rank has nine files, a to i"
-        )
-    return None
+    whole = len(rows) == RANKS
+    problem = None
+    if wrong or not whole or side not in ("w", "r", "b"):
+        try:
+            Position.from_fen(f"{fields[0]} {'w' if wrong or not whole else side}")
+        except PositionError as error:
+            problem = error
+    bad = range(FILES * wrong[0], FILES * wrong[0] + FILES) if wrong and whole else ()
+    return Reading(sketch, problem, given if problem else "", tuple(bad))
 
 
 def _verdict(library: Library, view: View, reading: Reading) -> str:
