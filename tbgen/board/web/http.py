@@ -82,18 +82,12 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] | None = None
 
-    def content(self) -> bytes:
-        """Return the bytes to send."""
-        if isinstance(self.body, bytes):
-            return self.body
-        if isinstance(self.body, str):
-            return self.body.encode()
-        return json.dumps(self.body, ensure_ascii=False).encode()
-
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
         """Return a Starlette response; `headers` replace the answer's own ones if given."""
+        is_json = isinstance(self.body, Mapping)
+        body = json.dumps(self.body, ensure_ascii=False) if is_json else self.body
         headers = self.headers if headers is None else headers
-        return Response(self.content(), self.status, headers, media_type=self.media_type)
+        return Response(body, self.status, headers, media_type=self.media_type)
 
 
 class RequestError(Exception):
@@ -117,9 +111,7 @@ def failure(error: Exception) -> Answer:
         headers = {"retry-after": str(RETRY_SECONDS)} if error.status == 503 else None
         said = {"error": str(error), "hint": error.hint}
         return Answer(said, status=error.status, headers=headers)
-    described = failures.describe(error)
-    if described is None:
-        raise error
+    described = failures.expected(error)
     if isinstance(error, OSError):
         return Answer({"error": "a file cannot be read", "hint": error.strerror or ""}, status=500)
     hint = "build the table again" if described.status == failures.CORRUPT else described.hint
@@ -171,7 +163,8 @@ class Gate:
     """Runs endpoints in threads, and counts requests.
 
     An endpoint is a function of a request that returns an `Answer`. It may raise `RequestError` and
-    the errors that `failures.describe` covers. Long work calls `checkpoint` regularly.
+    the errors that `failures.describe` covers. Long work calls `checkpoint` regularly. `closed` is
+    set at shutdown; `requests` counts answers by name and status.
 
     fingerprint : returns a text that changes when any answer may have changed
     """
@@ -188,7 +181,7 @@ class Gate:
         self._clients: Counter[str] = Counter()
         self._at_work = local()
         self._waiting: set[asyncio.Future[None]] = set()
-        self._closed = False
+        self.closed = False
         self.requests: Counter[tuple[str, int]] = Counter()
 
     def checkpoint(self) -> None:
@@ -197,14 +190,9 @@ class Gate:
         if abandoned is not None and abandoned.is_set():
             raise AbandonedError
 
-    @property
-    def closed(self) -> bool:
-        """Return whether the server is shutting down."""
-        return self._closed
-
     def close(self) -> None:
         """End the wait of every request before shutdown; called from the event loop."""
-        self._closed = True
+        self.closed = True
         for gone in list(self._waiting):
             gone.cancel()
 
@@ -295,7 +283,7 @@ class Gate:
             submitted.cancel()
             gone.cancel()
             self._waiting.discard(gone)
-        if self._closed:
+        if self.closed:
             raise RequestError(503, "the server ends")
         raise RequestError(503, "the answer takes too long", "ask for less, or again in a moment")
 
