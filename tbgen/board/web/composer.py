@@ -49,9 +49,7 @@ def search_page(
     asked = {name: query[name] for name in FIELDS if query.get(name)}
     seed = number_of(query.get("seed", ""), 0)
     library.tables.table(material)  # raises if missing, even without a query
-    results = ""
-    if asked:
-        results = _results(library, view, material, asked, seed)
+    results = _results(library, view, material, asked, seed) if asked else ""
     heading = f"{view.text('find_title')}{view.text('colon')}"
     heading += material_name(material, view.language)
     offered = set(PRESETS)

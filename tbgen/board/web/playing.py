@@ -28,9 +28,7 @@ def playing_page(library: Library, view: View) -> Answer:
     """Return the page of a game against the table or the engine."""
     study = library.study(view.positions, view.moves)
     over = game_over(study.over, view)
-    task = ""
-    if not over:
-        task = view.text(_task(library, study, view))
+    task = "" if over else view.text(_task(library, study, view))
     you = view.text("you_play", side=view.human)
     turn = view.text("to_move", side=view.position.side)
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
