@@ -102,7 +102,7 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
         what = message.removesuffix(f"; run: {error.command}")
         return Failure(FINDINGS, what, f"run: {error.command}{tables_option}")
     if isinstance(error, tables.RulesMismatchError):
-        hint = "--rules, --minor-chases, --orders and --metric choose among them"
+        hint = "--rules, --minor-chases, --orders and --metric select among them"
         return Failure(BAD_INPUT, message, hint)
     if isinstance(error, tables.IllegalPositionError):
         # The cause, an error of the rules, has the hint.
@@ -125,9 +125,9 @@ def _system_hint(error: OSError) -> str:
     import errno
 
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "make room, or choose another directory"
+        return "free some space, or choose another directory"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "choose a directory that you may use with --tables"
+        return "with --tables, choose a directory that you may use"
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return "close other programs, or raise the limit that was set (ulimit -n)"
     if error.errno == errno.EBADF:

@@ -237,6 +237,6 @@ def _suggest(built: list[Material]) -> None:
     names = " ".join(map(str, built)) if len(built) <= _MAX_NAMED else "MATERIAL..."
     show_next(
         (f"tbgen verify --closure {names}", "proves them from the rules"),
-        (f"tbgen stats {built[0]}", "counts, and the longest wins, ready for probe"),
+        (f"tbgen stats {built[0]}", "counts, and the longest wins"),
         ("tbgen serve", "the board in a browser"),
     )

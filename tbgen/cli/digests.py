@@ -17,8 +17,8 @@ from tbgen.indexing import Material
 
 _WORDS = {
     "agrees": "as listed",
-    "rearranged": "of the listed values, packed otherwise",
-    "differs": "of OTHER VALUES than listed",
+    "rearranged": "with the listed values, compressed differently",
+    "differs": "with OTHER VALUES than listed",
     "unknown": "not listed",
 }
 

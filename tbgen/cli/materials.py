@@ -46,7 +46,7 @@ def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments of `material_arguments` as `choice`, a selection of present tables."""
-    meaning = ". These, --men and --attackers select among the tables present."
+    meaning = ". MATERIAL..., --men and --attackers select among the tables present."
     return _arguments(function, "choice", Choice, meaning)
 
 
@@ -89,6 +89,6 @@ def require_tables(materials: Iterable[Material]) -> None:
     for material in materials:
         if not material.needs_table:
             raise InputError(
-                f"{material} has no table: without a rook, knight, cannon or pawn all is drawn",
+                f"{material} has no table: without an attacker every position is drawn",
                 "name a material with an attacker, as in KRKAA",
             )

@@ -101,9 +101,9 @@ class Search:
         if sort is not None and sort not in SORTS:
             raise InputError(f"'{sort}' is no order of positions", f"write {', '.join(SORTS)}")
         if sort is not None and after is not None:
-            raise InputError("a sorted search cannot go on where another ended", "leave one out")
+            raise InputError("a sorted search cannot resume another", "leave one out")
         if sort is not None and sort.lstrip("-") == "length" and not query.study:
-            raise InputError("studies alone have a length", "ask for studies, or sort by plies")
+            raise InputError("only studies have a length", "ask for studies, or sort by plies")
         self.material = Material.parse(material) if isinstance(material, str) else material
         self.query = query
         self._tables, self._file = tables, tables.table(self.material)

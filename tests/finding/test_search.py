@@ -97,7 +97,7 @@ def test_studies(material: str, metric: str | None, least: int) -> None:
         assert least < kept < len(sample)
         first = next(iter(search))
         assert (first.length, first.outcome) == (found["length"][0], Outcome.WIN)
-        with pytest.raises(ValueError, match="studies alone have a length"):
+        with pytest.raises(ValueError, match="only studies have a length"):
             find(material, tables, sort="length")
 
 

@@ -97,7 +97,7 @@ def test_a_list_is_compared_by_values(tables_dir: Path, tmp_path: Path) -> None:
     write(tables, TableSpec(name, wider), (recoded[0], recoded[1]))
     assert compare(tables, "KRK", *options) == (1, {KRK: "differs"})
     said = RUN(main, ["verify", "KRK", "--digests", "--tables", str(tables), *options])
-    assert f"{KRK}: of OTHER VALUES than listed" in said.stdout
+    assert f"{KRK}: with OTHER VALUES than listed" in said.stdout
     assert compare(tables, "KRK", "--rules", "check") == (0, {KRK: "unknown"})
 
 
