@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
-from threading import Event, Lock, local
+from threading import Event, Semaphore, local
 from typing import Any
 
 from starlette.requests import Request
@@ -140,23 +140,15 @@ class Pool:
 
     def __init__(self, name: str, threads: int, most: int) -> None:
         self._executor = thread_pool(threads, name)
-        self._most = most
-        self._held = 0
-        self._lock = Lock()
+        self._free = Semaphore(most)
 
     def submit(self, work: Work, abandoned: Event) -> Future[Answer] | None:
         """Queue `work` for a thread; return None if `most` requests are running or waiting."""
-        with self._lock:
-            if self._held >= self._most:
-                return None
-            self._held += 1
+        if not self._free.acquire(blocking=False):
+            return None
         future = self._executor.submit(work, abandoned)
-        future.add_done_callback(self._done)
+        future.add_done_callback(lambda _: self._free.release())
         return future
-
-    def _done(self, future: Future[Answer]) -> None:
-        with self._lock:
-            self._held -= 1
 
 
 class Gate:
