@@ -212,7 +212,12 @@ class Table:
         self.scores = np.zeros(MOST_PLIES, np.int16)
 
     def play(self, rng: np.random.Generator) -> tuple[int, int]:
-        """Play games until one counts; return its number of positions, and its result for Red."""
+        """Play games until one is valid; return its number of positions and its result for Red.
+
+        A game is dropped if its random opening has no legal move left, or gives one side a clear
+        lead. The positions kept are counted and written to `boards`, `sides` and `scores`. The
+        result is 1, 0 or -1.
+        """
         while True:
             self._shared.table[:] = 0
             for name in ("history", "followups", "countermoves"):

@@ -42,7 +42,7 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Return the number of bytes."""
+        """Return the number of bytes of a size such as `900M` or `1.5GiB`; 1 K is 1024 bytes."""
         if isinstance(value, int):
             return value
         match = _SIZE.fullmatch(str(value).strip())

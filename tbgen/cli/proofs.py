@@ -190,7 +190,7 @@ class ClosureProgress(Observer):
         self._line.clear()
 
     def _settled(self, job: Job, settled: ProvenTable) -> None:
-        """Add the entry of a table that was proven, refuted or certified."""
+        """Add a table that was proven, refuted or certified to `entries`."""
         entry = _identity(job) | {"ok": True, "by": "certificate"}
         if settled.report is not None:
             entry = settled.report.to_json() | {"by": "proof"}

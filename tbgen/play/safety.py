@@ -186,7 +186,15 @@ class Aim(Enum):
         return self in (Aim.OUTLAST, Aim.WIN)
 
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
-        """Return the kind of a step from the streaks after it and whether it breaks them."""
+        """Return the kind of a step under this aim.
+
+        It is neutral if the rival's streak does not matter. Otherwise it is bad if the rival's
+        streak is broken. The rest depends on which side's streak is the graver one, and under
+        `WIN` on `breaks`.
+
+        own, rival : the streaks of both sides after the step
+        breaks, rival_breaks : whether the step breaks them
+        """
         if not self.heeds_rival:
             return Kind.NEUTRAL
         if rival_breaks:

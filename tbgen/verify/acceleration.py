@@ -287,10 +287,11 @@ def _keep(s, end, step, kept, best, index):
 
 @part
 def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
-    """Raise a row by the moves of a rook or cannon in one direction.
+    """Raise the numbers of a row by the moves of a rook or cannon in one direction.
 
-    The innermost attacker may stand on the line: it can be captured there or is the cannon's mount,
-    and it blocks the squares beyond.
+    The number of a place becomes the maximum of itself and of the numbers that these moves
+    lead to. The innermost attacker may stand on the line. It can be captured there or is the
+    cannon's mount, and it blocks the squares beyond.
     """
     board, s, n = state.board, first, 0
     while s != end and board[s] == EMPTY:

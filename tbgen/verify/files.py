@@ -207,7 +207,11 @@ def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
 
 
 def _code_of(file: TableFile, fen: str, side: Side) -> int | None:
-    """Return the code of a position; None if `side` or material do not match the FEN."""
+    """Return the code that a table stores for the position of a FEN.
+
+    None if the FEN is invalid, or if its side to move or its material differ from `side` and
+    the table.
+    """
     try:
         position = Position.from_fen(fen)
     except InputError:

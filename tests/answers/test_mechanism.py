@@ -33,7 +33,10 @@ CHECK = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
 
 @pytest.fixture(scope="module")
 def chases() -> Iterator[GameTablebase]:
-    """KNPKC: chases decide 78 positions, and the other rules none."""
+    """Yield a tablebase with KNPKC under wxf, in which chases decide 78 positions.
+
+    The other rules decide no position of it.
+    """
     with open_tablebase(built("KNPKC", rules="wxf")) as tables:
         yield tables
 

@@ -76,7 +76,11 @@ def everywhere(material: Material) -> Iterator[Position]:
 
 
 def has(library: Library, wanted: Query, position: Position, value: ProbeResult) -> bool:
-    """Return whether a position has the properties, by probing its moves."""
+    """Return whether a position meets the conditions of a query, by probing its moves.
+
+    `value` is the probed value of the position. Zugzwang is tested by probing it with the
+    other side to move.
+    """
     tables = library.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
         return False

@@ -26,7 +26,11 @@ from tests.kits.verifykit import canonical, completed
 
 
 class Candidates(NamedTuple):
-    """Candidate nodes (2 * slot + side to move), and the number of nodes in patterns."""
+    """Candidates of a material with one armed side, by kind, and the size of the patterns.
+
+    `armed` and `armless` name the side to move, with or without attackers. Checkers are
+    numbers of nodes. Chasers are arrays of nodes, 2 * slot + side to move.
+    """
 
     armed_checkers: int
     armless_checkers: int

@@ -197,7 +197,10 @@ def _key(value: Value) -> tuple[int, int, int]:
 
 
 def several(target: Field, kind: str, rng: random.Random) -> Change | None:
-    """Choose a random change of several values that support each other; None if there is none."""
+    """Choose a random change of several values that agree with each other.
+
+    `kind` is one of `SEVERAL`: `pair` or `shift`. Returns None if no such change is found.
+    """
     values = (_pair if kind == "pair" else _shift)(target, rng)
     return Change(kind, values) if values else None
 

@@ -127,7 +127,11 @@ def test_mutual_checks_continue(monkeypatch: pytest.MonkeyPatch, limit: int) -> 
 
 @pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
 def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """Two loops with checks only, and one in which the king steps aside."""
+    """Black does not lose by repetition if a loop with an idle move is available.
+
+    Two loops have only checks of Black. In a third one Black plays the idle f3d3, and the
+    king steps aside. Tested with the default limit of Stakes and with a limit of 1.
+    """
     monkeypatch.setattr(safety, "MAX_STAKES", limit)
     loop = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0d0 e3d3 d0e0 d3e3")[:-1]
     aside = played(CHECKING, "e0f0 e3f3 f0e0 f3d3 e0f0 d3f3")

@@ -32,7 +32,11 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 
 
 def embed_page(library: Library, view: View) -> Answer:
-    """Return the page; raises like `Library.probe`, and for a line like `Library.line`."""
+    """Return the page for an <iframe>: picture or animation, title, outcome, link.
+
+    The animation is shown for a view of mode `line`. Raises like `Library.probe`, and for a
+    line also like `Library.line`.
+    """
     study = library.probe(view.position)
     line = view.mode == "line"
     shown = animate(*frames_of_view(library, view), view.look) if line else picture(view)

@@ -96,9 +96,12 @@ def by_parity_game(game: ChaseGame) -> set[int]:
 def _steps(
     game: ChaseGame, reply: int, chosen: int, names: _Names
 ) -> Iterator[tuple[int, _Names, frozenset[int]]]:
-    """Yield each reply node that may follow an edge, its names, and the conditions met on the way.
+    """Yield the reply nodes after an edge, each with its names and the conditions met.
 
-    Condition p is met by a step that does not chase piece p, the last one by a step without check.
+    `chosen` is the index of the edge at the reply node `reply`. Names are as in `_Names`.
+    There is one item for each following offence. Condition p is met by a step that does not
+    chase piece p. A check chases no piece here. The last condition is met by a step without
+    check.
     """
     edge = game.replies[reply][chosen]
     after = tuple(edge.follow[number] for number in names)

@@ -72,9 +72,10 @@ def is_unequal(attacker: str, victim: str, terms: Terms) -> bool:
 
 
 def has_root(board: Board, q: int, v: int, through: bool) -> bool:
-    """Return whether a piece of V's side can legally take back after Q x V (point 4b).
+    """Return whether a piece of V's side can legally recapture after Q x V (point 4b).
 
-    Unless `through`, a rook or cannon counts only if it protects V while Q is on its square.
+    Without `through`, a rook or cannon counts only if it also protects V while Q stands on
+    its own square. This is the comparison before the move (point 6).
     """
     taken = after(board, (q, v))
     protected = {**board, v: board[q]}
