@@ -64,9 +64,7 @@ def tables_option(context: click.Context) -> str:
 
 
 def answer_lines(
-    context: click.Context,
-    answer: Callable[[str], Answer],
-    show: Callable[[Answer], object],
+    context: click.Context, answer: Callable[[str], Answer], show: Callable[[Answer], object]
 ) -> int:
     """Answer every line of standard input; return the worst exit status.
 

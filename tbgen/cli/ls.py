@@ -25,11 +25,7 @@ from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, in_directory
 @options.json_option
 @click.pass_context
 def ls(
-    context: click.Context,
-    choice: Choice,
-    check: bool,
-    selection: options.Selection,
-    as_json: bool,
+    context: click.Context, choice: Choice, check: bool, selection: options.Selection, as_json: bool
 ) -> None:
     """List the tables present: all, or those selected.
 
@@ -97,10 +93,7 @@ def ls(
 
 
 def _show(
-    tables: Path,
-    entries: list[dict[str, Any]],
-    shown: list[tuple[str, ProofStatus]],
-    heading: str,
+    tables: Path, entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
 ) -> None:
     """Print the list, with the rule set and the proof state of each entry.
 

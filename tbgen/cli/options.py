@@ -240,10 +240,7 @@ class Selection:
         from tbgen.play.tablebase import GameTablebase
 
         opened = GameTablebase(
-            rules=self.rules,
-            orders=self.orders,
-            minor_chases=self.minor_chases,
-            metric=self.metric,
+            rules=self.rules, orders=self.orders, minor_chases=self.minor_chases, metric=self.metric
         )
         if self.directory.exists():
             opened.add_directory(self.directory)

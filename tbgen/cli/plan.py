@@ -30,11 +30,7 @@ from tbgen.tables.names import RuleSet
 )  # fmt: skip
 @options.json_option
 def plan(
-    wanted: list[Material],
-    tables: Path,
-    rule_set: RuleSet,
-    workers: int | None,
-    as_json: bool,
+    wanted: list[Material], tables: Path, rule_set: RuleSet, workers: int | None, as_json: bool
 ) -> None:
     """Show what building MATERIAL... would take.
 

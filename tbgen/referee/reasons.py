@@ -56,12 +56,7 @@ class Conduct:
 
     @classmethod
     def of_side(
-        cls,
-        game: Game,
-        chases: list[list[tuple[int, int]]],
-        start: int,
-        side: Side,
-        rules: Rules,
+        cls, game: Game, chases: list[list[tuple[int, int]]], start: int, side: Side, rules: Rules
     ) -> Conduct:
         """Return the conduct of a side in the span from `start` to the end of the game.
 

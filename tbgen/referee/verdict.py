@@ -202,10 +202,7 @@ def without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:
     loser = game.last.side
     if is_terminal(game.last):
         name = loser.other.name.title()
-        return (
-            Verdict.won_by(loser.other),
-            f"{loser.name.title()} has no legal move: {name} wins",
-        )
+        return (Verdict.won_by(loser.other), f"{loser.name.title()} has no legal move: {name} wins")
     if occurrences > 2:
         return Verdict.UNDECIDED, f"the last position has not occurred {occurrences} times"
     return Verdict.UNDECIDED, "the last position has not occurred before"

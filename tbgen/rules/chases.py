@@ -198,12 +198,7 @@ def is_new_attack(
 
 @scalar
 def is_answered(
-    replied: MutableBoard,
-    source: int,
-    target: int,
-    attacker: int,
-    victim: int,
-    chase_rules: int,
+    replied: MutableBoard, source: int, target: int, attacker: int, victim: int, chase_rules: int
 ) -> bool:
     """Return whether the reply `source`-`target` removed the threat of Q to V (point 7).
 

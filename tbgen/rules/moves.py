@@ -12,15 +12,7 @@ from __future__ import annotations
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules.attacks import attacks, in_check, pieces_between
-from tbgen.rules.board import (
-    DIAGONALS,
-    LEAPS,
-    STEPS,
-    Board,
-    MutableBoard,
-    Squares,
-    is_on_board,
-)
+from tbgen.rules.board import DIAGONALS, LEAPS, STEPS, Board, MutableBoard, Squares, is_on_board
 
 
 @scalar

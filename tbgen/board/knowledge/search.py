@@ -82,8 +82,7 @@ def search(
     """
     if wanted.study and not has_studies(library, material):
         raise InputError(
-            f"studies of {material} take too long to find here",
-            f"tbgen find {material} --study",
+            f"studies of {material} take too long to find here", f"tbgen find {material} --study"
         )
     file = library.tables.table(material)
     if wanted.differs and not _other_tables(library, file):
