@@ -13,7 +13,7 @@ from tbgen.indexing.systems import usable_cores
 from tbgen.tables import Metric, Rules
 from tbgen.tables.names import RuleSet
 from tests.kits.builders import Builder
-from tests.kits.built import Silence
+from tests.kits.built import NoProgress
 
 # The time of an example depends on the machine.
 settings.register_profile("patient", deadline=None)
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:
     """Build the tables of materials, and those they need."""
-    builder = Builder(directory, RuleSet(rules), Silence())
+    builder = Builder(directory, RuleSet(rules), NoProgress())
     builder.build([Material.parse(name) for name in names], metric)
 
 

@@ -80,15 +80,15 @@ INPUTS_OF = _inputs()
 
 
 @borrowing_kernel
-def learn(rows, positions, layers, slopes, sums, slants, outputs):
+def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
     """Evaluate positions with the network, and add up the gradients of the loss.
 
     rows : int64 (n,), in; indices of positions
     positions : `Positions`, in
     layers : `Layers`, in
-    slopes : `Layers`, inout; gradients
+    gradients : `Layers`, inout
     sums : float32 (2, 2, SHAPES), scratch; by view (of the side to move first) and wing
-    slants : float32 (2, 2, SHAPES), scratch; gradients of the sums
+    sum_gradients : float32 (2, 2, SHAPES), scratch; gradients of the sums
     outputs : float32 (n,), out; for the side to move
     """
     one, none = np.float32(1), np.float32(0)
@@ -119,28 +119,28 @@ def learn(rows, positions, layers, slopes, sums, slants, outputs):
         if side == 1:
             wanted = one - wanted
         error = np.float32(one / (one + np.exp(-outputs[k])) - wanted)
-        slopes.bases[0] += error * phase
-        slopes.bases[1] += error * (one - phase)
+        gradients.bases[0] += error * phase
+        gradients.bases[1] += error * (one - phase)
         for view in range(2):
             for wing in range(2):
                 for i in range(SHAPES):
                     seen = min(max(sums[view, wing, i], none), one)
-                    slopes.outputs[0, view, i] += error * phase * seen * seen
-                    slopes.outputs[1, view, i] += error * (one - phase) * seen * seen
-                    slant = layers.outputs[0, view, i] * phase
-                    slant += layers.outputs[1, view, i] * (one - phase)
-                    slant *= error * (seen + seen)
+                    gradients.outputs[0, view, i] += error * phase * seen * seen
+                    gradients.outputs[1, view, i] += error * (one - phase) * seen * seen
+                    gradient = layers.outputs[0, view, i] * phase
+                    gradient += layers.outputs[1, view, i] * (one - phase)
+                    gradient *= error * (seen + seen)
                     if seen == one:
-                        slant = none
-                    slants[view, wing, i] = slant
-                    slopes.biases[i] += slant
+                        gradient = none
+                    sum_gradients[view, wing, i] = gradient
+                    gradients.biases[i] += gradient
         for square in range(SQUARES):
             if board[square] != EMPTY:
                 for view in range(2):
                     for wing in range(2):
                         number = INPUTS_OF[view ^ side, wing, board[square], square]
                         for i in range(SHAPES):
-                            slopes.shapes[number, i] += slants[view, wing, i]
+                            gradients.shapes[number, i] += sum_gradients[view, wing, i]
 
 
 def logistic(values: Floats) -> Floats:
@@ -169,7 +169,7 @@ def begin_layers(rng: np.random.Generator) -> Layers:
     )
 
 
-def like(layers: Layers) -> Layers:
+def zeros(layers: Layers) -> Layers:
     """Return zeros of the same shapes."""
     return Layers(*map(np.zeros_like, layers))
 
@@ -180,26 +180,26 @@ class Trainer:
     def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
         self.positions, self.options, self.steps = positions, options, steps
         self.layers = begin_layers(np.random.default_rng(options.seed))
-        self._first, self._second, self._step = like(self.layers), like(self.layers), 0
+        self._first, self._second, self._step = zeros(self.layers), zeros(self.layers), 0
 
-    def see(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
+    def evaluate(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
         """Return the network's scores of positions, for Red, and the gradients of the loss."""
-        slopes, outputs = like(self.layers), np.zeros(len(rows), np.float32)
+        gradients, outputs = zeros(self.layers), np.zeros(len(rows), np.float32)
         scratch = np.zeros((2, 2, 2, SHAPES), np.float32)
-        learn(rows, self.positions, self.layers, slopes, *scratch, outputs)
-        return outputs * (1.0 - 2.0 * self.positions.sides[rows]), slopes
+        learn(rows, self.positions, self.layers, gradients, *scratch, outputs)
+        return outputs * (1.0 - 2.0 * self.positions.sides[rows]), gradients
 
     def step(self, rows: NDArray[np.int64]) -> None:
         """Update the weights from a batch."""
-        slopes = self.see(rows)[1]
+        gradients = self.evaluate(rows)[1]
         self._step += 1
         rate = self.options.rate * (1 + np.cos(np.pi * self._step / self.steps)) / 2
-        for layer, slope, first, second in zip(
-            self.layers, slopes, self._first, self._second, strict=True
+        for layer, gradient, first, second in zip(
+            self.layers, gradients, self._first, self._second, strict=True
         ):
-            slope /= len(rows)
-            first[:] = 0.9 * first + 0.1 * slope
-            second[:] = 0.999 * second + 0.001 * slope**2
+            gradient /= len(rows)
+            first[:] = 0.9 * first + 0.1 * gradient
+            second[:] = 0.999 * second + 0.001 * gradient**2
             size = np.sqrt(second / (1 - 0.999**self._step)) + 1e-8
             layer -= rate * first / (1 - 0.9**self._step) / size
         shapes = self.layers.shapes
@@ -262,7 +262,7 @@ def main() -> None:
         rng.shuffle(rows)
         for batch in range(batches):
             trainer.step(rows[batch * options.batch : (batch + 1) * options.batch])
-        predicted = logistic(trainer.see(held)[0])
+        predicted = logistic(trainer.evaluate(held)[0])
         print(f"epoch {epoch + 1}: loss {loss(predicted, wanted[held]):.5f}, "
               f"of the results {loss(predicted, points[held]):.5f}", flush=True)  # fmt: skip
     write(trainer.layers, scale)

@@ -19,14 +19,15 @@ from selenium.webdriver.support.select import Select  # noqa: E402
 from tests.kits.browsing import (  # noqa: E402
     KNIGHT,
     LOOP,
-    at,
+    assert_no_console_errors,
     click,
     count,
+    live_text,
     moves_made,
-    no_complaints,
     one,
     open_page,
     own_value,
+    screen_point,
     touch,
     until,
 )  # fmt: skip
@@ -47,7 +48,7 @@ def test_a_line_of_thirty_plies(page: Any) -> None:
     page.refresh()
     until(lambda: "008" in own_value(page))
     assert count(page, ".game a") == 29
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_clicks_and_drags_make_moves(page: Any) -> None:
@@ -67,8 +68,8 @@ def test_clicks_and_drags_make_moves(page: Any) -> None:
     click(page, "b2")
     until(lambda: moves_made(page) == ["a0b2"])
     until(lambda: "Black" in one(page, ".turn").text)
-    king = at(page, "e7")
-    target = at(page, "e8")
+    king = screen_point(page, "e7")
+    target = screen_point(page, "e8")
     chain = ActionChains(page, duration=20)
     pointer = chain.w3c_actions.pointer_action
     pointer.move_to_location(*king)
@@ -84,7 +85,7 @@ def test_clicks_and_drags_make_moves(page: Any) -> None:
     )
     click(page, "b2")
     assert until(lambda: count(page, ".target"))
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_autoplay_adds_one_entry_to_the_history(page: Any) -> None:
@@ -119,7 +120,7 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
         until(lambda ply=ply: one(page, ".film .now").get_attribute("data-frame") == str(ply))
     assert count(page, ".stage .arrow.check") == 1
     assert "check" in one(page, ".caption").text
-    assert one(page, ".caption").text == one(page, "#said").get_attribute("textContent")
+    assert one(page, ".caption").text == live_text(page)
     assert all(name[-2:] == name[-4:-2] for name in page.execute_script(names))
     one(page, "[data-step=last]").click()
     one(page, ".play-line").click()
@@ -131,7 +132,7 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
     page.find_element(By.CSS_SELECTOR, ".board").send_keys(Keys.ARROW_RIGHT)
     until(lambda: count(page, ".pieces use[data-square='d1']") == 1)
     assert "at=1" in page.current_url
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_a_film_and_its_caption_fit_a_projector(page: Any) -> None:
@@ -165,13 +166,13 @@ def test_full_screen(page: Any) -> None:
     page.find_element(By.CSS_SELECTOR, ".board").send_keys(Keys.SHIFT, "f")
     until(lambda: page.execute_script(shown)[0] is False)
     until(lambda: one(page, ".whole-screen").text == "Full screen")
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_a_piece_without_a_move_is_announced(page: Any) -> None:
     open_page(page, KNIGHT)
     click(page, "a0")
-    assert until(lambda: one(page, "#said").get_attribute("textContent")) == "a0: b2, c1"
+    assert until(lambda: live_text(page)) == "a0: b2, c1"
     open_page(page, "/?fen=3ak4/9/9/9/9/9/9/9/4r4/R3K4_w")
     click(page, "a0")
     assert "cannot move" in until(lambda: one(page, ".problem.here").text)
@@ -188,7 +189,7 @@ def test_playing_against_the_table(page: Any) -> None:
     assert not count(page, ".target text")
     click(page, "b2")
     until(lambda: len(moves_made(page)) == 2)  # the table has answered
-    said = one(page, "#said").get_attribute("textContent")
+    said = live_text(page)
     assert f"Black played {moves_made(page)[1]}" in said
     assert ".." not in said
     until(lambda: count(page, ".plain-moves"))
@@ -210,7 +211,7 @@ def test_playing_against_the_table(page: Any) -> None:
     until(lambda: not moves_made(page))
     page.find_element(By.LINK_TEXT, "Look up").click()
     until(lambda: "37 plies" in one(page, ".reason").text)
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_the_referee_announces_forbidden_repetitions(page: Any) -> None:
@@ -244,7 +245,7 @@ def test_the_editor(page: Any) -> None:
     # The typed text is looked up again.
     until(lambda: page.find_element(By.LINK_TEXT, "Look up this position").click() or True)
     until(lambda: count(page, "#moves") and "KNKA" in one(page, ".turn").text)
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_the_list_is_filtered_and_sorted(page: Any) -> None:
@@ -274,7 +275,7 @@ def test_the_list_is_filtered_and_sorted(page: Any) -> None:
              for cell in table.find_elements(By.CSS_SELECTOR, "tbody td:nth-child(5)")]  # fmt: skip
     assert plies == sorted(plies, reverse=True)
     assert len(set(plies)) > 1
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_a_dark_page_is_printed_dark_on_white(page: Any) -> None:

@@ -15,7 +15,7 @@ selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from tests.kits.browsing import count, no_complaints, one, until  # noqa: E402
+from tests.kits.browsing import assert_no_console_errors, count, one, until  # noqa: E402
 
 
 def tables(server: Demo) -> int:
@@ -40,7 +40,7 @@ def test_a_missing_table_is_built_on_request(page: Any, tmp_path: Path) -> None:
     assert not count(page, ".missing")
     assert "fen=3k5" in page.current_url
     assert tables(server) == 2
-    no_complaints(page)
+    assert_no_console_errors(page)
 
 
 def test_a_build_is_cancelled(page: Any, tmp_path: Path) -> None:

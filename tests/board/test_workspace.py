@@ -18,10 +18,10 @@ from tests.kits.browsing import (  # noqa: E402
     click,
     count,
     drag_from,
+    live_text,
     moves_made,
     one,
     open_page,
-    said,
     until,
 )  # fmt: skip
 
@@ -55,13 +55,13 @@ def test_the_board_works_with_keys_only(page: Any) -> None:
     board = one(page, ".board")
     # The cursor begins on e4; the knight is on a0.
     board.send_keys(Keys.ARROW_LEFT * 4, Keys.ARROW_DOWN * 4)
-    assert "Red knight" in said(page)
+    assert "Red knight" in live_text(page)
     board.send_keys(Keys.ENTER)
     assert until(lambda: count(page, ".target")) == 2
     board.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_UP * 2, Keys.ENTER)
     until(lambda: moves_made(page) == ["a0b2"])
     until(lambda: "Black" in one(page, ".turn").text)
-    assert "Red wins" in until(lambda: said(page))
+    assert "Red wins" in until(lambda: live_text(page))
     # The board keeps the focus from one page to the next.
     ActionChains(page).send_keys(" ").perform()
     until(lambda: len(moves_made(page)) == 2 and "Red" in one(page, ".turn").text)

@@ -21,7 +21,7 @@ from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
 from tests.kits.builders import Builder
-from tests.kits.built import Silence, built
+from tests.kits.built import NoProgress, built
 
 File = tuple[int, int]
 """A file: its inode number, and how many files had this number before."""
@@ -120,7 +120,7 @@ def build(directory: Path, **options: float) -> list[str]:
     """Build the tables, and return the reported phases."""
     phases: list[str] = []
 
-    class Told(Silence):
+    class Told(NoProgress):
         def phase(self, name: str, order: int, plies: int, settled: int) -> None:
             phases.append(name)
 

@@ -11,14 +11,14 @@ from tbgen.indexing import Material
 from tbgen.tables import Rules, TableFile
 from tbgen.tables.names import RuleSet
 from tests.kits.builders import Builder
-from tests.kits.built import Silence
+from tests.kits.built import NoProgress
 
 
 def profiles(directory: Path, threads: int) -> list[list[Share]]:
     """Return the shares of KRK, KNK and KRKN under checks, in the order of building."""
     found: list[list[Share]] = []
-    builder = Builder(directory, RuleSet(Rules.CHECK), Silence(), threads=threads)
-    builder.progress = Profile(Silence(), builder.meter, found.append)
+    builder = Builder(directory, RuleSet(Rules.CHECK), NoProgress(), threads=threads)
+    builder.progress = Profile(NoProgress(), builder.meter, found.append)
     builder.build([Material.parse("KRKN")])
     return found
 

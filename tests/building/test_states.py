@@ -25,7 +25,7 @@ from tbgen.tables.header import TableSpec
 from tbgen.tables.names import RuleSet, TableName, read_build_record
 from tests.building.test_builder import digests
 from tests.kits.builders import Builder
-from tests.kits.built import Silence, built
+from tests.kits.built import NoProgress, built
 
 CHECK = RuleSet(Rules.CHECK)
 KRKN = TableName(Material.parse("KRKN"), CHECK, Metric.DTM)
@@ -143,7 +143,7 @@ class Killed(BaseException):
     """Exception that no program catches."""
 
 
-class KillAfter(Silence):
+class KillAfter(NoProgress):
     """Progress that ends a build after some steps, and counts how it began."""
 
     def __init__(self, steps: int) -> None:
@@ -185,7 +185,7 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(states, "COST", np.inf)
-    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK"), Material.parse("KNK")])
+    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(tmp_path, CHECK, KillAfter(20), state_seconds=0.0).build([KRKN.material])
     path = state_path(tmp_path, KRKN)
@@ -196,7 +196,7 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
         content = identity + b"\n" + parts
         path.write_bytes(content + sha256(content).digest())
         with pytest.raises(InputError, match=r"^\.KRKN\.check\.dtm\.state is no usable") as error:
-            Builder(tmp_path, CHECK, Silence()).build([KRKN.material])
+            Builder(tmp_path, CHECK, NoProgress()).build([KRKN.material])
         assert error.value.hint == f"remove {path}, and build again"
 
 
@@ -216,12 +216,12 @@ def test_a_build_resumes_with_its_last_metric(
         return solve(material, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(solve_module, "solve", too_long_to_mate)
-    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK"), Material.parse("KNK")])
+    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(tmp_path, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
     assert state_path(tmp_path, TableName(KRKN.material, CHECK, Metric.DTC)).exists()
     del tried[:]
-    Builder(tmp_path, CHECK, Silence()).build([KRKN.material])
+    Builder(tmp_path, CHECK, NoProgress()).build([KRKN.material])
     assert tried == [("KRKN", Metric.DTC)]
     assert digests(tmp_path)["KRKN.check.dtc.xqt"]
 
@@ -232,7 +232,7 @@ def test_resuming_is_reported(
     """A build here reports it at once, one elsewhere when it is finished."""
     monkeypatch.setattr(states, "COST", np.inf)
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
-    Builder(here, CHECK, Silence()).build([Material.parse("KRK"), Material.parse("KNK")])
+    Builder(here, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(here, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
     shutil.copytree(here, elsewhere)
@@ -249,9 +249,9 @@ def test_resuming_is_reported(
 
 
 def test_a_state_beside_a_finished_table_is_removed(tmp_path: Path) -> None:
-    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK")])
+    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK")])
     leftover = tmp_path / ".KRK.check.dtm.state"
     leftover.write_bytes(b"of a build that was killed when it had finished")
     (tmp_path / "..KRK.check.dtm.state.99999999.tmp").write_bytes(b"half")
-    Builder(tmp_path, CHECK, Silence()).build([Material.parse("KRK")])
+    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK")])
     assert not list(tmp_path.glob(".*"))

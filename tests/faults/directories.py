@@ -62,7 +62,7 @@ class Site:
         self.seconds = ended.seconds
         self.expected = tables_of(self.finished)
 
-    def look(self, tally: Tally, directory: Path, what: str, *, whole: bool) -> None:
+    def check(self, tally: Tally, directory: Path, what: str, *, whole: bool) -> None:
         """Check that all tables are right, that `whole` misses none, and no other file is there."""
         now = tables_of(directory)
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
@@ -85,7 +85,7 @@ def together(tally: Tally, budget: Budget, seed: int) -> None:
                 tally.expect(wrong is None, f"{len(builders)} builders: {wrong}")
             tally.count("rounds")
             tally.count("builders", len(builders))
-            site.look(tally, directory, f"{len(builders)} builders", whole=True)
+            site.check(tally, directory, f"{len(builders)} builders", whole=True)
             shutil.rmtree(directory)
 
 
@@ -147,7 +147,7 @@ def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
             if event in ("removed", "emptied"):
                 wrong = complaint(run(build(directory, *MATERIALS)), [OK])
                 tally.expect(wrong is None, f"{what}, the next build: {wrong}")
-                site.look(tally, directory, f"{what}, the next build", whole=True)
+                site.check(tally, directory, f"{what}, the next build", whole=True)
             for left in (directory, directory.with_name("elsewhere")):
                 shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
 

@@ -1,6 +1,6 @@
 """Signals to processes, and checks of their ends.
 
-    send, look          send a signal; check the end of a process after a signal
+    send, check_end     send a signal; check the end of a process after a signal
     descendants         the processes that a process has started
     alive_after         processes that do not end
 
@@ -30,7 +30,7 @@ def send(number: signal.Signals, pid: int) -> None:
         os.kill(pid, number)
 
 
-def look(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
+def check_end(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
     """Check the end and the last line of a process after a signal."""
     tally.count("kills")
     tally.count(f"kills of {name} by {number.name}")

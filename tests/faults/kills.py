@@ -53,7 +53,7 @@ from tests.faults.campaign import (
     tables_of,
     tbgen,
 )
-from tests.faults.killing import SIGNALS, alive_after, descendants, look, send
+from tests.faults.killing import SIGNALS, alive_after, check_end, descendants, send
 
 MATERIAL = "KRKN"
 ROUND = 4
@@ -144,7 +144,7 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
     moment = site.rng.uniform(0, seconds)
     time.sleep(moment)
     send(number, process.process.pid)
-    look(tally, name, number, moment, process.wait())
+    check_end(tally, name, number, moment, process.wait())
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
@@ -404,7 +404,7 @@ def _stop_a_board(tally: Tally, rng: random.Random, directory: Path, seconds: fl
     time.sleep(rng.uniform(0, seconds))
     others = descendants(server.process.pid)
     send(number, server.process.pid)
-    look(tally, "board", number, seconds, server.wait())
+    check_end(tally, "board", number, seconds, server.wait())
     alive = alive_after(others)
     tally.expect(not alive, f"board, {number.name}: processes {alive} outlive it")
     tally.expect(before.items() <= tables_of(directory).items(), "a finished table is lost")

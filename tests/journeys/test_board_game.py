@@ -20,7 +20,7 @@ from tests.kits.commands import served
 pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
 pytest.importorskip("selenium", reason="selenium is not installed")
 
-from tests.kits.browsing import no_complaints, one, until
+from tests.kits.browsing import assert_no_console_errors, one, until
 
 PAWN_TO_TAKE = "3k5/9/9/9/r8/4P4/9/9/9/4K4 w"
 """Black wins the pawn by search, and then by the table of KRK."""
@@ -105,6 +105,6 @@ def test_a_pasted_game_is_judged(url: str) -> None:
         record = one(page, ".game").text
         assert record.count("check") == 4
         assert record.count("d0d1 ↻1 b1c3 −↻1 check") == 2
-        no_complaints(page)
+        assert_no_console_errors(page)
     finally:
         page.quit()

@@ -57,7 +57,7 @@ def own_value(driver: Any) -> str:
     return str(one(driver, "code.own").get_attribute("textContent"))
 
 
-def at(driver: Any, square: str) -> tuple[int, int]:
+def screen_point(driver: Any, square: str) -> tuple[int, int]:
     """Return the screen coordinates of a square."""
     return tuple(
         driver.execute_script(
@@ -74,7 +74,7 @@ def at(driver: Any, square: str) -> tuple[int, int]:
 
 
 def click(driver: Any, square: str) -> None:
-    x, y = at(driver, square)
+    x, y = screen_point(driver, square)
     chain = ActionChains(driver, duration=0)
     chain.w3c_actions.pointer_action.move_to_location(x, y)
     chain.w3c_actions.pointer_action.click()
@@ -87,21 +87,21 @@ def touch(driver: Any, square: str, target: str | None = None) -> None:
     def event(kind: str, points: list[dict[str, int]]) -> None:
         driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-    x, y = at(driver, square)
+    x, y = screen_point(driver, square)
     event("touchStart", [{"x": x, "y": y}])
     if target is not None:
-        to_x, to_y = at(driver, target)
+        to_x, to_y = screen_point(driver, target)
         for step in range(1, 5):
             event("touchMove", [{"x": x + (to_x - x) * step // 4, "y": y + (to_y - y) * step // 4}])
     event("touchEnd", [])
 
 
-def no_complaints(driver: Any) -> None:
+def assert_no_console_errors(driver: Any) -> None:
     serious = [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     assert not serious, serious
 
 
-def said(driver: Any) -> str:
+def live_text(driver: Any) -> str:
     """Return the latest text in the live region for screen readers."""
     return str(one(driver, "#said").get_attribute("textContent"))
 
@@ -109,7 +109,7 @@ def said(driver: Any) -> str:
 def drag_from(driver: Any, css: str, square: str) -> None:
     """Drag the middle of an element onto a square."""
     box = one(driver, css).rect
-    target = at(driver, square)
+    target = screen_point(driver, square)
     chain = ActionChains(driver, duration=20)
     pointer = chain.w3c_actions.pointer_action
     pointer.move_to_location(int(box["x"] + box["width"] / 2), int(box["y"] + box["height"] / 2))

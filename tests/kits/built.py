@@ -14,7 +14,7 @@ from tests.kits.builders import Builder
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 
 
-class Silence:
+class NoProgress:
     """`Progress` that does nothing."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
@@ -33,7 +33,7 @@ def built(*materials: str, rules: str = "check", metric: str | None = None) -> P
     folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
     _folders.append(folder)
     directory = Path(folder.name)
-    builder = Builder(directory, RuleSet(Rules(rules)), Silence())
+    builder = Builder(directory, RuleSet(Rules(rules)), NoProgress())
     builder.build(
         [Material.parse(name) for name in materials], None if metric is None else Metric(metric)
     )

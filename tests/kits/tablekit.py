@@ -152,7 +152,7 @@ def check_tiles(file: TableFile | WdlFile) -> None:
     file.check_digest(digests)
 
 
-def sealed(data: bytes) -> bytes:
+def with_valid_checksum(data: bytes) -> bytes:
     """Return the file with a corrected header checksum, as an attacker would write it."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     table = data[table_offset:metadata_offset] if table_offset <= metadata_offset else b""
@@ -165,4 +165,4 @@ def with_statistics(data: bytes, text: bytes) -> bytes:
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
     metadata = zstandard.ZstdCompressor(level=1).compress(text)
     fields[9], fields[17] = zlib.crc32(metadata), len(metadata)
-    return sealed(_HEADER.pack(*fields) + data[HEADER_BYTES : fields[16]] + metadata)
+    return with_valid_checksum(_HEADER.pack(*fields) + data[HEADER_BYTES : fields[16]] + metadata)

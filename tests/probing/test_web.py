@@ -16,7 +16,7 @@ import pytest
 from tbgen import GameTablebase, Outcome, open_tablebase
 from tbgen.notation.positions import format_position
 from tests.kits.boardkit import browser
-from tests.kits.browsing import no_complaints, one, until
+from tests.kits.browsing import assert_no_console_errors, one, until
 from tests.kits.built import built
 from tests.kits.commands import TBGEN, run
 from tests.kits.cprograms import CONTRIB, once
@@ -225,7 +225,7 @@ def test_page_in_a_browser(server: str, tables: GameTablebase) -> None:
         assert one(driver, "#value").text == f"Red to move: win in {plies}"
         one(driver, "#moves button").click()
         until(lambda: one(driver, "#value").text == f"Black to move: loss in {moves[0].plies}")
-        no_complaints(driver)
+        assert_no_console_errors(driver)
         driver.get(f"{server}/example.html?tables=outcomes&rules=check&fen={fen.replace(' ', '+')}")
         until(lambda: one(driver, "#value").text == "Red to move: win")
     finally:

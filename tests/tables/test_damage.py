@@ -17,9 +17,9 @@ from tests.kits.tablekit import (
     Planes,
     agrees,
     random_planes,
-    sealed,
     spec_of,
     with_statistics,
+    with_valid_checksum,
     write,
 )
 
@@ -142,7 +142,7 @@ def test_forged_headers_neither_crash_nor_allocate(table: tuple[Path, Planes], f
         if not 0 <= number < 2**bits or number == old:
             continue
         forged = data[:offset] + struct.pack("<" + code, number) + data[offset + bits // 8 :]
-        path.write_bytes(sealed(forged))
+        path.write_bytes(with_valid_checksum(forged))
         try:
             file = TableFile(path)
         except (CorruptTableError, FormatVersionError):
@@ -160,7 +160,7 @@ def test_forged_materials(table: tuple[Path, Planes], material: str) -> None:
     path, _ = table
     data = bytearray(path.read_bytes())
     data[104:136] = material.encode("latin-1").ljust(32, b"\0")
-    path.write_bytes(sealed(bytes(data)))
+    path.write_bytes(with_valid_checksum(bytes(data)))
     with pytest.raises(CorruptTableError, match="header"):
         TableFile(path)
 
@@ -185,7 +185,7 @@ def test_forged_arrangements(table: tuple[Path, Planes], axes: bytes) -> None:
     for at in (141, 153):
         data = bytearray(path.read_bytes())
         data[at : at + 11] = axes.ljust(11, b"\xff")
-        path.with_name("forged.xqt").write_bytes(sealed(bytes(data)))
+        path.with_name("forged.xqt").write_bytes(with_valid_checksum(bytes(data)))
         with pytest.raises(CorruptTableError, match="header"):
             TableFile(path.with_name("forged.xqt"))
 
@@ -203,7 +203,7 @@ def forged_block(data: bytes, content: bytes) -> bytes:
     fields[15] = HEADER_BYTES + len(content) + len(rest)
     fields[16] = fields[15] + len(table)
     head = _HEADER.pack(*fields)
-    return sealed(head + content + rest + table + data[metadata_offset:])
+    return with_valid_checksum(head + content + rest + table + data[metadata_offset:])
 
 
 def zstd(content: bytes) -> bytes:
@@ -262,7 +262,7 @@ def test_an_impossible_constant(tmp_path: Path) -> None:
     assert struct.unpack_from("<II", data, entry) == (0, 9)
     for code in (0, 256, 2**32 - 1):
         struct.pack_into("<I", data, entry + 4, code)
-        path.write_bytes(sealed(bytes(data)))
+        path.write_bytes(with_valid_checksum(bytes(data)))
         with TableFile(path) as file, pytest.raises(CorruptTableError, match="block 0"):
             file.code(0, 3)
 

@@ -31,10 +31,10 @@ from tests.kits.tablekit import (
     agrees,
     check_tiles,
     random_planes,
-    sealed,
     some_arrangements,
     spec_of,
     with_statistics,
+    with_valid_checksum,
     write,
 )
 from tests.kits.wdlkit import Outcomes, random_outcomes, write_outcomes
@@ -276,7 +276,7 @@ def forged_block(data: bytes, stored: bytes) -> bytes:
     moved = len(stored) - length
     struct.pack_into("<QQ", head, 64, table_offset + moved, metadata_offset + moved)
     rest = data[168 + length : table_offset]
-    return sealed(bytes(head) + stored + rest + table + data[metadata_offset:])
+    return with_valid_checksum(bytes(head) + stored + rest + table + data[metadata_offset:])
 
 
 def zstd(content: bytes) -> bytes:

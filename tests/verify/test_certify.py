@@ -17,7 +17,7 @@ from tbgen.tables import TableFile
 from tbgen.tables.certificates import certificate_path, read_certificate
 from tests.kits.built import built
 from tests.kits.solutions import solution
-from tests.kits.tablekit import sealed
+from tests.kits.tablekit import with_valid_checksum
 from tests.kits.verifykit import Planted
 from tests.verify.test_files import write
 
@@ -152,7 +152,7 @@ def test_changed_values_with_correct_checksums_are_reported(tables: Path) -> Non
     modified = path.stat().st_mtime_ns
     forged = bytearray(wrong_values(tables, "KRK").read_bytes())
     forged[88:104] = right[88:104]
-    path.write_bytes(sealed(bytes(forged)))
+    path.write_bytes(with_valid_checksum(bytes(forged)))
     os.utime(path, ns=(modified, modified + 10**9))
     with TableFile(path) as file:
         assert file.header.digest == right[88:104]

@@ -27,7 +27,7 @@ from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import cut
 from tests.kits.builders import Builder
-from tests.kits.built import Silence
+from tests.kits.built import NoProgress
 from tests.kits.solutions import solution
 from tests.kits.verifykit import recoded
 
@@ -87,7 +87,7 @@ def test_invented_chases_are_reported_as_chases():
 
 def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     """Supporting tables share the option on minor pieces, and the proof takes it from the table."""
-    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Silence())
+    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), NoProgress())
     builder.build([Material.parse("KRKN")])
     command = ["verify", "KRKN", "--tables", str(tmp_path), "--json"]
     result = CliRunner().invoke(main, command)
@@ -99,7 +99,7 @@ def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     knk = tmp_path / "KNK.wxf-nominor.dtm.xqt"
     other = tmp_path / "KNK.wxf.dtm.xqt"
     knk.unlink()
-    Builder(tmp_path, RuleSet(Rules.WXF), Silence()).build([Material.parse("KNK")])
+    Builder(tmp_path, RuleSet(Rules.WXF), NoProgress()).build([Material.parse("KNK")])
     missing = CliRunner().invoke(main, [*command, "--no-minor-chases"])
     assert missing.exit_code == 1
     assert "tbgen build KNK --rules wxf --no-minor-chases" in missing.stderr
@@ -107,7 +107,7 @@ def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     forged = CliRunner().invoke(main, [*command, "--no-minor-chases"])
     assert forged.exit_code == 3
     assert "holds KNK.wxf.dtm, not what its name says" in forged.stderr
-    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Silence(), force=True)
+    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), NoProgress(), force=True)
     with pytest.raises(CorruptTableError, match="not what its name says"):
         builder.build([Material.parse("KRKN")])
 

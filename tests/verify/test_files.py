@@ -25,7 +25,7 @@ from tbgen.tables import (
 from tbgen.tables.codes import CodeSpace
 from tbgen.verify.files import FileTable
 from tests.kits.solutions import solution
-from tests.kits.tablekit import sealed
+from tests.kits.tablekit import with_valid_checksum
 from tests.kits.verifykit import Planted
 
 NAMES = ["KRK", "KNK", "KRKN"]
@@ -127,7 +127,7 @@ def test_a_wrong_digest(tables, name):
     path = tables / f"{name}.none.dtm.xqt"
     data = bytearray(path.read_bytes())
     data[DIGEST_OFFSET] ^= 1
-    path.write_bytes(sealed(bytes(data)))
+    path.write_bytes(with_valid_checksum(bytes(data)))
     result = run(tables, "KRKN")
     assert result.exit_code == 3
     assert "digest" in result.stderr
