@@ -15,13 +15,13 @@ OVERHEAD = 0.03
 """Seconds of each move reserved for communication between GUI and engine."""
 
 LONGEST = 1e6
-"""Maximum seconds for one move, more than eleven days: timers have a limit."""
+"""Maximum seconds for one move, about 11 days; longer delays overflow timers on some systems."""
 
 UNLIMITED_MOVE_TIME = 1.0
 """Seconds for a `go` command without any limit."""
 
 _MOVES_LEFT = 30
-"""Assumed number of moves left in the game, where the clock gives none."""
+"""Number of moves that the remaining time must last for, unless `go` gives fewer (`movestogo`)."""
 
 
 class Budget(NamedTuple):

@@ -37,11 +37,11 @@ class Dialogue:
         self.thinker = Thinker(self.report, self.answer, self.note)
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write the lines of an iteration, `seconds` after the search began."""
+        """Write the `info` lines of a finished iteration, `seconds` after the search began."""
         raise NotImplementedError
 
     def answer(self, answer: Answer) -> None:
-        """Write the move to play."""
+        """Write the `bestmove` line of a finished search."""
         raise NotImplementedError
 
     def limits(self, words: Sequence[str]) -> Limits:
@@ -113,10 +113,10 @@ class Dialogue:
         self.thinker.finish()
 
     def numbers(self, words: Sequence[str], least: Mapping[str, int]) -> dict[str, int]:
-        """Return the numbers after words of `go`, by word.
+        """Return the numeric arguments of a `go` command, by name.
 
-        `least` has the words and the least number of each; the largest is `MAX_NUMBER`. Writes a
-        note for an argument that is not a number.
+        `least` maps each accepted name to its least number; smaller numbers are raised to it, and
+        larger ones lowered to `MAX_NUMBER`. Writes a note for an argument that is not a number.
         """
         found = {}
         for name, text in zip(words, [*words, ""][1:], strict=True):
@@ -129,7 +129,7 @@ class Dialogue:
         return found
 
     def note(self, text: str) -> None:
-        """Write a line of text for the user."""
+        """Write a line of text for the user, such as a warning."""
         self.write(f"{self.NOTE} {' '.join(text.split())}")
 
     def best_move(self, answer: Answer) -> str:

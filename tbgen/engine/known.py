@@ -1,7 +1,8 @@
 """Moves and lines from tables, for positions that need no search.
 
     GameTablebase.best_move(position, history)   the move to play, given the repetitions so far
-    mainline, probe_root                         its line, and the alternatives with their lines
+    GameTablebase.mainline(position)             best play after that move
+    GameTablebase.probe_root(position)           the other moves, each continued by `mainline`
 
 Tables are opened again when the options change. A table that cannot be read is left out; the other
 tables stay open.
@@ -38,7 +39,10 @@ class Library:
         """Reason why the tables cannot be used; empty if they can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open these tables unless they are open; return whether anything has changed."""
+        """Open the tables of `directories` under a rule set; return False if they are those in use.
+
+        If tables cannot be used, `complaint` is the reason.
+        """
         if (directories, rules) == self._named:
             return False
         self._named = directories, rules
@@ -66,9 +70,9 @@ class Library:
         return True
 
     def leave_out(self, error: Exception) -> str:
-        """Close the table that caused an error; return a message that names it.
+        """Stop using the table that a probe error is about; return a note to the user.
 
-        That is the table whose file or material the error names; all tables if it names neither.
+        The error's file or material selects the table. If neither does, all tables are closed.
         Tables whose files were removed are closed as well.
         """
         failure = describe(error)
@@ -98,11 +102,11 @@ class Library:
 def ask(
     tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
-    """Return outcome and best lines of the current position, or None if a table is missing.
+    """Return outcome and best lines of the current position; None if a table is missing.
 
     The line to play comes first. `lines` is the maximum number of lines, `only` the moves that may
-    be played; None if none is legal. Raises the errors of probing, except for a material without a
-    table.
+    be played (None: all). Also None if none of these is legal. Raises the errors of
+    `GameTablebase.probe` other than for a missing table.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 

@@ -15,18 +15,21 @@ from tbgen.indexing.rulesets import SYNONYMS, Rules
 
 RULES = tuple(map(str, Rules))
 REPETITION_RULES = {rules.terms.option: str(rules) for rules in Rules}
-"""Rule sets by the values of the option `Repetition Rule` that GUIs send."""
+"""Names of rule sets, by the values that GUIs send for the option `Repetition Rule`."""
 _PATH_NAMES = ("egtbpaths", "egtbpath")
 """Names of the option for table directories, in UCI and UCCI."""
 _BORROWED_PATH_NAMES = ("syzygypath", "xiangqitablepath")
-"""Other engines' names for it. GUIs send these always, and empty if the user set nothing."""
+"""Names of the table option in other engines; GUIs send them to every engine, perhaps empty."""
 _EMPTY = ("", "<empty>", "null")
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
 
 
 @dataclass(slots=True)
 class Options:
-    """Values of all options; `hash` in MiB, `egtbpaths` separated as in PATH or by semicolons."""
+    """Values of all options.
+
+    `hash` is in MiB; `egtbpaths` is separated as in PATH or by semicolons.
+    """
 
     hash: int = 16
     threads: int = 1

@@ -1,5 +1,7 @@
 """Search thread of the engine: one position at a time, stopped at any moment.
 
+The answer comes from the first of these that is available:
+
     tables at the root     an answer at once, without numba
     the search             once its kernels are loaded; loading starts with the program
     choice without search  if time is up before the kernels are loaded, or they cannot be compiled
@@ -33,18 +35,18 @@ if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher
 
 _HOPELESS_PLIES = 4
-"""Plies to mate from which the engine resigns."""
+"""Maximum distance to mate, in plies, at which the losing engine resigns."""
 
 _FALLBACK_NODES = 50_000
-"""Node limit of the search at depth 1 that replaces a search stopped before its first result."""
+"""Node limit of a search to depth 1, run when a search was stopped before its first result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The move to play (None: no legal move), the expected reply, and the decisions sent with it.
+    """Move to play, expected reply, and decisions about a draw or resignation.
 
-    `accepts_draw`: accepts the opponent's draw offer; `resigns`: at most two moves are left to
-    mate.
+    `move` is None if there is no legal move. `accepts_draw`: accepts the opponent's draw offer.
+    `resigns`: the engine is mated within `_HOPELESS_PLIES` plies.
     """
 
     move: Move | None
@@ -62,7 +64,7 @@ class Answer:
 
 
 class Thinker:
-    """Runner of one search at a time in a thread; `prepare` loads the kernels in the background."""
+    """Runner of one search at a time, in a thread of its own; `prepare` loads the kernels."""
 
     def __init__(
         self,
@@ -95,7 +97,7 @@ class Thinker:
 
     @property
     def thinking(self) -> bool:
-        """Return whether an answer is still to come; false while it is being written."""
+        """Return whether an answer is still to come; False once it is being written."""
         with self._answering:
             return not self._answered
 
@@ -315,7 +317,11 @@ class Thinker:
 
 
 def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
-    """Return a legal move without search: one that ends the game, else the largest gain at once."""
+    """Return a legal move chosen without search; None if there is none.
+
+    A move that ends the game is preferred, else the largest value of the captured piece minus that
+    of the moved piece if its target is attacked.
+    """
     moves = [move for move in legal_moves(position) if only is None or move in only]
     if not moves:
         return None

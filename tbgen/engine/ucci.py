@@ -20,9 +20,9 @@ from tbgen.notation import parse_move
 from tbgen.rules import legal_moves
 
 _NUMBERS = {"depth": 1, "nodes": 1, "movestogo": 1, "time": 0, "increment": 0}
-"""Least values of the numbers after `go`."""
+"""Numeric arguments of `go`, with the least number accepted for each."""
 _MATE_SCORE = 30_000
-"""Score of a mate in n plies, plus n."""
+"""Base of mate scores: a mate in n plies is reported as `_MATE_SCORE` - n."""
 
 
 class Ucci(Dialogue):

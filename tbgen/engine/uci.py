@@ -27,11 +27,11 @@ class Uci(Dialogue):
     NOTE = "info string"
 
     _cyclone = False
-    """Whether the GUI has sent a command of the Cyclone dialect."""
+    """True once the GUI has sent a command of the Cyclone dialect."""
 
     @property
     def notation(self) -> str:
-        """Ranks 0 to 9, or 1 to 10 once `UCI_Variant` is set."""
+        """Notation of moves: ranks 0 to 9, or 1 to 10 once `UCI_Variant` is set."""
         return "fairy" if self.options.variant and not self._cyclone else "iccs"
 
     def do_uci(self, words: Sequence[str]) -> None:
@@ -154,5 +154,5 @@ _NUMBERS = {
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "movetime": 0,
     "movestogo": 1, "depth": 1, "nodes": 1, "mate": 1,
 }  # fmt: skip
-"""Least values of the numbers after `go`."""
+"""Numeric arguments of `go`, with the least number accepted for each."""
 _WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}

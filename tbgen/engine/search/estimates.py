@@ -3,11 +3,13 @@
 
     estimate   a node's numbers from those of its children, and the edge to follow
 
-A move to a node of the current path closes a loop with a known outcome: a win if the defender only
-gave checks in it and the attacker gave none, else no progress. Numbers derived from a loop hold
-only while the first node of the loop is on the path. On other paths they would mark unexplored
-nodes as settled. So a node with a settled estimate stores the node that the estimate depends on,
-and counts as new if that node is not on the path.
+A move to a node of the current path closes a loop with a known outcome. The loop is a win if the
+defender gave check with every move in it and the attacker with none; otherwise it proves nothing.
+Numbers derived from a loop hold only while the first node of the loop is on the path. On other
+paths they would mark unexplored nodes as settled. So a node with a settled estimate stores the node
+that the estimate depends on, and counts as new if that node is not on the path.
+
+A *place* is 1 + the index of a node on the current path, 0 for a node that is not on the path.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from tbgen.compiling.jit import part
 from tbgen.engine.search.graph import INFINITE, ITSELF, OPEN
 
 _NOWHERE = 1 << 20
-"""Place on the path for numbers that depend on no node of the path."""
+"""Value in place of a place, for numbers that depend on no node of the path; above all places."""
 
 
 @part
@@ -27,7 +29,8 @@ def _child_numbers(graph, number, place, loop):
 
     number : int64; the child
     place : int64; the parent's place on the path; 0 without a path
-    loop : int64; first place from which the defender has only checked and the attacker never has
+    loop : int64; least place from which on every move of the defender, and none of the attacker,
+        gives check; a loop that begins there or later is a win
     """
     node = graph.nodes[number]
     at = np.int64(node.place)
@@ -55,7 +58,8 @@ def estimate(graph, path, number, place, loop):
     path : int64 (MAX_PLY,), in; the nodes of the current path
     number : int64; the node, open, with children
     place : int64; 1 + the node's index on the path; 0 without a path
-    loop : int64; first place from which the defender has only checked and the attacker never has
+    loop : int64; least place from which on every move of the defender, and none of the attacker,
+        gives check; a loop that begins there or later is a win
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

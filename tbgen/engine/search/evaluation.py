@@ -28,11 +28,12 @@ EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
 """int64 (16,): value of a piece code in an exchange, on any square; the king's is the largest."""
 
 FEW_PHASE = 12
-"""Largest phase (three rooks) at which `OUTCOMES` may have the material."""
+"""Largest phase at which a material may be in `OUTCOMES`: that of three rooks."""
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
-"""Wins, draws and losses of each material of up to `KNOWN_MEN` pieces, in thousandths, for the side
-named first."""
+"""File with the shares of wins, draws and losses of each material of up to `KNOWN_MEN` pieces, in
+thousandths, for the side named first in the material.
+"""
 
 
 def _decided_shares() -> NDArray[np.int64]:
@@ -53,8 +54,9 @@ def _decided_shares() -> NDArray[np.int64]:
 
 
 DECIDED = _decided_shares()
-"""int64 (4096,): won and lost positions of a material, in thousandths; 1000 for a material without
-table. Index: codes of the pieces without kings, sorted, four bits each."""
+"""int64 (4096,): share of won and lost positions of a material, in thousandths; 1000 for a material
+that is not in `OUTCOMES`. Index: codes of the pieces without kings, sorted, four bits each.
+"""
 
 
 @part

@@ -3,11 +3,12 @@
 
     LENGTHS, STEPS    number of squares in each direction, and the step of a direction
     TOWARDS           direction from one square to another on the same line
-    SIGHTS            first and second piece on a line, by the occupied squares of the line
+    SIGHTS            distances of the first two pieces on a line, by its occupied squares
     TARGETS, LEGS     squares that a short-range piece attacks, and the squares that block it
     SOURCES           squares from which a short-range piece attacks a square
-    CONCERNS          whether a change on one square can expose a king on another to attack
+    CONCERNS          pairs of a changed square and a king's square, where the king may be exposed
 
+A *line* is a file or a rank. A *sight* is the view along a line from a square, in one direction.
 The tables are computed from the rules in `tbgen.rules.attacks`.
 """
 
@@ -35,7 +36,7 @@ STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
 
 
 LENGTHS = np.stack([RANKS - 1 - RANK_OF, RANK_OF, FILES - 1 - FILE_OF, FILE_OF], 1, dtype=np.int64)
-"""int64 (90, 4): number of squares in each direction, as `STEPS` has them."""
+"""int64 (90, 4): number of squares from a square to the edge, in each direction of `STEPS`."""
 
 
 def _leg(kind: PieceType, source: int, target: int) -> int:
@@ -77,13 +78,13 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 
 LINES = RANKS + FILES
-"""Number of lines: the ranks, followed by the files."""
+"""Number of lines of the board: first the ranks, then the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
 """Layout of a sight, three numbers of four bits: number of empty squares before the first piece,
 distance of the first piece, distance of the second; a distance is 0 without a piece. `FREE` is the
 mask of each."""
 WAY_SHIFT = 12
-"""First bit of the sight in the opposite direction; both share one integer."""
+"""Shift of the sight in the second direction of a line; one integer holds both sights."""
 
 
 def _towards() -> NDArray[np.int8]:
@@ -144,9 +145,10 @@ ended by -1, and for each the square that must be empty, or -1."""
 
 _APART = [np.abs(np.subtract.outer(of, of)) for of in (RANK_OF, FILE_OF)]
 DISTANCES = np.maximum(*_APART)
-"""int8 (90, 90): distance of two squares in ranks or files, whichever is larger."""
+"""int8 (90, 90): distance of two squares: the larger of the differences of ranks and of files."""
 
 CONCERNS = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
-"""bool (90, 90): whether a piece that comes to or leaves the first square may attack, or uncover an
-attack on, a king on the second: by a line, or a knight's leap or leg. Other moves do not change the
-king's safety."""
+"""bool (90, 90): True where a piece that comes to or leaves the first square may attack, or uncover
+an attack on, a king on the second: on the same line, or within a knight's leap. Other moves do not
+change the king's safety.
+"""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import part
 
 OPEN, WON, LOST = 0, 1, 2
-"""Status of a node: unknown; the attacker wins; no win of the attacker can be proven."""
+"""Status of a node. `OPEN`: unknown; `WON`: the attacker wins; `LOST`: no win can be proven."""
 
 ITSELF = -1
 
@@ -37,10 +37,12 @@ NODE = np.dtype([
     ("place", np.int32),  # 1 + index on the current path, 0 elsewhere
     ("basis", np.int32),  # node that a settled estimate depends on, or `ITSELF`
 ])  # fmt: skip
-"""Layout of a node."""
+"""Layout of a node, one position of the graph."""
 
 NODES, EDGES, EXPANDED, CLOCK = range(4)
-"""Indices of `Graph.counts`: nodes, edges, expanded nodes, and the clock of ranks."""
+"""Indices of `Graph.counts`: numbers of nodes, edges and expanded nodes; number of nodes settled so
+far, which is the next `rank`.
+"""
 
 _EDGES = 8
 """Edges allocated per node; 1.5 to 7 moves per position were measured."""
@@ -83,7 +85,7 @@ def new_graph(nodes: int) -> Graph:
 
 @part
 def find(graph, key):
-    """Return the slot of a position in `places`: that of its node, or a free slot.
+    """Return the index in `places` of a position's entry, or of the free slot for it.
 
     key : int64; hash key of the position
     """
@@ -162,7 +164,7 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Propagate settled outcomes through the graph; ends early when the search is stopped."""
+    """Settle nodes until no open node is decided by its children; ends early on `state.stop`."""
     changed = True
     while changed and state.stop == 0:
         changed = False
@@ -174,7 +176,7 @@ def settle(state, graph):
 
 @part
 def _stays(graph, number, inside):
-    """Return whether a node still satisfies the conditions of the pattern.
+    """Return whether a node of a candidate pattern keeps the conditions of `find_patterns`.
 
     inside : int8 (N,), in; 1 for nodes of the pattern
     """
@@ -190,9 +192,10 @@ def _stays(graph, number, inside):
 
 @part
 def find_patterns(state, graph, inside):
-    """Settle the positions of perpetual checks as won; return their number.
+    """Settle nodes of perpetual checks by the defender as won; return their number.
 
-    0 when the search is stopped.
+    Computes a greatest fixpoint: nodes that break the conditions are removed until none does.
+    Returns 0 when the search is stopped.
 
     inside : int8 (N,), scratch
     """

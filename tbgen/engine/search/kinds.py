@@ -7,7 +7,7 @@ import numpy as np
 from tbgen.indexing.squares import PieceType, piece_code
 
 KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN = (piece_code(0, kind) for kind in PieceType)
-"""Red's piece codes. Codes from `ROOK` on are attackers, which may cross the river."""
+"""Piece codes of Red (`KING` to `PAWN`). From `ROOK` on pieces can cross the river and attack."""
 
 FULL_PHASE = 32
 """Phase of the starting position; 0 is the endgame."""

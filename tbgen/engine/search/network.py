@@ -27,9 +27,9 @@ from tbgen.engine.search.kinds import FULL_PHASE
 from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, mirror_square, piece_code
 
 SHAPES = len(weights.BIASES)
-"""Number of sums of one view, plain; a mirrored view has the same number."""
+"""Number of plain sums of one view, and of mirrored sums."""
 OWN = 2 * SHAPES
-"""Number of sums of one view, plain and mirrored."""
+"""Number of all sums of one view: plain, then mirrored."""
 HIDDEN = 2 * OWN
 """Number of sums of a position: Red's view, then Black's, each plain and mirrored."""
 INPUTS = 2 * len(PieceType) * SQUARES
@@ -73,7 +73,9 @@ EMPTY_HIDDEN = np.tile(np.array(weights.BIASES, np.int16), 4)
 """int16 (HIDDEN,): sums of an empty board."""
 
 OPENING, ENDING = np.tile(np.array(weights.OUTPUTS, np.int32), (1, 1, 2)).reshape(2, HIDDEN)
-"""int32 (HIDDEN,): output weight of each squared sum; the view of the side to move comes first."""
+"""int32 (HIDDEN,): output weights of the squared sums for opening (`OPENING`) and endgame
+(`ENDING`); the view of the side to move comes first.
+"""
 OPENING_BASE, ENDING_BASE = weights.OUTPUT_BASES
 
 

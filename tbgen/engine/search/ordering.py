@@ -25,15 +25,15 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
-"""Stages; iteration starts with `HASH_MOVE`, or with `CAPTURES_ONLY` in quiescence search."""
+"""Stages of `next_move`; the first is `HASH_MOVE`, or `CAPTURES_ONLY` in quiescence search."""
 
 _KILLER_RANK = 1 << 24
 _COUNTERMOVE_RANK = 1 << 23
 _LOSING_RANK = -(1 << 23)
-"""Base of the ranks of losing captures: below all quiet moves."""
+"""Base of the ranks of losing captures; keeps them below all quiet moves."""
 _PLACE_BITS = MAX_MOVES.bit_length()
 _PLACES = (1 << _PLACE_BITS) - 1
-"""Mask of the move index, where rank and index are packed into one number."""
+"""Mask of the lower bits of a rank and move index that are packed into one number: the index."""
 _NO_LOSS = 0
 """Least rank of captures that lose nothing."""
 HISTORY_LIMIT = 1 << 14
@@ -75,7 +75,8 @@ def _history_sum(state, code, target, before, earlier):
     """Return the sum of the three histories of a piece that moves to a square.
 
     code : int64; the piece
-    before, earlier : int64; the last move and the move before it (`played`); -1 for none
+    before, earlier : int64; entries of `state.played` for the last two moves before it, latest
+        first; `earlier` is -1 for none
     """
     place = (code & 7) * SQUARES + target
     known = np.int64(state.history[code, target]) + state.followups[0, before, place]
@@ -180,10 +181,10 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return an updated history; the change shrinks towards `HISTORY_LIMIT`.
+    """Return a history value after a bonus; the closer to `HISTORY_LIMIT`, the smaller the change.
 
-    known : int64; the history
-    bonus : int64; positive for a cutoff, negative for none
+    known : int64; the value before
+    bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it
     """
     return known + bonus - known * abs(bonus) // HISTORY_LIMIT
 
@@ -192,7 +193,7 @@ def _updated(known, bonus):
 def _update_histories(state, row, ply, move, bonus):
     """Update the three histories of a quiet move.
 
-    bonus : int64; positive for a cutoff, negative for none
+    bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it
     """
     code, target = state.boards[row, move >> 7], move & 127
     place, before = (code & 7) * SQUARES + target, state.played[ply]

@@ -25,11 +25,14 @@ from tbgen.referee.record import FIRST
 FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATER_SHARE = 2, 8
-"""Nodes of the proof per node of the search: at first, and after `_LATER` nodes of the search. Wins
-that the search has not found by then are rarely found by it later."""
+"""Nodes of the proof per node of the search: `_SHARE` at first, `_LATER_SHARE` for search nodes
+beyond `_LATER`. Wins that the search has not found by then are rarely found by it later.
+"""
 _LATER = 65_000
 _SEARCH_FIRST = 4_000
-"""Nodes of the search before a proof starts: a win found by then has a line and a distance."""
+"""Nodes of the search before a proof starts. A win that the search finds is better than a proof,
+because it has a line and a distance.
+"""
 _POSITIONS = 1 << 21
 """Maximum nodes of a proof: 260 MiB when full; unused memory is not allocated."""
 
@@ -49,7 +52,10 @@ class Prover:
         self._found = None
 
     def warm_up(self, state: NDArray[np.void], buffers: Buffers) -> None:
-        """Compile or load the kernel; the record must be set up for any position."""
+        """Compile or load the kernel, by a call without nodes.
+
+        `state` must be set up, for any position.
+        """
         prove(state, buffers, new_graph(_POSITIONS), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
@@ -91,7 +97,8 @@ class Prover:
     def known(self, state: NDArray[np.void]) -> Move | None:
         """Return the winning move of the last proof; None if the game has left its won nodes.
 
-        All positions since the root of the proof must be in its graph.
+        All positions of the game since the root of the proof must be won nodes of its graph.
+        Earlier positions, back to the last capture or pawn's advance, must not be in the graph.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
@@ -117,7 +124,7 @@ def _children(graph: Graph, number: int) -> list[tuple[np.record, int]]:
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return the move of a node to the child that was settled first as won."""
+    """Return the move from a node to a won child; of several, the child that was settled first."""
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]
     return _move(min(won)[1]) if won else None

@@ -45,14 +45,16 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _PATIENCE = 64
-"""Descents without a new leaf before the next search of patterns, plus a 64th of the nodes."""
+"""Number of descents that reach no new leaf before patterns are searched again. A 64th of the
+number of expanded nodes is added.
+"""
 _ROUNDS = 8
-"""Pattern searches without a new leaf before the proof is given up."""
+"""Number of pattern searches in a row without a new leaf before the proof is given up."""
 
 _LEAST_ROOM = 32 * MAX_MOVES
-"""Nodes and edges reserved for one leaf: its moves and their captures of at most 15 pieces."""
+"""Free nodes and edges required to expand a leaf: its moves, and up to 15 captures after each."""
 _PASSES = 2
-"""Number of passes that recompute all estimates, the last expanded nodes first."""
+"""Number of passes over all nodes that recompute estimates, the last expanded nodes first."""
 
 
 @part
@@ -76,7 +78,7 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_by_capture(state, buffers, graph, row, number, winner):
-    """Settle a new node if a capture decides it."""
+    """Settle a new node if a capture leads to a settled node that decides it."""
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON if side == winner else LOST
     for i in range(generate(state, row, side, ply, 0, True)):
@@ -145,8 +147,8 @@ def _settle_all(state, graph, path, inside, recompute):
 
     path : int64 (MAX_PLY,), scratch
     inside : int8 (N,), scratch
-    recompute : bool; recompute the estimates of all open nodes without a path. Set only once
-        estimates have led to no leaf: that a move closes a loop holds on most paths
+    recompute : bool; also recompute the estimates of all open nodes as if on no path. This removes
+        estimates that depend on loops; needed when no descent has reached a leaf
     """
     settle(state, graph)
     while find_patterns(state, graph, inside) > 0:
@@ -160,10 +162,10 @@ def _settle_all(state, graph, path, inside, recompute):
 
 @part
 def _grow(state, buffers, graph, path, loops):
-    """Descend to a leaf, expand it, and update the estimates of the path; return the progress.
+    """Descend to a leaf, expand it, and update the estimates along the path.
 
-    True if a leaf was expanded, or the path has the maximum length: its end becomes a failure, so
-    that the next path differs.
+    Returns True if a leaf was expanded, or if the path has the maximum length. Then its last node
+    gets the numbers of a failure, so that the next descent takes another path.
 
     path : int64 (MAX_PLY,), scratch
     loops : int64 (MAX_PLY,), scratch

@@ -23,7 +23,7 @@ from tbgen.engine.search.state import MAX_PLY, key_after, push
 from tbgen.referee.record import CHECKED
 
 _MARGIN = 150
-"""Margin of delta pruning: gain of a capture beyond the value of the captured piece."""
+"""Margin of delta pruning: assumed largest gain of a capture beyond the captured piece's value."""
 
 
 @recursive_part

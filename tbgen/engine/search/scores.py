@@ -34,12 +34,16 @@ DRAW = 0
 
 ORDER_STEP = 10_000
 MAX_ORDER = 40
-"""Orders and plies are clipped to these, so that RULE_WIN - 40 steps stays above VERDICT_WIN."""
+"""Maximum order in a score. Larger orders are clipped to it, as plies are to the next two
+constants: RULE_WIN - 40 steps stays above VERDICT_WIN.
+"""
 MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000
 
 _SHOWN_TABLE, _SHOWN_RULES, _SHOWN_VERDICT = 25_000, 22_000, 20_000
-"""Centipawns reported for wins without mate: protocols have mates and centipawns only."""
+"""Base of the centipawns reported for wins without a mate distance: by tables, by the repetition
+rules in tables, and by verdicts. Protocols have mates and centipawns only.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def is_decided(score: int) -> bool:
 
 @scalar
 def of_table(outcome: int, order: int, plies: int, mates: bool) -> int:
-    """Return the score of a table's value, relative to the position itself.
+    """Return the score of a table's value, with plies counted from the position itself.
 
     outcome : int; 1, 0 or -1
     order, plies : int
@@ -101,7 +105,7 @@ def mate_plies(score: int) -> int | None:
 
 
 def centipawns(score: int) -> int:
-    """Return the centipawns to report for a score without mate; decided wins keep their order."""
+    """Return the centipawns to report for a score without mate; better wins get more centipawns."""
     size = abs(score)
     if size <= MAX_EVALUATION:
         # Estimates stay below decided scores.

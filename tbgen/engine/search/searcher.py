@@ -36,17 +36,19 @@ from tbgen.tables.names import RuleSet
 
 NO_LIMIT = 1 << 62
 _WINDOW, _WIDEST = 25, 1_000
-"""First half-width of the aspiration window about the last score, and the width that opens it."""
+"""Half-width of the first aspiration window around the last score (`_WINDOW`), and the half-width
+from which the window has no limit on the side of the score (`_WIDEST`).
+"""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
-"""Maximum absolute score at which the search is taken to have no advantage and no clear move."""
+"""Maximum absolute score of a line without advantage (`Searcher._easier_to_prove`)."""
 _KEPT = ("generation", "stop", "history", "followups", "countermoves")
 """Fields of a record that are kept between searches."""
 _WXF = RuleSet(Rules.WXF)
 
 
 class Searcher:
-    """Search with its memory; the hash table is kept between searches.
+    """Driver of the search; keeps hash table, histories and records between searches.
 
     Runs one search at a time. `stop` may be called from any thread, also before a search begins.
     """
@@ -229,7 +231,7 @@ class Searcher:
 
     @contextlib.contextmanager
     def _other_threads(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
-        """Run the searches of the other threads inside the context; stop them at its end."""
+        """Context in which the other threads search the root; at its end they are stopped."""
         others = self._states[1:]
         if self._others is None:
             yield
@@ -293,5 +295,5 @@ class Searcher:
         return int(np.count_nonzero(self._table[:1000, 1]))
 
     def clear_stop(self) -> None:
-        """Clear a `stop` that came while no search was running."""
+        """Clear a `stop` that was called while no search was running, before the next search."""
         self._states["stop"][0] = 0

@@ -1,16 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Reductions and pruning by estimates; decided scores overrule all of them.
+"""Reductions and pruning by the estimate of a node (`state.estimate`).
 
-    is_far_above    reverse futility pruning: cutoff where the estimate is far above beta
+    is_far_above   reverse futility pruning: cutoff where the estimate is far above beta
     null_depth     null move pruning: cutoff where a shallow search after passing is above beta
     is_far_below   razoring: only captures are searched where the estimate is far below alpha
     reduction      late move reduction of quiet moves
     is_late        late move pruning near the leaves
-    is_pruned    futility pruning of quiet moves and pruning of losing captures, never of checks
+    is_pruned      futility pruning of quiet moves and pruning of losing captures, never of checks
 
-Each needs an evaluation, so none applies in check or in a full-width search (`state.full_width`).
-No move is pruned before a move has been searched that does not lose by force. So a mate or a
-verdict never depends on a move that was not searched.
+In check there is no estimate: then only `reduction` applies. In a full-width search
+(`state.full_width`) none applies. Decided scores overrule estimates: no move is pruned before a
+move has been searched that does not lose by force. So a mate or a verdict never depends on a move
+that was not searched.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 
 NO_ESTIMATE = -INFINITE
-"""Estimate of a position in check or in a full-width search: none."""
+"""Value of the estimate in check and in a full-width search, where there is none."""
 
 _ABOVE_DEPTH, _ABOVE_MARGIN = 8, 60
 _BELOW_DEPTH, _BELOW_MARGIN = 3, 160
@@ -44,7 +45,7 @@ REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
 
 @part
 def is_improving(state, ply):
-    """Return whether the estimate is higher than before the side's last move, or unknown."""
+    """Return whether the estimate is higher than two plies before; True if there is none."""
     return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 
@@ -85,7 +86,9 @@ def null_depth(state, row, side, depth, beta):
 
 @part
 def reduction(state, row, depth, searched, move, narrow):
-    """Return the reduction of the first search of a late move, which has been made already.
+    """Return the number of plies to reduce the first search of a late move by.
+
+    The move has been made already: row `row + 1` has the position after it.
 
     searched : int64; number of moves searched before
     narrow : bool; a null window: not on the principal variation

@@ -39,7 +39,7 @@ MEN = 16
 """Maximum pieces of a side."""
 
 PLACES = 8 * SQUARES
-"""Number of pairs of kind and square: `90 * kind + square`."""
+"""Number of pairs of a kind of piece and a square; the index of a pair is `90 * kind + square`."""
 
 STATE = np.dtype(
     [
@@ -181,7 +181,7 @@ def key_after(state, row, source, target):
 
 @part
 def _copy(state, row):
-    """Copy squares, lines and counts to the next row."""
+    """Copy the fields of a row that a move changes in part to the next row."""
     after = row + 1
     for i in range(PIECES):
         state.squares[after, i] = state.squares[row, i]
@@ -219,7 +219,7 @@ def push(state, row, side, source, target):
 def push_null(state, row):
     """Make a null move: the next row has the same board and the other side to move.
 
-    No repetition may span a null move, so `FIRST` is the new row.
+    No repetition may span a null move, so the log's `FIRST` of the new row is that row itself.
     """
     after = row + 1
     for square in range(SQUARES):

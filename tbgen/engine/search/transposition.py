@@ -20,7 +20,7 @@ from tbgen.compiling.prefetching import prefetch
 from tbgen.engine.search.scores import MAX_EVALUATION, UNKNOWN
 
 NO_BOUND, UPPER, LOWER, EXACT = range(4)
-"""Bounds of the value by a stored score: none, upper bound, lower bound, exact."""
+"""Kind of bound that a stored score is: none, upper bound, lower bound, or exact value."""
 
 _MOVE, _BOUND, _DEPTH, _GENERATION, _SCORE = 0, 14, 16, 24, 32
 _MOVES = (1 << _BOUND) - 1
@@ -28,11 +28,11 @@ _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
 _LINE_NUMBERS = 8
-"""Numbers per cache line of 64 bytes."""
+"""Number of int64 values in a cache line of 64 bytes."""
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
-    """Return an empty table of at most `mebibytes`; 0 makes a table of one bucket.
+    """Return an empty table of at most `mebibytes`; for 0 the table has one bucket.
 
     The table is aligned to cache lines, so that no bucket crosses two of them.
     """
@@ -140,9 +140,10 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 @part
 def remember_move(state, shared, row, move):
-    """Store a move without its value, which depends on the path.
+    """Store a move for move ordering, without its value, because the value depends on the path.
 
-    Other data of the position are kept. A new entry replaces the second one of the bucket.
+    If the position has an entry, only its move is replaced. A new entry replaces the second one of
+    the bucket.
     """
     table, key = shared.table, state.keys[row]
     at = _bucket(table, key)

@@ -38,7 +38,9 @@ from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.referee.record import CHECKED
 
 _IIR_DEPTH = 4
-"""Least depth of internal iterative reduction: without hash move, one ply less."""
+"""Least depth of internal iterative reduction: a node without hash move is searched one ply less
+deep.
+"""
 
 
 @part
@@ -79,7 +81,7 @@ def _static_evaluation(state, row, side):
 def _settled(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if hash table or estimate cut the node off, else `UNKNOWN`.
 
-    Stores the estimate: the static evaluation, or the hash table's score if its bound is closer.
+    Sets `state.estimate`: the static evaluation, or the hash table's score if its bound is closer.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`
     data : int64; an entry of the hash table, or 0
@@ -213,8 +215,8 @@ def search_root(states, shared, moves, first, depth, low, high):
     """Search the root moves from index `first` on; returns the best score, fail-soft.
 
     states : `State` (1,), inout
-    moves : int32 (n,), inout; legal moves; the best moves to index `first`, with its line in
-        `line[0]`; earlier best moves follow
+    moves : int32 (n,), inout; legal moves; the best move is moved to index `first`, followed by
+        earlier best moves; its line is stored in `line[0]`
     first : int64; moves before this index are left out (they have lines of their own)
     low, high : int64; the aspiration window
 
