@@ -115,7 +115,7 @@ class Search:
     """
 
     def __init__(self, state: SearchState, order: int, frontiers: list[Frontier]) -> None:
-        """Take four frontiers with arbitrary content."""
+        """Start with four frontiers of arbitrary content."""
         self.order = order
         self.propagation, self.sets = state.propagation, state.propagation.sets
         self.winner, self.offender = state.winner, state.offender

@@ -42,7 +42,7 @@ from tbgen.tables.palettes import Palette
 
 Find = Callable[[int, int, Rows, Plane], None]
 """`find(lead_0, lead_1, legal, numbers)`: as `Captures.find`; or, for captures of one kind of
-piece, raises the numbers that are there."""
+piece, raise `numbers` to their values."""
 
 
 class _Kind(NamedTuple):
@@ -51,7 +51,7 @@ class _Kind(NamedTuple):
     kind: PieceType
     table: SupportingTable
     swapped: bool
-    """Whether the table has the colours exchanged."""
+    """True if the table has the colours exchanged."""
     to_move: int
     """The side to move after the capture, in the colours of the table."""
     worth: dict[int, int]

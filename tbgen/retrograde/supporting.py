@@ -67,11 +67,11 @@ class SupportingTable(Protocol):
 
     @property
     def code_space(self) -> CodeSpace:
-        """Meaning of its codes."""
+        """Code space of the table."""
 
     @property
     def layout(self) -> Layout:
-        """Its index."""
+        """Index of the table."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the codes of its positions with a side to move."""
@@ -293,7 +293,7 @@ def _roles(
 
 
 class ViewMaker:
-    """Lays out a supporting table's plane in the order of a view."""
+    """Converter of a supporting table's plane to the order of a view."""
 
     def __init__(
         self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane

@@ -214,7 +214,7 @@ def down(lo, hi):
 
 @part
 def _sideways(word):
-    """Move every square one file to the left and one to the right: the union of both."""
+    """Return the union of all squares moved one file left and one file right."""
     return ((word << _1) & _NOT_A) | ((word >> _1) & _NOT_I)
 
 

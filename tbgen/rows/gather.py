@@ -4,8 +4,8 @@
 Lines are scanned in place of moves, so that all slides along a line are one running union. This
 pays if many rows of a lead are on the frontier; otherwise `moves.py` goes from row to row.
 
-Rows are read as flat words here, two for each row. The compiler does not know that the second
-dimension has two words, and it vectorises loops over neighbouring words.
+Rows are read as flat words here, two for each row: so the compiler vectorises loops over
+neighbouring words, which it does not with a second dimension.
 
 The inner piece moves within a row, the others from row to row (`frame.py`). `sweep.py` chooses the
 set to gather and the method, and has the buffers.

@@ -36,7 +36,7 @@ Kept = bytes | tuple[int, int]
 
 
 class Storage:
-    """The arrays of one solver, in memory, and bytes that it stores in a file."""
+    """Arrays of one solver, in memory, and bytes that it stores in a file."""
 
     on_disk = False
 

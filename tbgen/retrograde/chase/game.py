@@ -42,7 +42,7 @@ Integers = NDArray[np.int64]
 
 @by_pointer
 class PatternGraph(NamedTuple):
-    """The edges between offence nodes and reply nodes."""
+    """Edges between offence nodes and reply nodes."""
 
     offence_start: Integers
     """int64 (offence nodes + 1,)."""
