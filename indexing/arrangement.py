@@ -4,9 +4,9 @@
                by Red's defenders,       (lead, groups, inner) in         of one size, the last
                or by Black's             any order, slowest first         of a tile shorter
 
-Similar neighbours compress well. Which slots are similar differs between materials, so each file
-has its own order. Each block belongs to one tile, and each slot to one block: tables are written
-and read tile by tile.
+Leads, groups and the inner piece are the parts of an index (`layout`). Similar neighbours compress
+well. Which slots are similar differs between materials, so each file has its own order. Each block
+belongs to one tile, and each slot to one block: tables are written and read tile by tile.
 
 `block_of_slot` reads a descriptor of 64-bit integers:
 
@@ -31,20 +31,24 @@ from tbgen.indexing.scalar import scalar
 from tbgen.indexing.slots import Integers
 
 MAX_AXES = 11
-"""One more than the most axes of a layout: the lead, eight groups and the inner piece."""
+"""Bytes for axes in a header: one more than those of lead, eight groups and inner piece."""
 
 TILE_LEADS, LEAD_SLOTS, AXES = 0, 1, 2
-"""Leads per tile, slots per lead, number of axes except the lead."""
+"""Words of the descriptor: leads per tile, slots per lead, number of axes except the lead."""
 LEAD_NUMBERS = 3
-"""Offset of the table of lead places in the file; 0 if leads are in the order of the index."""
+"""Word with the offset of the places of leads in the file; 0 if leads are in the order of the
+index.
+"""
 LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS = 4, 5, 6
-"""Number of the last tile, blocks per tile, slots per block."""
+"""Words of the descriptor: number of the last tile, blocks per tile, slots per block."""
 LEAD_STRIDE = 7
-"""Stride of leads in a full tile; the next word is the stride in the last tile."""
+"""Word with the stride of leads in a full tile; the next word is the stride in the last tile."""
 
 FIRST_AXIS = 9
 AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = 0, 1, 2
-"""Words of an axis. The word after the stride in a full tile is the stride in the last tile."""
+"""Words of an axis: divisor and modulus that give the coordinate from the slot within its lead, and
+the stride in a full tile. The next word is the stride in the last tile.
+"""
 AXIS_WORDS = 4
 
 
@@ -160,7 +164,7 @@ class BlockMap:
 
     @cached_property
     def _descriptor_list(self) -> list[int]:
-        """The descriptor as a list, which plain Python reads faster."""
+        """The descriptor as a list, whose items plain Python reads faster."""
         return list(map(int, self.descriptor))
 
     def _leads_in(self, tile: int) -> int:
@@ -221,7 +225,7 @@ class BlockMap:
         return np.array(shaped, order="C").ravel()
 
     def arrange_block(self, tile: int, codes: NDArray[Any], place: int) -> NDArray[Any]:
-        """Return one block of `arrange(tile, codes)`: that at index `place` in the tile."""
+        """Return the block at index `place` of a tile, as in `arrange(tile, codes)`."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
         shaped = shaped.reshape(shaped.shape[slowest:])

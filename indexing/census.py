@@ -20,11 +20,13 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES, PieceType, Side, area, mirror_square
 
 Counts = tuple[int, int, int, int]
-"""Number of squares per region: red pawns only, black pawns only, both, neither."""
+"""Number of squares in each region: red pawns only, black pawns only, both, neither."""
 _BOTH = 2
 
 Groups = tuple[tuple[int, int | None], ...]
-"""For each kind of attackers: their number, and the region of its pawns alone (None for others)."""
+"""For each group of identical attackers: number of pieces, and the region that only pawns of its
+side may enter. The region is None for other attackers.
+"""
 
 
 def _region(square: int) -> int:
@@ -44,14 +46,17 @@ def _minus(a: Counts, b: Counts) -> Counts:
 
 
 def _choices(total: int, limits: tuple[int, int]) -> Iterable[tuple[int, int]]:
-    """List the ways to take `total` items from two stocks."""
+    """List the numbers of items taken from each of two stocks that add up to `total`.
+
+    limits : sizes of the stocks
+    """
     for first in range(min(total, limits[0]) + 1):
         if total - first <= limits[1]:
             yield first, total - first
 
 
 def _without(squares: Counts, own: int, taken: tuple[int, int]) -> Counts:
-    """Subtract taken squares from the region `own` and from the region of both pawns."""
+    """Subtract taken squares from region `own` and from the region of both sides' pawns."""
     left = list(squares)
     left[own] -= taken[0]
     left[_BOTH] -= taken[1]
@@ -62,7 +67,10 @@ def _without(squares: Counts, own: int, taken: tuple[int, int]) -> Counts:
 def _ways(singles: Counts, pairs: Counts, groups: Groups) -> int:
     """Count the ways to place groups of attackers on free squares.
 
-    Each group takes single squares and mirror pairs. Without pairs, every placement is counted.
+    Each group takes single squares and mirror pairs of squares. If `pairs` is empty, all placements
+    are counted, not only self-mirrored ones.
+
+    singles, pairs : numbers of free squares and of mirror pairs by region
     """
     if not groups:
         return 1
@@ -81,7 +89,10 @@ def _ways(singles: Counts, pairs: Counts, groups: Groups) -> int:
 
 
 def _split(squares: Iterable[int], symmetric: bool) -> tuple[Counts, Counts]:
-    """Count single squares and mirror pairs by region; without symmetry all squares are single."""
+    """Count single squares and mirror pairs of squares by region.
+
+    symmetric : whether to form pairs; if not, all squares are single
+    """
     listed = list(squares)
     if not symmetric:
         return _by_region(listed), (0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Sizes of the parts of an index: leads, mid groups, inner piece.
+"""Sizes of the parts of an index: leads, mid groups, inner piece (`layout` defines these words).
 
     armies, inner piece  ->  defenders, groups  ->  leads, mids, rows, slots
 
@@ -27,15 +27,15 @@ class Inner:
 
     @property
     def area(self) -> tuple[int, ...]:
-        """Squares where the piece may stand, by slot."""
+        """Squares where the piece may stand; the piece's slot is the index of its square."""
         return area(self.side, self.kind)
 
 
 def choose_inner(armies: tuple[Army, Army]) -> Inner | None:
-    """Choose the inner piece: single before twin, then N, R, C before P, then Red before Black.
+    """Choose the inner piece: without twin before twin, N, R, C before P, Red before Black.
 
-    A single piece leaves no holes for a twin. A row of ninety squares is fuller than a pawn's 55.
-    Returns None without attackers.
+    A twin is a piece of the same side and kind; placements of twins leave holes. A row of ninety
+    squares is fuller than a pawn's 55. Returns None without attackers.
     """
     candidates = [
         (armies[side].count(kind) > 1, preference, side, kind)
@@ -83,7 +83,7 @@ class Geometry:
 
     @property
     def twin(self) -> int:
-        """Index of the group with the inner piece's side and kind, or -1."""
+        """Index of the mid group with the same side and kind as the inner piece, or -1."""
         for g, group in enumerate(self.groups):
             if self.inner is not None and Inner(group.side, group.kind) == self.inner:
                 return g
@@ -91,7 +91,7 @@ class Geometry:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """Return the stride of each group's rank in the mid number."""
+        """Return the stride of each mid group's rank in the number of a mid placement."""
         strides, stride = [], 1
         for group in reversed(self.groups):
             strides.append(stride)
@@ -100,7 +100,7 @@ class Geometry:
 
     @cached_property
     def mids(self) -> int:
-        """Number of mid placements per lead."""
+        """Number of placements of the mid groups, the same for each lead."""
         return self.strides[0] * self.groups[0].size if self.groups else 1
 
     @property
@@ -110,7 +110,7 @@ class Geometry:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): number of leads before each of Red's placements."""
+        """int64 (Red's placements + 1,): number of leads before those of each red placement."""
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size
@@ -121,7 +121,10 @@ class Geometry:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): lead offset if Red's placement is self-mirrored, or -1."""
+        """int64 (Black's placements,): offset of a lead from `lead_base` if Red's is self-mirrored.
+
+        -1 if the mirror image of Black's placement has a smaller rank: that one has the lead.
+        """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror
         return np.where(canonical, np.cumsum(canonical) - 1, -1)

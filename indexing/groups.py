@@ -44,7 +44,7 @@ class Group:
 
     @cached_property
     def area(self) -> tuple[int, ...]:
-        """Squares where the piece may stand, by slot."""
+        """Squares where the piece may stand; the piece's slot is the index of its square."""
         return area(self.side, self.kind)
 
     @property
@@ -115,7 +115,7 @@ class Defenders:
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.int8], NDArray[np.int32]]:
-        """Placements, and the rank table over (king, advisors, elephants)."""
+        """Return the arrays `squares` and `ranks`."""
         kings = area(self.side, PieceType.KING)
         advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
         elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)
@@ -164,5 +164,5 @@ class Defenders:
 
 @cache
 def defenders_of(side: int, advisors: int, elephants: int) -> Defenders:
-    """Return the cached `Defenders` of an army: there are eighteen for thousands of armies."""
+    """Return the cached `Defenders` of an army: eighteen objects serve all materials."""
     return Defenders(side, advisors, elephants)

@@ -41,8 +41,8 @@ MAX_SLOTS = 1 << 62
 class Layout(Geometry):
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
-    `Layout.of` chooses `inner` and `reduced`. The retrograde phases also need layouts of the
-    positions after a capture in their parent's order: with another inner piece, or without the
+    `Layout.of` chooses `inner` and `reduced`. The retrograde phases also need layouts of positions
+    after a capture, in the order of the index before it: with another inner piece, or without the
     mirror reduction of leads.
     """
 
@@ -55,10 +55,12 @@ class Layout(Geometry):
         return _layout_of(material)
 
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
-        """List the layouts for the results of capturing one kind of piece.
+        """List the layouts of the positions after a capture, in the order of this layout.
 
-        They keep this layout's order: the same inner piece, or none if that is captured, and the
-        same leads unless the captured piece is a defender.
+        They have the same inner piece, or none if it is captured, and the same leads unless a
+        defender is captured. There are two if both the inner piece and its twins may be captured.
+
+        side, kind : of the captured piece
         """
         armies = list(self.armies)
         armies[side] = armies[side].without(kind)
@@ -79,7 +81,7 @@ class Layout(Geometry):
 
     @cached_property
     def _descriptor_list(self) -> list[int]:
-        """The descriptor as a list, which plain Python reads three times as fast."""
+        """The descriptor as a list, whose items plain Python reads three times as fast."""
         return list(map(int, self.descriptor))
 
     def slot(self, position: Position) -> int:
@@ -127,7 +129,7 @@ class Layout(Geometry):
         return lead * (self.mids * self.inner_size) + within
 
     def _within_lead(self, attackers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64 (n,): the (mid, inner) part of the slots of attackers' squares (n, attackers)."""
+        """int64 (n,): slots within their lead, by the attackers' squares (n, attackers)."""
         mid = np.zeros(len(attackers), np.int64)
         inner = attackers[:, -1] if self.inner is not None else None
         at = 0

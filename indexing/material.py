@@ -23,7 +23,7 @@ _NAME_ORDER = (*tuple(PieceType)[3:], PieceType.ADVISOR, PieceType.ELEPHANT)
 """Order of piece types in a name: rooks, knights, cannons, pawns, advisors, elephants."""
 
 ALIASES = str.maketrans("GMEH", "ABBN")
-"""Other letters for pieces: guards, ministers, elephants, horses."""
+"""Other letters for pieces in material names: guards, ministers, elephants, horses."""
 
 
 @dataclass(frozen=True, order=True)
@@ -50,7 +50,7 @@ class Army:
 
     @property
     def strength(self) -> tuple[int, ...]:
-        """Key that decides which side is named first."""
+        """Sort key of armies; the army with the larger key is named first."""
         return tuple(self.count(kind) for kind in _NAME_ORDER)
 
     @property
@@ -151,7 +151,8 @@ class Material:
     def both_armed(self) -> bool:
         """Return whether both sides have attackers, so that repetition rules can matter.
 
-        If one side is armless they cannot: a lemma that Fang, Hsu & Hsu 2002 cite in section 5.
+        If one side is armless they cannot matter: a lemma cited in section 5 of Fang, Hsu & Hsu
+        2002.
         """
         return self.first.has_attackers and self.second.has_attackers
 

@@ -12,7 +12,7 @@ _ICCS = re.compile(r"([a-i][0-9])-?([a-i][0-9])", re.IGNORECASE | re.ASCII)
 
 
 class Move(NamedTuple):
-    """Source and target square of a move; the position has the moved and the captured piece."""
+    """Source and target square of a move; moved and captured pieces are read from the position."""
 
     source: int
     target: int

@@ -35,7 +35,7 @@ START_FEN = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0
 """FEN of the opening array."""
 
 LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
-"""Other letters for elephants (e), knights (h) and pawns (s)."""
+"""Other FEN letters: e for elephants, h for knights, s for pawns."""
 
 _PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
 _LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
@@ -88,7 +88,7 @@ class Position:
                 )
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        """Return whether the square is in the piece's area; referee's diagrams override this."""
+        """Return whether a square is in the piece's area; the referee's diagrams override this."""
         return square in area(side, kind)
 
     @classmethod
@@ -149,7 +149,7 @@ class Position:
 
     @cached_property
     def material(self) -> Material:
-        """Canonical material; its first side may be Black's here (`is_swapped`)."""
+        """Canonical material of the pieces. Its first side is Black's army if `is_swapped`."""
         return Material(*self.armies)
 
     @property

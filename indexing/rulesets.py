@@ -11,6 +11,9 @@
     taiwan       Taiwan                              lose    lose    as wxf, also of pawns at home
     unprotected  some sites for players              lose    lose    as wxf, of no protected piece
 
+A piece is *protected* if it has a *root*: a piece of its side that can legally recapture on its
+square. *Minor pieces* are advisors and elephants.
+
 Each set is one `Terms`: its offences, its `Chases` and its names. Solver, proof, referee, engine
 and the C reader take `Chases.word`, an integer. They test its bits, never the name of a set. A new
 set is a member of `Rules` with its terms (docs/architecture.md, "How to add a rule set").
@@ -33,16 +36,16 @@ Kinds: TypeAlias = tuple[PieceType, ...]
 ATTACKERS: Kinds = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
 GUARDS: Kinds = (PieceType.ADVISOR, PieceType.ELEPHANT)
 ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
-"""Piece types that may chase under some set; solver and proof search attacks by no others."""
+"""Piece types that may chase under some rule set; solver and proof examine no other attackers."""
 
 CHASERS, CHASED, PROTECTED = 0, 7, 20
-"""First bits of the fields of a word of chase rules: types that chase, types that are chased (7
-bits each), pairs of types that chase in spite of protection (6 x 6 bits, `protected_bit`).
+"""First bits of three fields in `Chases.word`: types that chase, types that are chased (7 bits
+each), pairs of types that chase in spite of protection (6 x 6 bits, `protected_bit`).
 """
 PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
     1 << b for b in range(14, 19)
 )
-"""Bits of a word of chase rules for the fields of `Chases` with the same names."""
+"""Bits of `Chases.word` for the fields of `Chases` with the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +55,11 @@ class Chases:
     chasers : piece types that can chase, of `ABLE_TO_CHASE` (point 1)
     chased : piece types that can be chased, never kings (point 2)
     pawns_at_home : whether a pawn on its own half can be chased (point 2)
-    protected : pairs (attackers, victims): types that chase these victims despite a root (4a)
-    even_exchanges : whether a piece chases its like even if that could capture it (point 5)
-    new_by_victim : whether an attack is new if no piece attacked the victim before the move; else
-        if the attacking piece did not (point 6)
+    protected : pairs (attackers, victims): types that chase these victims even if protected (4a)
+    even_exchanges : whether an attack on a piece of the same type counts even if the victim could
+        capture the attacker (point 5)
+    new_by_victim : whether an attack is new if no piece attacked the victim before the move; if
+        False, an attack is new if the attacking piece did not attack the victim before (point 6)
     unanswered : whether a chase counts even if the reply does not answer it (point 7)
     check_voids : whether one check by either side in a loop voids all chases in the loop
 
@@ -75,7 +79,7 @@ class Chases:
     check_voids: bool = False
 
     def __post_init__(self) -> None:
-        """Reject kings, and pawns that chase: solver and proof do not search for these."""
+        """Reject kings, and pawns as chasers: solver and proof do not search for their chases."""
         if not set(self.chasers) <= set(ABLE_TO_CHASE) or PieceType.KING in self.chased:
             raise ValueError("kings and pawns cannot chase, and kings cannot be chased")
 
@@ -101,7 +105,7 @@ class Chases:
 
 @scalar
 def protected_bit(attacker_kind: int, victim_kind: int) -> int:
-    """Bit number in a word of the right of one piece type to chase protected pieces of another.
+    """Bit number in `Chases.word`: one piece type chases another even if it is protected.
 
     attacker_kind, victim_kind : int, `PieceType`, no king
     """
@@ -110,12 +114,12 @@ def protected_bit(attacker_kind: int, victim_kind: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Terms of a rule set.
+    """Offences and names of a rule set.
 
     `meaning` and `in_chinese` state the result of a repetition in a few words. `option` is the
-    value that GUIs send for the engine's option `Repetition Rule`, if they have the set. `chases`
-    defines a chase; None if perpetual chase is no offence. `without_minor_chases` is the
-    alternative definition where the rules leave open chases by advisors and elephants.
+    value of the engine option `Repetition Rule` by which GUIs choose this set. `chases` defines a
+    chase; None if perpetual chase is no offence. `without_minor_chases` is the alternative
+    definition of rules that leave open whether minor pieces chase protected pieces.
     """
 
     meaning: str
@@ -168,11 +172,14 @@ class Rules(StrEnum):
 
     @property
     def leaves_minor_chases_open(self) -> bool:
-        """True if these rules leave open chases of protected pieces by advisors and elephants."""
+        """True if these rules leave open whether minor pieces chase protected pieces."""
         return self.terms.without_minor_chases is not None
 
     def chase_rules(self, *, minor_chases: bool = True) -> int:
-        """Return `Chases.word` of the set, or that of `wxf` if chases are no offence."""
+        """Return `Chases.word` of the set, or that of `wxf` if chases are no offence.
+
+        minor_chases : whether minor pieces chase protected pieces, if the rules leave this open
+        """
         terms = self.terms
         chases = terms.chases if minor_chases else terms.without_minor_chases or terms.chases
         return (chases or Chases()).word

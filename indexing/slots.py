@@ -30,29 +30,29 @@ Integers = Any
 
 PIECES = 0
 REDUCED = 1
-"""1 if leads contain one of each pair of mirror images, else 0."""
+"""Word: 1 if leads contain one of each pair of mirror images, else 0."""
 MIDS, INNER_SIZE, GROUPS, TWIN, LEADS = 2, 3, 4, 5, 6
-"""`TWIN` is the group with the inner piece's side and kind, or -1; the other words are numbers of
-mids, slots per row, groups, leads.
+"""Words: number of mids, slots per row, number of mid groups, twin group, number of leads. The twin
+group has the inner piece's side and kind; -1 if there is none.
 """
 
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR = 0, 1, 2, 3, 4, 5
-"""Words of one side: numbers of its pieces and of their placements, and the offsets of
-`Defenders.ranks` and `Defenders.mirror`.
+"""Words of one side: numbers of its advisors and elephants, numbers of their placements, and the
+offsets of `Defenders.ranks` and `Defenders.mirror`.
 """
 SIDE_WORDS = 6
 RED = 7
 BLACK = RED + SIDE_WORDS
-"""First words of each side."""
+"""First word of Black's side; `RED` is the first word of Red's."""
 RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
 BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHANTS, BLACK + MIRROR
 
 LEAD_BASE, LEAD_OFFSET = 19, 20
-"""Offsets of `Geometry.lead_base` and `lead_offset`."""
+"""Words with the offsets of `Geometry.lead_base` and `lead_offset`."""
 RED_SQUARES, BLACK_SQUARES = 21, 22
-"""Offsets of `Defenders.squares`."""
+"""Words with the offsets of `Defenders.squares`."""
 INNER_AREA, INNER_SIDE, INNER_KIND = 23, 24, 25
-"""The inner piece: offset of its area, its side and its `PieceType`."""
+"""Words of the inner piece: offset of its area, its side and its `PieceType`."""
 
 FIRST_GROUP = 32
 GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA = 0, 1, 2, 3, 4, 5
@@ -62,7 +62,7 @@ MAX_GROUPS = 8
 
 KINDS = len(PieceType)
 _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
-"""Plain integers: an enumeration member would make numba compile `group_rank` again."""
+"""Plain integers: with an enumeration member numba would compile `group_rank` again."""
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
 CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES
@@ -75,7 +75,7 @@ def build_descriptor(geometry: Geometry) -> NDArray[np.int64]:
     parts = [head]
 
     def append(table: Sequence[int] | NDArray[Any]) -> int:
-        """Append a table, and return its offset."""
+        """Append a table to the descriptor, and return its offset."""
         parts.append(np.asarray(table, np.int64).ravel())
         return sum(part.size for part in parts[:-1])
 
@@ -116,7 +116,7 @@ def group_rank(
 ) -> int:
     """Return the rank of the placement of identical pieces on squares[first : first + count].
 
-    Pieces need not be sorted: the order of each slot is the number of slots below it.
+    Pieces need not be sorted: the kernel counts the smaller slots to find the order of a slot.
 
     count : int, number of pieces
     """

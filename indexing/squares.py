@@ -101,7 +101,7 @@ def parse_square(text: str) -> int:
 
 
 def _red_area(kind: PieceType) -> list[int]:
-    """List Red's squares, ascending; a pawn's include 55."""
+    """List the squares of a red piece's area, ascending; 55 squares for a pawn."""
     if kind == PieceType.KING:
         return [9 * rank + file for rank in range(3) for file in (3, 4, 5)]
     if kind == PieceType.ADVISOR:

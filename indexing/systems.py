@@ -27,16 +27,17 @@ _seeking = threading.Lock()
 """Lock held during seek and read on systems without `os.pread`."""
 
 _M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
-"""Numbers of glibc's `mallopt` and Linux's `madvise`, for which Python has no names."""
+"""Constants of glibc's `mallopt` and Linux's `madvise` that Python does not define."""
 
 _MAPPED_FROM = 1 << 20
-"""Size in bytes from which numpy arrays get pages of their own."""
+"""Size in bytes from which numpy arrays get pages of their own, returned when they are freed."""
 
 
 def open_flags(*names: str) -> int:
-    """Return the `os.open` flags with these names, without `O_`; 0 for those that a system lacks.
+    """Return the `os.open` flags with these names, given without `O_`.
 
-    Adds O_BINARY, without which Windows translates line ends.
+    Flags that a system lacks are left out. Adds O_BINARY, without which Windows translates line
+    ends.
     """
     flags = 0
     for name in (*names, "BINARY"):
@@ -48,7 +49,7 @@ _OWN = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
 
 
 def require_regular(descriptor: int, path: Path) -> int:
-    """Return a descriptor of a regular file; else close it and raise `OSError`."""
+    """Return the descriptor if it is that of a regular file; else close it and raise `OSError`."""
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)
@@ -56,7 +57,10 @@ def require_regular(descriptor: int, path: Path) -> int:
 
 
 def open_own(path: Path, flags: int = 0) -> BinaryIO:
-    """Open or create a file of this program for writing; raises `OSError` if `path` is a link."""
+    """Open or create a file for writing that belongs to this program, such as a lock file.
+
+    Raises `OSError` if `path` is a link.
+    """
     try:
         descriptor = os.open(path, _OWN | flags, 0o666)
     except OSError as error:
@@ -90,9 +94,9 @@ class Room(NamedTuple):
     """Bytes that a process may still allocate; `sys.maxsize` without a limit."""
 
     addresses: int
-    """Under RLIMIT_AS (`ulimit -v`)."""
+    """Bytes left under RLIMIT_AS (`ulimit -v`)."""
     memory: int
-    """Under RLIMIT_DATA (`ulimit -d`)."""
+    """Bytes left under RLIMIT_DATA (`ulimit -d`)."""
 
 
 def room_left() -> Room:
@@ -123,8 +127,9 @@ def trim_process() -> None:
     """Return idle memory to the system, where possible; call again after loading kernels.
 
     The compiler's code pages, 30 MiB and more, are dropped and read again if needed. numpy's
-    temporary arrays get pages of their own from `_MAPPED_FROM` bytes on. Otherwise glibc raises
-    that threshold with each array that is freed, up to 32 MiB.
+    temporary arrays of `_MAPPED_FROM` bytes or more get pages of their own, which are returned when
+    an array is freed. Without this setting glibc raises the threshold with each freed array, up to
+    32 MiB.
     """
     import ctypes  # late: slow to load, and rarely needed
 

@@ -7,12 +7,17 @@
     outcomes    blocks of win-draw-loss files
     files       safe opening and atomic replacing of files; independent of tables
     schema      types and ranges of JSON in files
-    choosing    choice of the arrangement in which a side is smallest
-    writer, cache, blockfile       one file; `reader` of distances, `wdl` of outcomes
-    compression, repacking         compression of blocks; a finished table in a smaller file
+    choosing    choice of the order of slots with which a table compresses best
+    writer      writing a file
+    blockfile   reading a file, with a `cache` of blocks: `reader` of tables, `wdl` of outcomes
+    compression, repacking         zstd parameters; recompression of a finished table
     tablebase   probing directories of files; `batches` of boards; the `result` of a probe
-    certificates, proofs           certificates of proven files and of their supporting tables
+    certificates, proofs           certificate of a proven table; proof status of tables
     errors      errors of tables and probing
+
+A *slot* is the number of a position in the index. A *side* of a file has the codes of all slots
+with Red to move, or with Black to move. It is cut into *tiles*, and these into *blocks*
+(`tbgen.indexing.arrangement`). A *table* has distances, a *win-draw-loss file* outcomes alone.
 
 The package imports `tbgen.indexing` only, and never numba. It contains neither rules of movement
 nor the computation of values; legality and the values of moves are in `tbgen.play`.

@@ -27,7 +27,7 @@ Boards = NDArray[np.uint8]
 
 
 class Library(Protocol):
-    """Access to the open files of a material."""
+    """Interface that `BoardProber` needs: the open files of a material."""
 
     def table(self, material: Material | str) -> TableFile:
         """Return the open table of distances; raises `MissingTableError` if there is none."""
@@ -71,6 +71,8 @@ def look_up(
     """Yield groups of boards: their indices, the file with their values, and their codes.
 
     Boards of a material that needs no table are omitted: they are draws.
+
+    outcomes_alone : whether to read the win-draw-loss file of a material if present, not the table
     """
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)
@@ -98,9 +100,9 @@ def look_up(
 
 
 def _groups(codes: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.intp]]:
-    """Group the indices of boards with the same pieces.
+    """Return the indices of boards with the same pieces, one array for each set of pieces.
 
-    codes : (pieces of all boards,), board after board
+    codes : (pieces of all boards,), piece codes, board after board
     starts : (n,), index in `codes` of each board's first piece
     """
     if not len(starts):

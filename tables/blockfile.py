@@ -75,7 +75,7 @@ class BlockFile(Generic[Spec]):
     """
 
     _kind: ClassVar[type]
-    """Type of the header's spec, `TableSpec` or `WdlSpec`."""
+    """Type of the specification in the header: `TableSpec` or `WdlSpec`."""
 
     def __init__(
         self,
@@ -166,7 +166,9 @@ class BlockFile(Generic[Spec]):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """List the runs of one tile: for each run of leads its first slot, and its codes (n,).
+        """List the codes of one tile as runs: the first slot of each run, and its codes (n,).
+
+        A run is a range of consecutive slots that consists of whole leads.
 
         numbers_of : maps the distinct codes of each block to the numbers that replace them
         digests : inout, SHA-256 of the content of each block, b"" before its first read
@@ -220,7 +222,7 @@ class BlockFile(Generic[Spec]):
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
-        """Read the blocks without a digest, and verify them and the digest of the file.
+        """Read and verify the blocks whose digest is still b"", then verify the digest of the file.
 
         digests : inout, digest of each block, as written by `tile`
         """
@@ -333,7 +335,7 @@ class BlockFile(Generic[Spec]):
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """Decompress a block; one of more than `limit` bytes is rejected before allocation."""
+        """Decompress a block; one of more than `limit` bytes raises an error before allocation."""
         try:
             # The size that `decompress` allocates; `frame_content_size` gives 0 for skippable
             # frames. It is the largest integer for a frame without a stated size.
@@ -344,7 +346,7 @@ class BlockFile(Generic[Spec]):
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)
 
     def _decode(self, number: int, content: bytes) -> AnyBlock:
-        """Return the block with these bytes."""
+        """Check and wrap the bytes of a block before compression; raises `CorruptTableError`."""
         try:
             return self._coding.block(content, self._slots_in(number))
         except BlockError as error:

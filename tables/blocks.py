@@ -23,7 +23,9 @@ Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
 
 Encode = Callable[[Codes, int], bytes]
-"""`encode(codes, otherwise)`: bytes of a block before compression; called from any thread."""
+"""`encode(codes, otherwise)`: bytes of a block before compression. `otherwise` is the code for a
+block without any position. Called from any thread.
+"""
 
 NumbersOf = Callable[[Codes], Codes]
 """`numbers_of(codes)`: replacements of distinct codes (n,), in the same order."""
@@ -32,8 +34,8 @@ MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
 """Most bytes of a block before compression: a single probe unpacks at most this many."""
 BLOCK_SLOTS = 48600
-"""Slots per block, 540 rows of ninety squares. More would fit, but zstd needs 60 microseconds to
-unpack this many (docs/format.md).
+"""Slots per block, 540 rows of ninety squares. Larger blocks would be possible, but zstd already
+needs 60 microseconds to unpack a block of this size (docs/format.md).
 """
 _COUNT_BYTES = 2
 
@@ -50,8 +52,8 @@ def code_dtype(width: int) -> np.dtype[Any]:
 def fill(codes: Codes, otherwise: int) -> Codes:
     """Replace every 0 by the code before it, or at the start by the first other code.
 
-    A run compresses to almost nothing, and no code is added to the palette. A block without any
-    position is filled with `otherwise`.
+    Runs of one code compress to almost nothing, and no code is added to the palette. A block
+    without any position is filled with `otherwise`.
     """
     held = codes != 0
     first = int(held.argmax())
@@ -88,7 +90,7 @@ def encode_block(codes: Codes) -> bytes:
 
 
 def encode_filled(codes: Codes, otherwise: int) -> bytes:
-    """Return the bytes of a block of codes, 0 for slots without a position."""
+    """Return the bytes of a block of codes in which `fill` replaces each 0 (no position)."""
     return encode_block(fill(codes, otherwise))
 
 
@@ -106,13 +108,13 @@ def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Code
 
 
 def safe_slots(width: int) -> int:
-    """Most slots with which every block fits in `MAX_BLOCK_BYTES`, whatever its codes."""
+    """Return the largest number of slots with which every block fits in `MAX_BLOCK_BYTES`."""
     by_planes = (MAX_BLOCK_BYTES - _COUNT_BYTES) // width
     return min(by_planes, MAX_BLOCK_BYTES - _COUNT_BYTES - MAX_PALETTE * width)
 
 
 class Block:
-    """A decoded block, kept in the form that was compressed."""
+    """A decoded block; its codes stay in the form that was compressed, palette and indices."""
 
     __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "constant", "nbytes")
 
@@ -157,7 +159,11 @@ class Block:
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """Palette block as before compression; for planes, 0 (2 bytes) and the codes in order."""
+        """Bytes that `tbgen.probing.kernels` reads.
+
+        The palette form has the bytes before compression. A block of planes has 0 (2 bytes), then
+        its codes in order.
+        """
         if self._codes is None:
             return np.frombuffer(self._content, np.uint8)
         return np.concatenate([np.zeros(_COUNT_BYTES, np.uint8), self._codes.view(np.uint8)])

@@ -4,10 +4,10 @@
     KRNKR.wxf.dtm.proof.json   its certificate: these contents are right, if its premises are
 
 A certificate identifies contents by digests and tables by names, not paths. So it also holds in a
-copy of the directory. It has its table's time of modification, a cheap sign that the file has not
-been written since. This module reads, writes and checks one certificate (docs/format.md,
-"Certificates"); `proofs` follows chains of them, and `tbgen.verify` proves tables. Certificates
-are not signed: anyone who can change a table can forge one.
+copy of the directory. The certificate file gets the modification time of its table, a cheap sign
+that the table has not been written since. This module reads, writes and checks one certificate
+(docs/format.md, "Certificates"); `proofs` follows chains of them, and `tbgen.verify` proves tables.
+Certificates are not signed: anyone who can change a table can forge one.
 """
 
 from __future__ import annotations
@@ -134,10 +134,10 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
 
 
 def is_untouched(table: Path) -> bool:
-    """Return whether a table file has the time of modification of its certificate.
+    """Return whether a table file has the modification time of its certificate.
 
-    If so, it has been neither written nor replaced since its bytes were checked, unless its time
-    was set by hand or the disk has lost data.
+    If so, the table has been neither written nor replaced since its bytes were checked, unless its
+    time was set by hand or the disk has lost data.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns
@@ -145,7 +145,9 @@ def is_untouched(table: Path) -> bool:
 
 
 def renew_certificate(table: Path, modified: int) -> None:
-    """Set the time of a certificate after its table was checked again; raises `OSError`.
+    """Set the modification time of a certificate after its table was checked again.
+
+    Raises `OSError`.
 
     modified : as for `write_certificate`
     """
@@ -153,12 +155,15 @@ def renew_certificate(table: Path, modified: int) -> None:
 
 
 def metric_suffices(above: Metric, below: Metric) -> bool:
-    """Return whether a table may use a supporting table of metric `below`: DTM needs DTM."""
+    """Return whether a table of metric `above` may use a supporting table of metric `below`.
+
+    A DTM table needs DTM tables; a DTC table may use either.
+    """
     return above == Metric.DTC or below == Metric.DTM
 
 
 def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Return whether premises are the tables that `name` needs, one of each material."""
+    """Return whether premises are all supporting tables of `name`, one of each material."""
     needed = {child.name for child in name.material.supporting()}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set
@@ -190,4 +195,4 @@ _CERTIFICATE = schema.record(
         "seconds": schema.measure,
     },
 )
-"""Types and ranges of the stored members."""
+"""Types and ranges of the JSON members of a certificate."""

@@ -1,13 +1,17 @@
 """Choice of the arrangement in which a sample of a side's blocks compresses best.
 
-    a few blocks    all arrangements
-    more blocks     the best of them
+An *arrangement* is an order of the slots of one side (`tbgen.indexing.arrangement`). Two rounds
+compare them:
+
+    a few blocks    of each possible arrangement
+    more blocks     of the best few arrangements
 
 The sample is spread over all tiles, and over all places in a tile. Arrangements with the same
-order of leads are compared on the same tiles. Between the two orders tiles differ, and leads differ
-more than arrangements do. So sizes are divided by the size of the sampled leads, each compressed by
-itself. Threads share the blocks of a tile in a few lists each, since handing over a block takes
-about as long as packing it. The sample and the choice do not depend on the number of threads.
+order of leads are compared on the same tiles. There are two orders of leads, with different tiles,
+and leads differ more than arrangements do. So compressed sizes are divided by the size of the
+sampled leads, each compressed by itself. Threads share the blocks of a tile in a few lists each,
+since handing over a block takes about as long as packing it. The sample and the choice do not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -30,16 +34,18 @@ _ROUNDS = ((32, 3), (96, 1))
 """For each round, number of blocks in the sample, and number of arrangements to keep."""
 
 _LISTS_PER_THREAD = 4
-"""More than one, to balance the load of threads."""
+"""Number of lists of blocks per thread; more than one, to balance the load of threads."""
 
 _GOLDEN = (5**0.5 - 1) / 2
-"""Golden ratio: its multiples modulo 1 are evenly spread for any count."""
+"""Golden ratio; its multiples modulo 1 give evenly spread places of sampled blocks."""
 
 ReadTile = Callable[[BlockMap, int], Codes]
-"""Codes of a tile of the side, in file order of its leads."""
+"""`read(block_map, tile)`: codes of a tile of the side, in file order of its leads."""
 
 CompressedSizes = Callable[[list[Callable[[], Codes]]], list[int]]
-"""Compressed size of each block; worker threads call the functions that give the blocks."""
+"""Function that returns the compressed size of each block, in bytes. Blocks are given by functions
+that return their codes; worker threads call these.
+"""
 
 
 def choose_arrangement(
@@ -50,9 +56,9 @@ def choose_arrangement(
     tile_slots: int = TILE_SLOTS,
     threads: int = 1,
 ) -> Arrangement:
-    """Return the best arrangement of a side.
+    """Return the arrangement of a side with the smallest compressed size in the sample.
 
-    encode : returns the bytes to compress; called from any thread
+    encode : returns the bytes of a block before compression; called from any thread
     """
     compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
 
@@ -79,7 +85,10 @@ def choose_arrangement(
 def _compare(
     maps: list[BlockMap], read: ReadTile, compressed_sizes: CompressedSizes, blocks: int
 ) -> dict[Arrangement, float]:
-    """Return the size of each arrangement in a sample of `blocks` blocks, in comparable units."""
+    """Return the compressed size of each arrangement in a sample of `blocks` blocks.
+
+    Sizes are in bytes, or relative to the size of the sampled leads if orders of leads differ.
+    """
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
     # If the sample has all blocks, both orders have the same leads.
@@ -108,7 +117,10 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose tiles, and places of blocks in each; all blocks if there are at most `blocks`."""
+    """Return the places of the sampled blocks in each sampled tile, by number of the tile.
+
+    All blocks are sampled if there are at most `blocks`.
+    """
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:
         return {tile: list(range(len(block_map.blocks_of(tile)))) for tile in tiles}

@@ -1,8 +1,10 @@
 """Values, and the integer codes that encode them.
 
-A `Value` is the value of a position for the side to move. Planes of values in memory and in files
-hold *codes*. Codes are ordered by preference of the side to move (Fang, Hsu & Hsu 2002, section
-6.4), so that the best of several values is the largest code:
+A `Value` is the value of a position for the side to move: outcome, *order* and plies. Order 0 is
+decided by mate or conversion; orders 1, 2, ... are decided by the repetition rules, each order with
+the lower ones known (docs/values.md). Planes of values in memory and in files hold *codes*. Codes
+are ordered by preference of the side to move (Fang, Hsu & Hsu 2002, section 6.4), so that the best
+of several values is the largest code:
 
     0        no position: illegal, or a hole of the index
     1 ...    losses    order 0 first, the longer the better; then order 1, 2, ...: a loser
@@ -33,9 +35,9 @@ LONG_SPAN = 16383
 """Distances per order in wider codes for longer distances."""
 
 DIRECT_WIN = 255
-"""Number of a direct win by the rules, at any order: *WinByDirectCheckingIndefinitely* in Fang, Hsu
-& Hsu 2002, section 6.1. One ply before it is 254, their *LossByDirectCheckingIndefinitely*, and so
-on: *distance-to-check* counts down.
+"""Printed number (`Value.number`) of a direct win at any order: a win in 0 plies by the repetition
+rules. It is *WinByDirectCheckingIndefinitely* in Fang, Hsu & Hsu 2002, section 6.1. One ply before
+it is 254, their *LossByDirectCheckingIndefinitely*, and so on: *distance-to-check* counts down.
 """
 
 
@@ -99,7 +101,7 @@ class CodeSpace:
 
     @property
     def max_plies(self) -> int:
-        """Longest distance per order that both wins and losses can encode."""
+        """Longest distance per order that can be encoded both as a win and as a loss, in plies."""
         return 2 * self.span - 2
 
     @property
@@ -127,7 +129,7 @@ class CodeSpace:
         return 1 + rank if value.outcome == Outcome.LOSS else self.top - rank
 
     def decode(self, code: int) -> Value:
-        """Return the value of a code; raises `ValueError` for 0 and outside the code width."""
+        """Return the value of a code; raises `ValueError` for 0 and for codes above `top`."""
         if not 0 < code <= self.top:
             raise ValueError(f"{code} is no code of {self.width} bytes")
         if code == self.draw:

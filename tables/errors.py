@@ -51,7 +51,7 @@ class MissingTableError(TablebaseError, KeyError):
 class RulesMismatchError(TablebaseError):
     """Tables of several rule sets or metrics are present, and none was chosen.
 
-    `subject` is what is ambiguous, `present` the choices.
+    `subject` names the ambiguous choice, `present` lists the alternatives.
     """
 
     def __init__(self, subject: str, present: Sequence[str], remedy: str) -> None:

@@ -31,7 +31,7 @@ _NO_LINK = open_flags("NOFOLLOW")
 _TEMPORARY = re.compile(r"\.(.+)\.[0-9]+\.tmp", re.DOTALL)
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors that only writing raises, so they concern the file being written."""
+"""Error numbers that only writing raises. So the errors concern the file being written."""
 
 
 def open_to_read(path: Path, *, links: bool = True) -> int:
@@ -111,7 +111,7 @@ def _temporary_file(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make renames in a directory survive a power cut, if the file system supports it."""
+    """Flush renames in a directory to disk, if the file system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:
@@ -171,7 +171,7 @@ def _is_private(state: os.stat_result) -> bool:
 
 
 def remove_leftovers(directory: Path, names: Collection[str]) -> None:
-    """Remove temporary files for `names` whose writers have ended, so that no lock is held."""
+    """Remove the temporary files for `names` that are not locked: their writers have ended."""
     try:
         found = os.listdir(directory)
     except OSError:

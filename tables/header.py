@@ -36,7 +36,7 @@ bits.
 """
 
 LAST_VERSION = 3
-"""Newest format version that this reader supports."""
+"""Newest format version that this version of the program reads."""
 
 SIDES = 2
 
@@ -75,7 +75,7 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """Common part of the specifications of both kinds of file."""
+    """Common part of `TableSpec` and `WdlSpec`."""
 
     __slots__ = ()
 
@@ -98,7 +98,7 @@ class TableSpec(_Spec):
 
     @property
     def coding(self) -> CodeCoding:
-        """Encoding of blocks."""
+        """Encoding of codes as bytes of blocks."""
         return CodeCoding(self.codes.width)
 
     @property
@@ -146,7 +146,11 @@ Spec = TypeVar("Spec", TableSpec, WdlSpec)
 
 @dataclass(frozen=True)
 class Header(Generic[Spec]):
-    """Header of one file; pairs are (Red's, Black's). Both sides have tiles of one size."""
+    """Header of one file; pairs are (Red's, Black's). Tiles of both sides have the same size.
+
+    `blocks` are the numbers of blocks. `constants` are the codes of sides with one value
+    everywhere, which have no blocks; 0 for other sides.
+    """
 
     spec: Spec
     slots: int
@@ -262,7 +266,7 @@ class Header(Generic[Spec]):
         return header
 
     def _is_sound(self, file_size: int) -> bool:
-        """Return whether sizes and codes are possible, without allocating by stated sizes."""
+        """Return whether stated sizes and codes are possible, without allocating such sizes."""
         coding = self.spec.coding
         return (
             1 <= self.block_slots <= coding.max_slots

@@ -55,7 +55,7 @@ class Metric(StrEnum):
 
 
 class Option(IntFlag):
-    """Variants of the rules, as stored in files."""
+    """Bit flags for variants of the rules, as stored in files."""
 
     NONE = 0
     MINOR_CHASES = 1
@@ -94,7 +94,7 @@ class RuleSet:
 
     @property
     def choice(self) -> bool | None:
-        """`minor_chases` if the rules leave a choice, else None."""
+        """`minor_chases` under rules that leave this choice, else None."""
         open_choice = self.rules is not None and self.rules.leaves_minor_chases_open
         return self.minor_chases if open_choice else None
 
@@ -129,7 +129,7 @@ UNKNOWN_RULES = RuleSet(None)
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """Choice of rule sets with open parts: None admits any.
+    """Choice of rule sets; each part that is None admits any value.
 
     `rules`, `orders` and `minor_chases` are those of `RuleSet`, except that `orders` 0 means no
     limit.
@@ -159,7 +159,7 @@ class RuleChoice:
 _NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
 
 _WDL = "wdl"
-"""Replaces the metric in the name of a file of outcomes."""
+"""Part of a win-draw-loss file's name, in the place of the metric."""
 
 
 @dataclass(frozen=True, slots=True)

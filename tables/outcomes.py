@@ -31,14 +31,14 @@ BYTES = 3**SLOTS_PER_BYTE
 MAX_SLOTS = SLOTS_PER_BYTE * MAX_BLOCK_BYTES
 
 LOSS, DRAW, WIN = (int(outcome) + 2 for outcome in Outcome)
-"""Codes of outcomes."""
+"""Codes of the three outcomes."""
 
 _POWERS = tuple(3**k for k in range(SLOTS_PER_BYTE))
 _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uint8)
 """uint8 (243, 5): codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
 _ALL_DIGITS = sum(_POWERS)
-"""Byte of five draws; five losses are 0, five wins twice this."""
+"""Byte of five draws. The byte of five losses is 0, that of five wins twice this number."""
 _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """Codes of all outcomes, ascending."""
 
@@ -104,7 +104,7 @@ class OutcomeBlock:
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """Bytes of the block, five slots each; undefined if it was stored as one outcome."""
+        """Bytes of the block, five slots each; undefined for a block stored as a single outcome."""
         return np.frombuffer(self._content, np.uint8)
 
     def code(self, index: int) -> int:
@@ -164,11 +164,11 @@ class OutcomeCoding:
         return self.max_content(slots)
 
     def constant_content(self, code: int) -> bytes:
-        """Return the byte for a block of one outcome, which starts no other block."""
+        """Return the byte that stores a block of one outcome; no other block begins with it."""
         return bytes([BYTES + code])
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the outcome of a block whose slots all have one, else None."""
+        """Return the outcome of a block whose slots all have the same outcome, else None."""
         if len(content) == 1 and LOSS <= content[0] - BYTES <= WIN:
             return content[0] - BYTES
         return None

@@ -60,7 +60,7 @@ class Palette:
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return an encoder of numbers that gives the bytes of `encode` for their codes."""
+        """Return a variant of `encode` that takes numbers and returns the bytes of their codes."""
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))

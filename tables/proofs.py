@@ -102,7 +102,7 @@ class ProofStatus:
 
 @dataclass(frozen=True, slots=True)
 class _OwnStatus:
-    """Digest of a table, and its certificate if valid; else the reason."""
+    """Digest of a table, and its certificate; without a valid certificate None, and the reason."""
 
     digest: str
     certificate: Certificate | None
@@ -132,7 +132,10 @@ class Proofs:
         return ProofStatus(own.certificate, tuple(gaps))
 
     def _gaps_of(self, name: TableName) -> frozenset[Gap]:
-        """Return the gaps below a table with a valid certificate; captures form no cycles."""
+        """Return the gaps below a table with a valid certificate.
+
+        The recursion ends, because captures form no cycles.
+        """
         if name not in self._gaps:
             own = self._own_status(name)
             assert isinstance(own, _OwnStatus)
@@ -154,7 +157,7 @@ class Proofs:
         return self._gaps[name]
 
     def _own_status(self, name: TableName) -> _OwnStatus | TablebaseError | OSError:
-        """Return a table's own status, or the error of reading it, without tables below it."""
+        """Return a table's status without its supporting tables, or the error of reading it."""
         if name not in self._own_statuses:
             try:
                 self._own_statuses[name] = self._open(name)

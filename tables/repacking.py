@@ -68,7 +68,7 @@ def _write(
 
 
 def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
-    """Yield lists of the blocks of a file, in order; memory is bounded."""
+    """Yield the recompressed blocks of a file in lists, in order; few are in memory at a time."""
     blocks = sum(file.header.blocks)
     coding, compressor = file.header.spec.coding, Compressor(DENSE)
 

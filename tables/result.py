@@ -86,7 +86,7 @@ def require_index(material: Material) -> None:
 def _index_problem(material: Material) -> str | None:
     """Return the reason why a material has no index, or None.
 
-    Cached: computing it is slow for large materials, and each of their moves is probed.
+    Cached: computing it is slow for large materials, and move lists probe one position per move.
     """
     try:
         Layout.of(material)

@@ -25,7 +25,7 @@ _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 Check = Callable[[object], Any]
-"""Convert a value of the required kind; raises `SchemaError` for others."""
+"""Function that checks one JSON value and converts it; raises `SchemaError` for other kinds."""
 
 
 class SchemaError(ValueError):
@@ -87,7 +87,7 @@ def optional(check: Check) -> Check:
 
 
 def entries(value: object) -> tuple[Any, ...]:
-    """Check a list that `members` has already read as a tuple."""
+    """Check for a list that `members` has already read as a tuple; returns the tuple."""
     if not isinstance(value, tuple):
         raise SchemaError("no list")
     return value

@@ -195,10 +195,10 @@ class TableStatistics:
 
     @classmethod
     def from_text(cls, text: str) -> TableStatistics:
-        """Parse a `to_json` text; derived figures are not compared.
+        """Parse the text of a `to_json` object; derived figures are not compared.
 
         Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
-        inconsistent counts. `tbgen.verify` checks whether they are true.
+        inconsistent counts. `tbgen.verify` checks whether the counts are true.
         """
         found = schema.members(text, _LISTS)
         statistics: TableStatistics = _STATISTICS(
@@ -230,7 +230,7 @@ def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
 
 
 def _named(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of an entry, with sides and outcomes as words."""
+    """Return the fields of a statistics entry for JSON, with sides and outcomes as words."""
     return {
         name: each.name.lower() if isinstance(each, Side | Outcome) else each
         for name, each in fields
@@ -310,4 +310,4 @@ _STATISTICS = schema.record(
         **dict.fromkeys(_LISTS, schema.entries),
     },
 )
-"""Types and ranges of the stored members."""
+"""Types and ranges of the JSON members of stored statistics."""

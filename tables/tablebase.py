@@ -124,7 +124,7 @@ class Tablebase(BoardProber):
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Drop the files in `damaged`, and those that have been removed or replaced."""
+        """Drop the files at the paths `damaged`, and files that were removed or replaced."""
         with self._lock:
             for name, path in list(self._paths.items()):
                 file = self._open.get(name)
@@ -205,7 +205,7 @@ class Tablebase(BoardProber):
         return next(iter(self._present), self._asked)
 
     def _choose(self, material: Material) -> TableName:
-        """Return the table to use for a material."""
+        """Return the name of the table to use for a material."""
         if material in self._chosen:
             return self._chosen[material]
         rule_set = self._rule_set()
@@ -366,7 +366,7 @@ class Tablebase(BoardProber):
         ]
 
     def _armless(self, material: Material) -> ProbeResult:
-        """Return a draw: neither side has a piece that could win."""
+        """Return a draw, the result for a material in which neither side has an attacker."""
         try:
             rule_set = self.rule_set
         except RulesMismatchError:
@@ -376,7 +376,7 @@ class Tablebase(BoardProber):
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep win-draw-loss files unpacked in memory: those of some materials, or by default all.
+        """Keep the win-draw-loss files of some materials, by default of all, unpacked in memory.
 
         They take a fifth of a byte per slot, together at most `max_bytes`; files that do not fit
         are skipped. Returns the materials held. Raises like `wdl_file`, and errors of reading.
@@ -420,4 +420,4 @@ class Tablebase(BoardProber):
 
 
 def _no_checkpoint() -> None:
-    """Default of `Tablebase.checkpoint`: do nothing."""
+    """Default of `Tablebase.checkpoint`, which is called before each table is used: do nothing."""

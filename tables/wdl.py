@@ -32,7 +32,7 @@ BLOCK_SLOTS = 81_000
 """Slots per block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
 
 PACKED = Packing(block_slots=BLOCK_SLOTS, tile_slots=256 * BLOCK_SLOTS, compression=SMALLEST)
-"""Packing of outcomes: large tiles, in which more similar leads can be neighbours."""
+"""Packing of compressed outcomes. Tiles are large, so that similar leads become neighbours."""
 
 PLAIN = replace(PACKED, plain=True)
 """Packing of outcomes without compression."""
@@ -74,10 +74,10 @@ class WdlFacts:
 
     @classmethod
     def from_text(cls, text: str) -> WdlFacts:
-        """Parse a `to_json` text.
+        """Parse the text of a `to_json` object.
 
         Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
-        inconsistent counts. `tbgen.verify` checks whether they are true.
+        inconsistent counts. `tbgen.verify` checks whether the counts are true.
         """
         found = schema.members(text, {})
         facts: WdlFacts = _FACTS({name: found[name] for name in found.keys() & set(cls.__slots__)})
@@ -202,4 +202,4 @@ _FACTS = schema.record(
         "source": schema.record(Source, {"file": _file, "digest": schema.DIGEST}),
     },
 )
-"""Types and ranges of the stored members."""
+"""Types and ranges of the JSON members of the metadata."""

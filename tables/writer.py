@@ -52,14 +52,14 @@ first.
 """
 
 _BLOCKS_AT_ONCE = 4
-"""Blocks per task of a thread, to reduce the cost of handing over."""
+"""Blocks per task of a thread: several, because handing over a task has a cost."""
 
 _PER_THREAD = 2
-"""Most pending tasks per thread."""
+"""Largest number of pending tasks per thread."""
 
 
 class Metadata(Protocol):
-    """Metadata stored with a file."""
+    """Interface of the metadata stored with a file."""
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object."""
@@ -75,7 +75,7 @@ class Packing:
     """Slots per tile, unless one lead has more."""
     compression: Parameters = FAST
     plain: bool = False
-    """True if blocks are stored uncompressed, if the coding allows it."""
+    """Whether blocks are stored uncompressed; only codings with a `plain_length` allow it."""
 
 
 class PackedBlock(NamedTuple):
@@ -87,7 +87,7 @@ class PackedBlock(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes, coding: Coding, store: Callable[[bytes], bytes]) -> PackedBlock:
-        """Pack the bytes of a block; `store` compresses them."""
+        """Make a block to be written from its bytes before compression; `store` compresses them."""
         constant = coding.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)
@@ -155,7 +155,7 @@ def write_table(
 
 @dataclass(frozen=True)
 class _Job(Generic[Spec]):
-    """Settings for writing a file; `dtypes` and `encoders` are by side."""
+    """Settings for writing a file; `dtypes` and `encoders` have an entry for each side."""
 
     spec: Spec
     arrangements: tuple[Arrangement, Arrangement] | None
@@ -166,9 +166,9 @@ class _Job(Generic[Spec]):
     statistics: Callable[[], Metadata]
     threads: int
     spool_directory: Path | None
-    """Folder for a temporary file of Black's blocks, which are then packed before Red's: usually
-    they are the first to be too large, and all blocks before that are packed again. None if none
-    can be too large.
+    """Folder for a temporary file of Black's blocks, or None if no block can exceed 64 KiB. With a
+    folder, Black's blocks are packed before Red's: they are usually the first to be too large, and
+    then all blocks packed so far are packed again with fewer slots.
     """
 
     @property
@@ -179,7 +179,7 @@ class _Job(Generic[Spec]):
     def tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
         """Return a tile's codes, in file order of leads; valid until the next `source` call.
 
-        Raises `ValueError` for codes of another width or number.
+        Raises `ValueError` if `source` returns another dtype or another number of codes.
         """
         runs = block_map.runs(tile)
         if len(runs) == 1:
@@ -307,7 +307,7 @@ def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedB
 
 
 def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
-    """Return the arrangement of one side: the given one, or the best."""
+    """Return the arrangement of one side: that in `job`, or the best if `job` has none."""
     if job.arrangements is not None:
         return job.arrangements[side]
     return choose_arrangement(

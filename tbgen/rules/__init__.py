@@ -8,7 +8,8 @@
 
 All but `positions` are scalar functions over a board of ninety piece codes: one source for plain
 Python and for kernels. Nothing here imports numba. Values, tables and verdicts on repetitions
-(`tbgen.referee`) are outside this package.
+(`tbgen.referee`) are outside this package. A *pseudo-legal* move may leave the mover's king
+attacked.
 
 Parameters of kernels, unless a kernel says otherwise:
     board : Board (90,), piece codes; a `MutableBoard` is changed to try a move and then restored
@@ -21,7 +22,7 @@ Parameters of kernels, unless a kernel says otherwise:
     count : int, number of entries already written
     without_xray : bool, whether rooks and cannons protect only squares that they protect before the
         capture
-    chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
+    chase_rules : int64, bits of the rule set (`Chases.word` in `tbgen.indexing.rulesets`)
 """
 
 from tbgen.rules.positions import (

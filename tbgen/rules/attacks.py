@@ -65,11 +65,11 @@ def pieces_between(board: Board, source: int, target: int) -> int:
 
 @scalar
 def attacks(board: Board, source: int, target: int) -> bool:
-    """Return whether the piece on `source` could capture on `target`, its king's safety aside.
+    """Return whether the piece on `source` could capture on `target`.
 
-    The content of `target` does not matter: an attack on a piece of the same side protects it.
-    Legs, eyes, the cannon's mount, palace and river count. Facing kings do not attack each other
-    here (`kings_face`).
+    The safety of its own king is ignored, and so is the content of `target`: an attack on a piece
+    of the same side protects it. Legs, eyes, the cannon's mount, palace and river count. Facing
+    kings do not attack each other here (`kings_face`).
     """
     code = board[source]
     side, kind = piece_side(code), piece_kind(code)
@@ -107,7 +107,7 @@ def attacks(board: Board, source: int, target: int) -> bool:
 def is_attacked(board: Board, square: int, by_side: int) -> bool:
     """Return whether any piece of `by_side` attacks the square, in the sense of `attacks`.
 
-    Searches outward from the square: the cost does not grow with the number of pieces.
+    The search goes outward from the square: its cost does not grow with the number of pieces.
     """
     rank, file = square // 9, square % 9
     rook, cannon = piece_code(by_side, PieceType.ROOK), piece_code(by_side, PieceType.CANNON)
@@ -175,7 +175,7 @@ def kings_face(board: Board) -> bool:
 def in_check(board: Board, side: int) -> bool:
     """Return whether the side's king is attacked; facing kings count as check.
 
-    Facing kings never arise by a legal move. In a legal position this is check in the usual sense;
-    after a move it returns whether the mover's king is left in danger.
+    Facing kings never arise by a legal move, so in a legal position this is check in the usual
+    sense. After a pseudo-legal move of the side it means that the move is illegal.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

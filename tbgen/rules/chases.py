@@ -6,9 +6,9 @@
 
 Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
 after WXF 2018 and the articles of the Asian rules); Q is the attacker, V the victim, S the side
-of Q. The referee and the tables call these functions. They are scalar
-(`tbgen.indexing.scalar`); they try moves on the given board and restore it. Loops and levels of
-offence are in `tbgen.referee`.
+of Q. A *root* of V is a piece of V's side that can legally recapture after Q x V. The referee and
+the tables call these functions. They are scalar (`tbgen.indexing.scalar`); they try moves on the
+given board and restore it. Loops and levels of offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations
@@ -64,11 +64,10 @@ def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
 
 @scalar
 def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether Q x V is legal, an existing check on the king of Q's side aside (point 3).
+    """Return whether Q x V is legal, apart from a check that exists already (point 3).
 
-    An existing check is ignored: the capture is legal if no piece attacks that king afterwards that
-    did not attack it before. Without a check this is ordinary legality. The caller ensures that Q
-    attacks V.
+    The capture is legal if no piece attacks the king of S afterwards that did not attack it before.
+    Without an existing check this is ordinary legality. The caller ensures that Q attacks V.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -94,7 +93,7 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 
 @scalar
 def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
-    """Return whether, after Q x V, a piece of V's side can legally recapture (point 4b).
+    """Return whether V has a root: a piece that can legally recapture after Q x V (point 4b).
 
     With `without_xray` a rook or cannon counts only if it also protects V while Q is still on its
     own square (point 6).

@@ -1,6 +1,6 @@
 """Moves of a side, and legality of a move.
 
-    generate_moves    pseudo-legal moves, captures included, king's safety aside
+    generate_moves    pseudo-legal moves, captures included; they may leave the king attacked
     is_legal_move     pseudo-legal, and the mover's king is safe afterwards
 
 Scalar functions (`tbgen.indexing.scalar`): plain Python, and callable from kernels. `positions`
@@ -85,13 +85,13 @@ def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
 
 @scalar
 def _is_open_to(board: Board, side: int, square: int) -> bool:
-    """Return whether a square is empty or occupied by an opponent's piece."""
+    """Return whether a piece of a side may enter a square: empty, or with an opponent's piece."""
     return board[square] == EMPTY or piece_side(board[square]) != side
 
 
 @scalar
 def reaches(board: Board, source: int, target: int) -> bool:
-    """Return whether the piece on `source` moves to `target` pseudo-legally, or captures there."""
+    """Return whether the piece on `source` has the pseudo-legal move to `target`."""
     code = board[source]
     if not _is_open_to(board, piece_side(code), target):
         return False
