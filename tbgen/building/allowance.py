@@ -27,8 +27,9 @@ ROOT = Path("/")
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _GROUP_USAGES = ("memory.current", "memory.usage_in_bytes")
 _GROUP_FILES = ("total_inactive_file", "total_active_file"), ("inactive_file", "active_file")
-"""Entries of `memory.stat` that count pages of files. Version 1 has totals that include nested
-groups; version 2 has the second pair."""
+"""Names of the `memory.stat` entries that count cached file pages: (inactive, active). The first
+pair exists only in version 1, where it includes nested groups; version 2 uses the second pair.
+"""
 
 
 class Allowance(NamedTuple):
@@ -37,7 +38,7 @@ class Allowance(NamedTuple):
     memory: int
     """Bytes of memory."""
     limit: str
-    """Name of the tightest limit for messages: `free memory`, `the limit of the control group`."""
+    """Name of the tightest limit, for messages: `free memory`, `the limit of the control group`."""
     addresses: int
     """Bytes of address space, for memory and mapped files; `sys.maxsize` without a limit."""
 
@@ -47,7 +48,7 @@ class _Usage(NamedTuple):
 
     addresses: int
     memory: int
-    """Without pages of files, which can be dropped or are shared."""
+    """Resident memory without file pages, since these can be dropped or are shared."""
     data: int
     """Address space that counts towards RLIMIT_DATA."""
 
@@ -76,7 +77,7 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
 
 
 KERNELS_BYTES = 100 << 20
-"""Least memory of a process with compiled kernels; a small proof took 75 MiB."""
+"""Least memory for loading compiled kernels; the proof of a small table took 75 MiB."""
 
 
 def require_kernels_memory(asked: int) -> None:
@@ -150,7 +151,10 @@ def _membership(root: Path, controller: str) -> str:
 
 
 def _room(group: Path) -> int | None:
-    """Return the bytes left to a group, not counting cached files as used; None without a limit."""
+    """Return the bytes that a control group may still allocate; None without a limit.
+
+    Cached file pages count as free, since the system can drop them.
+    """
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]
     if not limits or not used:

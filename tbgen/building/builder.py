@@ -49,25 +49,29 @@ if TYPE_CHECKING:
     from tbgen.retrograde.solution import CountedPlanes
 
 MARGIN = 1.1
-"""Factor on the planned memory of a table, since `--memory` is a strict limit."""
+"""Safety factor for the planned memory of a table, since `--memory` is a strict limit."""
 
 _CODE_ADDRESSES = 512 << 20
 _THREAD_ADDRESSES = 72 << 20
-"""Address space beyond memory in use: 540 MiB were measured with two threads during compilation.
-Each thread has a stack, and an arena that its allocator may extend."""
+"""Address space that a build needs in addition to its arrays: `_CODE_ADDRESSES` for code, and
+`_THREAD_ADDRESSES` for the stack and allocator arena of each thread. 540 MiB were measured with two
+threads during compilation.
+"""
 
 ONE_COMPILER = 272 << 20
-"""Least memory for compiling kernels; 210 MiB were measured, plus the compiler's own code."""
+"""Minimum memory for compiling kernels in one process: 210 MiB were measured, plus the compiler's
+own code.
+"""
 
 COMPILERS_BYTES = 512 << 20
-"""Least memory for compiling kernels in two processes, which take 430 MiB together."""
+"""Minimum memory for compiling kernels in two processes at once, which take 430 MiB together."""
 
 
 _ON_DISK = "with its arrays on disk"
 
 
 class NotEnoughMemoryError(TablebaseError):
-    """Raised when a table does not fit, neither in memory nor with its arrays on disk.
+    """Raised when a build may not use enough memory, even with the table's arrays on disk.
 
     `needed` and `available` are bytes; `limit` is the name of the limit that sets `available`.
     """
@@ -75,7 +79,7 @@ class NotEnoughMemoryError(TablebaseError):
     def __init__(
         self, material: str, needed: int, available: int, limit: str, *, how: str = _ON_DISK
     ) -> None:
-        """Store the figures; `how` describes the method that needs the least memory."""
+        """Store the figures; `how` says how the build would run with `needed` bytes."""
         self.material = material
         self.needed = needed
         self.available = available
@@ -87,12 +91,13 @@ class NotEnoughMemoryError(TablebaseError):
 
 
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
-    """Return the least memory of a build in bytes, and the reason as text.
+    """Return the least memory of a build in bytes, and a clause that explains it.
 
-    This is the compiler's memory if kernels must be compiled and the table needs less.
+    This is the compiler's need, if it exceeds the table's and kernels are still to be compiled.
 
     least : bytes that the table takes at least
-    ordered : whether kernels for rule-decided orders are needed
+    available : bytes that the process may use
+    ordered : whether the table needs the kernels of orders 1 and above (repetition rules)
     """
     # Do not load the compiler for a table that does not fit anyway.
     loads = least <= available or usable_memory().memory >= ONE_COMPILER
@@ -107,18 +112,21 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Result of a task."""
+    """Result of a task: the table, and its cost if it was built now."""
 
     name: TableName
     size: int | None = None
     """Bytes of the file; None if the table was already finished."""
     seconds: float = 0.0
     resumed_at: tuple[int, int] | None = None
-    """Order and plies of the checkpoint that was resumed; None without one, or if not recorded."""
+    """Order and plies of the checkpoint from which the build resumed; None if it began anew.
+
+    Only workers (`collection.OneTable`) record this.
+    """
 
 
 def jobs_of(work: Sequence[Task]) -> list[Job]:
-    """Convert tasks to jobs, in order; each job needs those of its supporting tables."""
+    """Convert tasks to jobs, in order; the prerequisites of a job are its supporting tables."""
     return [
         Job(
             task.material.name,
@@ -133,10 +141,12 @@ class Progress(Protocol):
     """Receiver of reports on the progress of a build."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Called when a table begins, or is found finished."""
+        """Called when the build reaches a table; `finished` means that it exists and is kept."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Called during a phase of the current table; `settled` counts positions settled so far.
+        """Called during a phase of the current table.
+
+        settled : positions that were assigned a value since the last call
 
         The phase "resuming" begins from a checkpoint, and has its order and plies.
         """
@@ -163,7 +173,7 @@ class Builder:
     memory: int = 0
     force: bool = False
     meter: Meter = field(default_factory=Meter)
-    """Counter of the sweeps of all tables."""
+    """Counter of the sweeps over rows, summed over all tables."""
     state_seconds: float = STATE_SECONDS
 
     def task_runner(self, total: int) -> Callable[[Start], Built]:
@@ -279,7 +289,11 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Return the index of the first choice to try; those before a checkpoint's have failed."""
+        """Return the index in `choices` (metric and codes) at which to begin.
+
+        If a checkpoint exists for a later choice, an earlier build has already rejected those
+        before.
+        """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
             if number and state_path(self.directory, name).exists():
@@ -294,7 +308,10 @@ class Builder:
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
-        """Solve and write a table; return its bytes, and (wall, CPU) seconds before resuming."""
+        """Solve and write a table; return the bytes of its file.
+
+        Also return the (wall, CPU) seconds that were spent before the checkpoint it resumed from.
+        """
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
         from tbgen.retrograde.solution import CountedPlanes
@@ -355,7 +372,7 @@ class Builder:
 
     @contextlib.contextmanager
     def _lock(self, material: Material) -> Iterator[None]:
-        """Lock a table, and remove files that killed builds have left of it.
+        """Lock a table, and remove its temporary files that killed builds have left.
 
         Raises `BusyError` if another build has locked the table.
         """
@@ -376,7 +393,7 @@ class Builder:
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
-    """Return the statistics of a table, with positions that have its longest distances."""
+    """Return the statistics of a table; they include a position for each longest distance."""
     codes, layout = planes.solution.code_space, planes.solution.layout
     histograms = [planes.histogram(side) for side in Side]
     fens = {}

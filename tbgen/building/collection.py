@@ -41,7 +41,9 @@ IDLE_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 WORTH_SECONDS = 10.0
-"""Work up to which one process finishes before a second has loaded its kernels."""
+"""Estimated CPU seconds up to which one process is enough: it finishes before a second one has
+loaded its kernels.
+"""
 
 
 class SilentProgress:
@@ -114,12 +116,12 @@ class Collection:
 
     @cached_property
     def work(self) -> list[Task]:
-        """All requested tables and their supporting tables, in order."""
+        """Tasks of all requested tables and their supporting tables, in order."""
         return work_for(self.materials, self.metric, self.force)
 
     @cached_property
     def unfinished(self) -> list[Task]:
-        """Tables that were missing at the first access."""
+        """Tasks whose tables were missing when this property was first read."""
         return [task for task in self.work if not self._is_finished(task)]
 
     def _is_finished(self, task: Task) -> bool:
@@ -127,7 +129,7 @@ class Collection:
         return found is not None and not task.rebuild
 
     def planned(self, threads: int) -> list[PlannedTable]:
-        """Return the missing tables with their costs, planned once for each number of threads."""
+        """Return the missing tables with their estimated costs, cached by number of threads."""
         if threads not in self._plans:
             assert self.rule_set.rules is not None
             missing = {task.material for task in self.unfinished}
@@ -136,7 +138,7 @@ class Collection:
         return self._plans[threads]
 
     def jobs(self, threads: int, floor: int = 0) -> list[Job]:
-        """Return the missing tables as jobs with memory and seconds.
+        """Return the missing tables as jobs, with their estimated memory and CPU seconds.
 
         threads : number of threads that build one table
         floor : least bytes of memory that a job is given
@@ -167,10 +169,12 @@ class Collection:
         keep_going: bool,
         download: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
-        """Build missing tables by an executor of `OneTable`; check finished ones in this process.
+        """Build missing tables by an executor whose function is a `OneTable`.
 
-        jobs : the result of `jobs()`, with memory that the executor can give
-        download : copies built tables to this directory, if workers have another one
+        Finished tables are checked in this process.
+
+        jobs : the result of `jobs()`, with no more memory than the executor has
+        download : copies built tables to this directory, if workers write to another one
 
         Raises `InputError` if a built table is not in this directory afterwards.
         """
@@ -198,7 +202,7 @@ class Collection:
             )
 
     def one_table(self, cores: int) -> OneTable:
-        """Return the task that builds one table, with an absolute directory."""
+        """Return the function that workers call to build one table; its directory is absolute."""
         directory = Path(os.path.abspath(self.directory))
         return OneTable(directory, self.rule_set, cores, self.state_seconds)
 
@@ -216,7 +220,7 @@ class Shares:
 
 
 def shares(jobs: int, asked: int = 0) -> Shares:
-    """Return the shares of `jobs` processes, or of fewer if memory is short.
+    """Return the division of this machine among `jobs` processes, or fewer if memory is short.
 
     Each process must be able to compile kernels, and keeps its loaded kernels while it is idle.
 

@@ -1,11 +1,13 @@
-"""Estimates of the costs of tables, measured or learned from measured tables.
+"""Estimates of the costs of tables, learned from measured tables.
 
-    measured tables  ->  `Lesson`: features of the supporting tables, and the table's own traits
-    lessons          ->  `Law`: the difference between a table and its first guess
-    other tables     ->  traits by the law, bottom-up  ->  seconds, bytes
+    measured table  ->  `Traits`   size per placement, time relative to its rows, outcomes
+    supporting tables' traits  ->  a first guess of a table's traits, and its features
+    `Lesson`   a measured table: its features, and how far the first guess was wrong
+    `Law`      regression over lessons: predicts that difference from the features
+    other tables, bottom-up  ->  first guess + predicted difference  ->  seconds, bytes
 
-Finished tables in the directory improve the estimates. They give their own compression and
-outcomes, and the wall seconds of this machine per CPU second of the measurements.
+Finished tables in the directory improve the estimates by their size and outcomes, and give the
+wall seconds of this machine per CPU second of the measurements.
 docs/measurements/cost-estimates.md has the errors of the estimates.
 """
 
@@ -35,17 +37,20 @@ from tbgen.tables.reader import TableFile
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Least cost of a table that serves as a lesson; cheaper ones are dominated by constant costs."""
+"""Least cost of a table that serves as a lesson; constant costs dominate smaller tables."""
 
 COMMON, NEAR = 0.3, 0.4
-"""Prior standard deviations of the logarithm of a cost, shared by materials with similar armies:
-`COMMON` for any features, `NEAR` in addition for close ones."""
+"""Prior standard deviations of the logarithm of a cost, for parts that similar materials share:
+`COMMON` if their armies are similar, `NEAR` in addition if their other features are close, too.
+"""
 
 ATTACKERS, DEFENDERS = 1.4, 2.8
-"""Length scales of the kernel: differences in the number of pieces of a kind."""
+"""Length scales of the regression's kernel for piece counts: difference in the number of attackers
+or defenders of one kind at which two materials are no longer similar.
+"""
 
 REACH = 0.7
-"""Length scale of all other features, in their standard deviations."""
+"""Length scale of the kernel for all other features, in standard deviations of a feature."""
 
 SLOPES = 0.07
 """Prior standard deviation of the linear coefficients, per standard deviation of a feature."""
@@ -54,14 +59,17 @@ _WIDTHS = np.array(([ATTACKERS] * 4 + [DEFENDERS] * 2) * 2)
 
 
 class Law:
-    """Regression of five numbers on features: a linear part, and a part for similar armies.
+    """Regression of the five `Traits.numbers` on features: a linear part, and a local part.
 
-    Kernel ridge regression (a Gaussian process with the constants above as hyperparameters). Armies
-    are compared by piece counts, and all other features in standard deviations of the known cases.
+    Kernel ridge regression (a Gaussian process with the constants above as hyperparameters). The
+    local part depends on similar known cases. Piece counts are scaled by `ATTACKERS` and
+    `DEFENDERS`, all other features by their standard deviation over the known cases.
     """
 
     def __init__(self, features: Array, values: Array, noise: Array) -> None:
-        """Fit values (n, q) of n cases with features (n, f), whose last columns are the armies.
+        """Fit values (n, q) of n known cases with features (n, f).
+
+        The last twelve features are the piece counts of both armies.
 
         noise : (n, q), standard deviations of the values; infinite for a value to be ignored
         """
@@ -86,7 +94,7 @@ class Law:
             self._weights[taught, number] = np.linalg.solve(matrix, own - self._mean[number])
 
     def __call__(self, features: Array) -> Array:
-        """Return values (q,) of a case with features (f,), within the range of known values."""
+        """Return the values (q,) of a case with features (f,), within the range of known values."""
         covariance = self._covariance(self._scaled(features[None]))[0]
         values: Array = np.clip(self._mean + covariance @ self._weights, *self._limits)
         return values
@@ -107,7 +115,7 @@ class Law:
 
 
 def _squared_distances(a: Array, b: Array) -> Array:
-    """Return the squared distances (rows of a, rows of b) between rows."""
+    """Return the squared distances (rows of a, rows of b) between rows of two matrices."""
     squares = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None]
     distances: Array = np.maximum(squares - 2 * a @ b.T, 0)
     return distances
@@ -115,18 +123,18 @@ def _squared_distances(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A table with known traits whose supporting tables have known traits, too."""
+    """A measured table with measured supporting tables: features, and error of its first guess."""
 
     material: Material
     features: tuple[float, ...]
     differences: tuple[float, ...]
-    """Differences of `Traits.numbers` from the first guess."""
+    """`Traits.numbers` of the table minus its first guess."""
     noise: tuple[float, ...]
-    """Standard deviation of each difference; infinite for one to be ignored."""
+    """Standard deviation of each difference; infinite for a difference to be ignored."""
 
     @classmethod
     def of(cls, measured: Measured, support: Support, traits: Traits) -> Lesson:
-        """Return the lesson of a measured table; costs of small tables are ignored."""
+        """Return the lesson of a measured table; size or time are ignored if they are too small."""
         size, seconds = measured.file_bytes, measured.cpu_seconds
         of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
         of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
@@ -171,10 +179,10 @@ class Knowledge:
         return cls(traits, lessons)
 
     def law(self, defended: bool) -> Law | None:
-        """Return the law of materials with defenders or without; None without any lesson.
+        """Return the regression for materials with or without defenders; None without lessons.
 
-        All lessons determine the rate. Only lessons of the same kind determine the other numbers,
-        since a table with defenders resembles the one with a defender less.
+        The rate is learned from all lessons. The other numbers are learned only from lessons of the
+        same kind: removing a defender changes a table little, unlike removing an attacker.
         """
         if not self.lessons:
             return None
@@ -190,14 +198,17 @@ class Knowledge:
 
     @cached_property
     def lowest_rate(self) -> float:
-        """Lowest rate of any lesson: a bound for guesses that are based on guesses."""
+        """Lowest rate of any measured table whose time is not ignored; estimates are at least this.
+
+        Without a bound, errors would add up where estimates are based on other estimates.
+        """
         rates = [self.traits[each.material.name].rate for each in self.lessons
                  if each.noise[1] < math.inf]  # fmt: skip
         return min(rates, default=-math.inf)
 
     @cached_property
     def highest_density(self) -> float:
-        """Highest density of any lesson: a bound like `lowest_rate`."""
+        """Highest density of any lesson's table; it limits estimates as `lowest_rate` does."""
         densities = [self.traits[each.material.name].density for each in self.lessons]
         return max(densities, default=math.inf)
 
@@ -216,9 +227,10 @@ class Present:
 def present_tables(
     directory: Path, rules: Rules, measured: Container[str] = ()
 ) -> dict[str, Present]:
-    """Return the finished tables of a rule set (all orders) in a directory, by material.
+    """Return the finished tables of a rule set in a directory, by name of material.
 
-    Outcomes are read only from tables that are not in `measured`.
+    Tables with limited orders are not included. Outcomes are read only from tables that are not
+    in `measured`.
     """
     found = {}
     for path in directory.glob("*.xqt"):
@@ -241,7 +253,7 @@ def _outcomes(path: Path, name: TableName) -> Outcomes | None:
 
 
 class Estimates:
-    """Costs of tables of one rule set, given measurements and the finished tables."""
+    """Costs of tables of one rule set: known for measured and finished tables, else estimated."""
 
     def __init__(
         self, rules: Rules, measured: Measurements, present: Mapping[str, Present] | None = None
@@ -254,12 +266,12 @@ class Estimates:
 
     @cached_property
     def _knowledge(self) -> Knowledge:
-        """Knowledge of all measurements, computed for the first guessed table."""
+        """Traits and lessons of all measurements; computed only when a table must be estimated."""
         return Knowledge.of(self._measured.tables)
 
     @cached_property
     def _traits(self) -> dict[str, Traits]:
-        """Traits by name of material under `wxf`: measured ones, and those guessed so far."""
+        """Traits by name of material under `wxf`: measured ones, and those estimated so far."""
         return dict(self._knowledge.traits)
 
     def _traits_of(self, material: Material) -> Traits:
@@ -274,7 +286,7 @@ class Estimates:
         return self._traits[material.name]
 
     def _guess(self, material: Material) -> Traits:
-        """Return traits guessed from those of the supporting tables."""
+        """Return a table's traits, estimated from those of its supporting tables."""
         below = {child.name: self._traits_of(child) for child in material.supporting()}
         support = Support(material, below)
         defended = has_defenders(material)
@@ -302,7 +314,7 @@ class Estimates:
         return self._counted[material.name]
 
     def disk_bytes(self, material: Material) -> int:
-        """Return the bytes of the table's file."""
+        """Return the bytes of a table's file, estimated unless it is finished or measured."""
         if material.name in self._present:
             return self._present[material.name].file_bytes
         if material.name in self._measured.tables:
@@ -312,7 +324,7 @@ class Estimates:
         return round(size * self._measured.share(material, self._rules).file_bytes)
 
     def cpu_seconds(self, material: Material) -> float:
-        """Return CPU seconds on the machine of the measurements, without the program's start."""
+        """Return a build's CPU seconds on the machine of the measurements."""
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
         else:

@@ -37,12 +37,15 @@ class ExchangeError(OSError):
 
 @dataclass(frozen=True)
 class Exchange:
-    """A folder of tables at an address; can be pickled."""
+    """A folder at an address that machines use to exchange tables; can be pickled."""
 
     address: str
 
     def names(self) -> set[str]:
-        """Return the files at the address; raises `ExchangeError`, `InputError` if malformed."""
+        """Return the file names at the address.
+
+        Raises `ExchangeError`, and `InputError` for a malformed address.
+        """
         with self._opened() as (system, folder):
             system.makedirs(folder, exist_ok=True)
             try:
@@ -80,7 +83,7 @@ class Exchange:
     def get_finished(
         self, materials: Iterable[Material], directory: Path, rule_set: RuleSet
     ) -> None:
-        """Download the tables of some materials that a directory lacks."""
+        """Download the tables of some materials that the address has and a directory lacks."""
         there = self.names()
         directory.mkdir(parents=True, exist_ok=True)
         for name in _tables_of(materials, rule_set):
@@ -88,7 +91,7 @@ class Exchange:
                 self.get(name, directory)
 
     def synchronise(self, collection: Collection) -> None:
-        """Prepare a build: download finished tables, and upload needed tables of this directory."""
+        """Download finished tables before a build, then upload those that workers will need."""
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.rebuild]
         self.get_finished(wanted, directory, rule_set)
@@ -131,7 +134,7 @@ def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[Tab
 
 @dataclass(frozen=True)
 class RemoteTable:
-    """Task of a worker without a shared directory: download supporting tables, build, upload."""
+    """Function that workers without a shared directory call: download, build, upload a table."""
 
     table: OneTable
     exchange: Exchange

@@ -1,10 +1,10 @@
-"""Features of a material that are computed from its supporting tables.
+"""Features of a material, computed from its supporting tables, for estimates of its costs.
 
     captures  ->  `Traits` of the supporting tables  ->  features, and a first guess
 
-Losing a piece rarely increases a side's wins. A side's wins therefore lie between those after
-losing a piece and those after taking one. Where these differ widely, outcomes are mixed and the
-table is large. `estimate.py` learns the error of the first guess from measured tables.
+Losing a piece rarely increases a side's wins. The share of positions that a side wins therefore
+lies between the shares after losing a piece and after capturing one. Where these differ widely,
+outcomes are mixed and the table is large. `estimate` learns the errors of the first guess.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tbgen.indexing.squares import PieceType, Side
 from tbgen.tables.statistics import TableStatistics
 
 START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
-"""CPU seconds of any table, and per row of its index; `Traits.rate` is relative to their sum."""
+"""CPU seconds that any table takes, and that each row of its index adds, for `usual_seconds`."""
 
 LEAST_ENTROPY = 0.05
-"""Constant added to entropies before the logarithm, since that of a drawn table is 0."""
+"""Constant added to entropies before taking their logarithm; a drawn table has entropy 0."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Shares of a table's outcomes."""
+    """Outcomes of the positions of a table, as shares."""
 
     wins: tuple[float, float]
-    """Share of positions that the side to move wins, by army to move."""
+    """Share of positions that the side to move wins, with the first and the second army to move."""
     entropy: float
     """Entropy of the value of a position, in nats; the mean of both sides to move."""
 
@@ -49,20 +49,24 @@ class Traits:
     """Measured or estimated properties of a table."""
 
     density: float
-    """Logarithm of bytes per placement."""
+    """Natural logarithm of the file's bytes per placement."""
     rate: float
-    """Logarithm of the ratio of CPU seconds to `usual_seconds`."""
+    """Natural logarithm of CPU seconds divided by `usual_seconds`."""
     outcomes: Outcomes
 
     def numbers(self, stronger: int) -> tuple[float, ...]:
-        """Return density, rate, wins of army `stronger`, wins of the other, and log entropy."""
+        """Return the five numbers that are estimated.
+
+        These are density, rate, wins of the army with index `stronger`, wins of the other army, and
+        the logarithm of the entropy.
+        """
         wins, entropy = self.outcomes.wins, self.outcomes.entropy
         logarithm = math.log(LEAST_ENTROPY + entropy)
         return self.density, self.rate, wins[stronger], wins[1 - stronger], logarithm
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[float], stronger: int) -> Traits:
-        """Return the traits for `numbers`, the inverse of that method; wins are clipped to 0..1."""
+        """Return the traits that have these `numbers`; wins are clipped to 0..1."""
         density, rate, strong, weak, entropy = numbers
         wins = min(max(strong, 0.0), 1.0), min(max(weak, 0.0), 1.0)
         outcomes = Outcomes(
@@ -73,7 +77,11 @@ class Traits:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of a side's wins, after taking (`most`) and losing (`least`) a piece, and means."""
+    """Bounds of the share of positions that a side wins.
+
+    `most` and `taking` are the lowest and the mean share after capturing a piece; `least` and
+    `losing` are the highest and the mean share after losing one.
+    """
 
     most: float
     least: float
@@ -82,7 +90,7 @@ class Bounds:
 
     @property
     def middle(self) -> float:
-        """Return the mean of the bounds."""
+        """Return the mean of `most` and `least`."""
         return (self.most + self.least) / 2
 
 
@@ -96,7 +104,7 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """The supporting tables of a material; `traits` contains those of each, by name."""
+    """Supporting tables of a material, with their `traits` by name of material."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material
@@ -128,10 +136,11 @@ class Support:
         return Bounds(most, least, _mean(taking), _mean(losing))
 
     def first_guess(self) -> tuple[float, ...]:
-        """Return `Traits.numbers` as guessed from the supporting tables.
+        """Return `Traits.numbers` of the material, guessed from those of its supporting tables.
 
-        The rate is the maximum over all captures; density and entropy are maxima over captures of a
-        defender, or over all captures without one. Wins are the middle of their bounds.
+        The rate is the highest of any supporting table. Density and entropy are the highest of the
+        tables with a defender less, or of all tables if there are none. Wins are the middle of
+        their bounds.
         """
         found = self._by_capture
         nearest = [traits for (_, kind), traits in found.items() if not kind.is_attacker]
@@ -146,7 +155,7 @@ class Support:
         )
 
     def features(self) -> tuple[float, ...]:
-        """Return the features for estimating traits; those of the stronger army come first."""
+        """Return the features for estimating traits; features of the stronger army come first."""
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()
         strong, weak, armies = self.strong, self.weak, self.material.armies

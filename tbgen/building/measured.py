@@ -24,7 +24,7 @@ from tbgen.indexing.rulesets import Rules
 MEASURED = Path(__file__).with_name("measured.csv")
 
 CLOCK_SECONDS = 0.2
-"""Least CPU seconds of a table that is used to compare machines."""
+"""CPU seconds above which a table is used to compare the speed of machines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Measured:
     rules: str
     index_size: int
     placements: int
-    """Stored because counting placements takes longer than the rest of a plan."""
+    """Number of canonical placements; stored, since counting them takes long."""
     cpu_seconds: float
-    """Without starting the interpreter and loading kernels, as are wall seconds."""
+    """CPU seconds; like `wall_seconds`, without starting the interpreter and loading kernels."""
     wall_seconds: float
     peak_bytes: int
     """Peak resident memory of the whole process."""
@@ -50,7 +50,7 @@ class Measured:
 
     @property
     def outcomes(self) -> Outcomes:
-        """Shares of the table's outcomes."""
+        """Outcomes of the table's positions, as shares."""
         return Outcomes((self.first_wins, self.second_wins), self.entropy)
 
 
@@ -74,14 +74,14 @@ def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
 
 @dataclass(frozen=True)
 class Share:
-    """Cost of a table under other rules, relative to `wxf`."""
+    """Ratio of a table's cost under other rules to its cost under `wxf`."""
 
     seconds: float
     file_bytes: float
 
 
 def rooks_chase(material: Material) -> bool:
-    """Return whether both sides have rooks, and one more attacker: chases matter most there."""
+    """Return whether chases raise the cost most: rooks on both sides, and another attacker."""
     attackers = sum(sum(army.strength[:4]) for army in material.armies)
     return all(army.rooks for army in material.armies) and attackers > 2
 
@@ -93,13 +93,18 @@ class Measurements:
     tables: Mapping[str, Measured]
     """Measured costs under `wxf`, by name of material."""
     shares: Mapping[tuple[Rules, bool], Share]
-    """Median shares by rule set and `rooks_chase`, over tables that both sides can win."""
+    """Median cost ratios by (rule set, `rooks_chase`), over tables in which both sides have
+    attackers.
+    """
     wall_per_cpu: float
     """Wall seconds per CPU second, on the machine of the measurements."""
 
     @classmethod
     def of(cls, rows: Iterable[Measured]) -> Measurements:
-        """Return the measurements of rows, one of which must exceed `CLOCK_SECONDS` under `wxf`."""
+        """Return the figures computed from the rows of measured.csv.
+
+        At least one table under `wxf` must have taken more than `CLOCK_SECONDS`.
+        """
         listed = list(rows)
         tables = {row.material: row for row in listed if row.rules == Rules.WXF}
         ratios: dict[tuple[Rules, bool], list[Share]] = {}
@@ -117,7 +122,7 @@ class Measurements:
         return cls(tables, shares, median(row.wall_seconds / row.cpu_seconds for row in long))
 
     def share(self, material: Material, rules: Rules) -> Share:
-        """Return a material's cost relative to `wxf`; 1 if one side has no attacker."""
+        """Return a material's cost divided by that under `wxf`; 1 if a side has no attacker."""
         if not material.both_armed:
             return Share(1.0, 1.0)
         return self.shares.get((rules, rooks_chase(material)), Share(1.0, 1.0))

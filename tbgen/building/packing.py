@@ -90,7 +90,10 @@ def pack_closure(
 
 
 def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:
-    """Return whether a sound file derived from this table exists, packed or plain as requested."""
+    """Return whether an undamaged win-draw-loss file derived from this table exists.
+
+    Its blocks must be compressed, or uncompressed with `plain`.
+    """
     try:
         with WdlFile(path, name=name) as found:
             return found.facts.source.digest == file.header.digest.hex() and found.is_plain in (
@@ -102,7 +105,10 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
 
 
 def _counts(plane: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> SideCounts:
-    """Return the numbers of wins, draws and losses of a side."""
+    """Return the numbers of wins, draws and losses with one side to move.
+
+    plane : uint8 (slots,), outcome codes; 0 for slots without a position
+    """
     totals = np.zeros(WIN + 1, np.int64)
     # In chunks, since `numpy.bincount` makes 64-bit copies.
     for first in range(0, plane.size, 1 << 22):

@@ -23,7 +23,7 @@ from tbgen.retrograde.memory import code_spaces, memory_needed
 
 @dataclass(frozen=True)
 class PlannedTable:
-    """One table of a plan."""
+    """Size and estimated cost of one table of a plan."""
 
     material: Material
     index_size: int
@@ -36,7 +36,9 @@ class PlannedTable:
     cpu_seconds: float
     """CPU seconds on the machine of the measurements."""
     seconds: float
-    """Wall seconds, on this machine if it has built tables in the directory."""
+    """Estimated wall seconds: on this machine if `directory` has tables that it built, else on the
+    machine of the measurements.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ LONG_SECONDS = 24 * 3600
 """Seconds from which a build needs confirmation."""
 
 _ERROR = 2
-"""Factor by which estimates of disk may be wrong."""
+"""Factor by which the estimate of disk space may be too high."""
 
 _GIB = 1 << 30
 
@@ -29,7 +29,7 @@ _GIB = 1 << 30
 def require_room(
     planned: Sequence[PlannedTable], directory: Path, rules: Rules, memory: int, threads: int
 ) -> None:
-    """Reject a build on this machine that fits neither into memory nor on the disk.
+    """Reject a build that needs more memory or disk space than this machine has.
 
     planned : the tables to be built
     memory : requested bytes, 0 for free memory; threads : number of threads that build one table

@@ -49,7 +49,7 @@ class Share:
 
 
 def total(shares: list[Share]) -> Share:
-    """Add up all phases except compiling or loading kernels."""
+    """Return the sum of all phases, without the time for compiling or loading kernels."""
     whole = Share("all", 0)
     for share in shares:
         if share.phase != "compile":
@@ -79,25 +79,25 @@ class Profile:
         self._mark = self._now()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Called when a table begins, or is found finished."""
+        """Forget the shares of the previous table, and forward the report."""
         self._shares = {}
         self._progress.table(number, total, name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Charge the cost since the last report to the previous phase, and begin this one."""
+        """Add the cost since the last report to the previous phase, and begin this one."""
         self._charge()
         self._phase = (name, order)
         self._shares.setdefault(self._phase, Share(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Called when a table has been written."""
+        """Complete the shares of the table, and call `show`."""
         self._charge()
         self._progress.written(name, size, seconds)
         self._show(list(self._shares.values()))
 
     def _charge(self) -> None:
-        """Charge the cost since the last report to the current phase."""
+        """Add the cost since the last report to the current phase."""
         before, self._mark = self._mark, self._now()
         if self._shares:
             share = self._shares[self._phase]

@@ -40,17 +40,19 @@ MAX_ATTACKERS = 4
 """Limit of `--attackers`, with 17,883 materials."""
 
 MAX_PATTERN = 200
-"""Limit on the characters of a pattern; the longest name has 34, each may be a bracketed choice."""
+"""Limit on the characters of a pattern; the longest name has 34, each of which may be matched by a
+bracketed set of letters.
+"""
 
 MAX_FILE = 1 << 22
-"""Limit on the characters that are read of a list of materials."""
+"""Limit on the characters that are read from a file of materials (`@FILE`)."""
 
 _WILD = "*?["
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Limits of a set of materials; None for no limit."""
+    """Upper limits on the pieces of the materials in a set; None for no limit."""
 
     men: int | None = None
     """Most pieces on the board, including kings."""
@@ -82,7 +84,7 @@ class Bounds:
         return f"at most {' and '.join(limits)}"
 
     def admit(self, material: Material) -> bool:
-        """Return whether a material is within the limits."""
+        """Return whether a material satisfies the limits."""
         return (self.men is None or material.men <= self.men) and (
             self.attackers is None or material.attackers <= self.attackers
         )
@@ -92,10 +94,10 @@ NAMED: dict[str, Path | Bounds] = {
     "practical": Bounds(attackers=2),
     "table1": Path(__file__).with_name("table1.txt"),
 }
-"""Named sets: bounds, or a file with the materials and its source."""
+"""Named sets: bounds on men and attackers, or a file of materials, each with its source."""
 
 _Present = frozenset[Material] | None
-"""Materials among which patterns and sets choose; None for all."""
+"""Materials from which patterns and sets select; None for all materials."""
 
 
 def materials_of(
@@ -122,7 +124,7 @@ def materials_among(
     men: int | None = None,
     attackers: int | None = None,
 ) -> list[Material]:
-    """Return those of the present materials that words and bounds select; all without either.
+    """Return the materials among `present` that words and bounds select; all without either.
 
     A material that is named by itself is included even if it is not present.
     Raises like `materials_of`.

@@ -34,7 +34,7 @@ STATE_SECONDS = 300.0
 """Seconds between two checkpoints; a table that takes less has none."""
 
 COST = 1 / 40
-"""Largest share of the time spent on saving states; large states are saved less often."""
+"""Largest share of a build's time spent on saving checkpoints; large ones are saved less often."""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8
@@ -48,15 +48,15 @@ def state_path(directory: Path, name: TableName) -> Path:
 
 
 class StateFile:
-    """Stores the state of a build in a file; a `tbgen.retrograde.state.Checkpoint`.
+    """File that holds the checkpoint of a build; implements `tbgen.retrograde.state.Checkpoint`.
 
-    every : seconds between two states, `math.inf` for none
+    every : seconds between two checkpoints, `math.inf` for none
     """
 
     def __init__(
         self, directory: Path, spec: TableSpec, supporting: Iterable[TableFile], every: float
     ) -> None:
-        """Compute the identity of a table's state from its spec and supporting tables."""
+        """Compute the identity that a usable checkpoint of this table must have."""
         from tbgen.retrograde.state import program
 
         self.path = state_path(directory, spec.name)
@@ -95,7 +95,10 @@ class StateFile:
 
     @contextlib.contextmanager
     def errors_of_state(self) -> Iterator[None]:
-        """Context for solving: unexpected errors after resuming a state become `InputError`."""
+        """Context for solving a table after `load`.
+
+        If a checkpoint was loaded, unexpected errors are attributed to it, and become `InputError`.
+        """
         try:
             yield
         except (InputError, LimitExceededError, MemoryError, OSError, TablebaseError):
@@ -109,7 +112,7 @@ class StateFile:
             ) from error
 
     def _opened(self) -> BinaryIO | None:
-        """Open the state, positioned after its identity line; None without a usable one."""
+        """Open the file behind its identity line, after verifying it; None if not usable."""
         try:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:
@@ -123,7 +126,7 @@ class StateFile:
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
-        """Verify a state, and read its identity line; return its wall and CPU seconds, or None."""
+        """Verify checksum and identity; return the (wall, CPU) seconds spent, or None."""
         size = os.fstat(file.fileno()).st_size - _HASH_BYTES
         digest, rest = hashlib.sha256(), size
         while rest > 0 and (chunk := file.read(min(_READ_BYTES, rest))):

@@ -41,8 +41,9 @@ class Task:
 def work_for(materials: Iterable[Material], metric: Metric | None, force: bool) -> list[Task]:
     """Return the tasks of a build, in order.
 
-    metric : of the materials themselves, None for auto; those of supporting tables follow
-    force : whether to rebuild finished tables of the materials themselves, but no others
+    metric : required metric of the requested materials, None for any; it determines the metric of
+        supporting tables
+    force : whether to rebuild finished tables of the requested materials, but not supporting ones
     """
     asked = list(materials)
     wanted = {material.name for material in asked}

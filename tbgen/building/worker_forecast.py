@@ -2,7 +2,8 @@
 
     plan  ->  jobs  ->  simulation of the queue that builds them  ->  `WorkerForecast`
 
-A worker builds one table at a time, with one thread. Seconds are those of the plan.
+A worker builds one table at a time, with one thread. A job takes the table's wall seconds of the
+plan, divided by the wall seconds per CPU second of the measurements.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tbgen.scheduling.queue import Job
 from tbgen.scheduling.simulation import Simulation, simulate
 
 CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
-"""Memory classes of workers, in bytes; larger tables form a further class."""
+"""Upper bounds of the memory classes of workers, in bytes; larger tables form a further class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +25,10 @@ class MemoryClass:
     """The tables that need a worker of one memory class."""
 
     memory_bytes: int | None
-    """Upper bound; None for the class of larger tables."""
+    """Most bytes that a table of this class needs; None for the class of larger tables."""
     tables: int
     seconds: float
-    """Sum over the tables."""
+    """Sum of the seconds of these tables, each built by one thread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
     sources    sources of files: an address of a web server, or a directory
     fetching   download of a file from one of several sources: resumed, verified, then named
     known      known digests of tables, and comparison of tables with them
-    pace       end of connections that are too slow
+    pace       shutdown of connections that are too slow
     bundle     directory and archive of win-draw-loss files
 
 Sources are not trusted. Only files with names of tables are fetched, up to the size in the index;

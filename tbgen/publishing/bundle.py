@@ -46,11 +46,14 @@ whatever is in this folder, for any purpose and without any condition. There is 
 """
 
 _STAMP = (1980, 1, 1, 0, 0, 0)
-"""Earliest time that a ZIP archive can store."""
+"""Date and time of all members of the archive: the earliest that a ZIP archive can store."""
 
 
 def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -> Path:
-    """Write the other files of a bundle beside win-draw-loss files; return the archive's path."""
+    """Add the index, checksums, texts and archive to a directory of win-draw-loss files.
+
+    `names` are the win-draw-loss files. Returns the path of the archive.
+    """
     names = sorted(names, key=lambda name: (name.material.men, name.filename))
     men = max((name.material.men for name in names), default=0)
     rows = [_row(directory / name.filename) for name in names]

@@ -28,11 +28,11 @@ INDEX_SECONDS = 300.0
 Answer = TypeVar("Answer")
 
 Report = Callable[[int], object]
-"""Progress callback, called with the number of bytes present so far."""
+"""Progress callback of a download, called with the number of bytes of the file so far."""
 
 
 class FetchError(SourceError):
-    """Raised if no source has the file as listed; `strerror` has the reason of each source.
+    """Raised if no source has the file as listed; `strerror` has the reason for each source.
 
     `hint` suggests a remedy.
     """
@@ -54,7 +54,10 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
 
 
 def _first_answer(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
-    """Return the first result of `ask`; raises `FetchError` with the reasons of all sources."""
+    """Return the result of `ask(source)` for the first source that does not raise `SourceError`.
+
+    Raises `FetchError` with the reasons of all sources if all fail.
+    """
     reasons = []
     for source in sources:
         try:
@@ -67,10 +70,10 @@ def _first_answer(sources: Sequence[Source], ask: Callable[[Source], Answer], hi
 def fetch(
     entry: Entry, sources: Sequence[Source], directory: Path, report: Report = lambda count: None
 ) -> bool:
-    """Download a file, unless it exists with the listed hash; return whether it was downloaded.
+    """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
-    Raises `FetchError` if it exists with another hash, or if no source provides it,
-    `BlockingIOError` if a build or another download has locked the table, and `OSError`.
+    Raises `FetchError` if a file of that name has another hash, or if no source provides it;
+    `BlockingIOError` if a build or another download has locked the table; and `OSError`.
     """
     path = directory / entry.file
     table = entry.table
@@ -90,9 +93,10 @@ def fetch(
 
 
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
-    """Complete a partial file from one source; raises `SourceError` if its hash is wrong.
+    """Download the missing end of a partial file from one source, and verify the file.
 
-    If bytes from an earlier download may be wrong, the whole file is downloaded once more.
+    A wrong hash may be due to bytes of earlier downloads, even from other sources. Then the whole
+    file is downloaded once more. Raises `SourceError` if its hash is wrong again.
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:
@@ -123,14 +127,14 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
 
 
 def _emptied(part: BinaryIO) -> int:
-    """Truncate a partial file; return its size, 0."""
+    """Truncate a partial file to 0 bytes, and return 0."""
     part.seek(0)
     part.truncate()
     return 0
 
 
 def _read(stream: Stream, most: int) -> bytes:
-    """Read up to `most` bytes, in several reads if need be."""
+    """Read a stream up to its end or `most` bytes."""
     found = bytearray()
     while len(found) < most and (chunk := stream.read(min(CHUNK, most - len(found)))):
         found += chunk

@@ -36,31 +36,31 @@ FORMAT = 1
 
 
 class BadIndexError(InputError):
-    """Raised for a text that is no index, or lists a file with a name of no table."""
+    """Raised for a text that is no index, and for an index with a file name that is no table's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file that can be downloaded."""
+    """A file listed in an index."""
 
     file: str
     bytes: int
     sha256: str
     digest: str | None = None
-    """Digest of a table; None for a certificate."""
+    """Digest of a table's values, arrangement and statistics; None for a certificate."""
     values: str | None = None
     """Digest of the table's values alone; None if it was not computed."""
 
     @property
     def table(self) -> TableName:
-        """The table of the file, or of the certificate."""
+        """Name of the table that the file contains, or that the certificate is about."""
         found = table_of(self.file)
         assert found is not None, "the names of an index are those of tables"
         return found
 
 
 def table_of(file: str) -> TableName | None:
-    """Return the table to which a file name belongs; None for any other name."""
+    """Return the name of the table in a file, or of a certificate's table; None for other files."""
     if file.endswith(PROOF_SUFFIX):
         return TableName.parse(file.removesuffix(PROOF_SUFFIX) + SUFFIX)
     return TableName.parse(file)
@@ -109,7 +109,7 @@ def pack_all_densely(
     threads: int = 1,
     only: Container[Material] | None = None,
 ) -> None:
-    """Recompress the tables of a directory as densely as possible, except symbolic links.
+    """Recompress the tables of a directory as densely as possible; symbolic links are skipped.
 
     report : called with the name of each table and its progress
     only : materials whose tables are packed; None for all
@@ -129,7 +129,7 @@ def pack_all_densely(
 
 
 def _is_among(only: Container[Material] | None, name: TableName) -> bool:
-    """Return whether a table's material is among some materials; True without any."""
+    """Return whether a table's material is in the container `only`; True if that is None."""
     return only is None or name.material in only
 
 
@@ -156,7 +156,7 @@ def read_index_file(path: Path) -> list[Entry]:
 
 
 def decoded(data: bytes, source: object) -> str:
-    """Return the text of an index; raises `BadIndexError` for more than `MAX_INDEX` bytes."""
+    """Decode the bytes of an index; raises `BadIndexError` for more than `MAX_INDEX` bytes."""
     if len(data) > MAX_INDEX:
         raise BadIndexError(
             f"the index of {source} has more than {MAX_INDEX >> 20} MiB",

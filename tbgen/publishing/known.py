@@ -29,7 +29,7 @@ _COLUMNS = ("file", "digest", "values")
 
 
 class Digests(NamedTuple):
-    """Digests of the contents of a table, as hexadecimal digits."""
+    """The two digests of a table, as hexadecimal digits."""
 
     digest: str
     """Digest of values, arrangement and statistics, as stored in the header."""
@@ -47,7 +47,10 @@ class Standing(StrEnum):
 
 
 def read_known(path: Path = KNOWN) -> dict[str, Digests]:
-    """Return the digests of a list by file name; raises `OSError`, and `InputError` for no list."""
+    """Read a list of known digests; return them by file name.
+
+    Raises `OSError`, and `InputError` if the file is no such list.
+    """
     with os.fdopen(open_to_read(path), "r", encoding="utf-8", newline="") as file:
         try:
             head, *rows = csv.reader(file, strict=True)
@@ -64,14 +67,17 @@ def read_known(path: Path = KNOWN) -> dict[str, Digests]:
 
 
 def write_known(path: Path, digests: Iterable[tuple[str, Digests]]) -> None:
-    """Write a list, sorted by file name; raises `OSError`."""
+    """Write a list of known digests, sorted by file name; raises `OSError`."""
     lines = [",".join(_COLUMNS), *(",".join((file, *found)) for file, found in sorted(digests))]
     with replacing(path) as out:
         out.write(("\n".join(lines) + "\n").encode("ascii"))
 
 
 def standing(file: str, found: Digests, known: Mapping[str, Digests]) -> Standing:
-    """Return the result of comparing the table of a file name with a list."""
+    """Return the result of comparing a table's digests with a list.
+
+    file : file name of the table; found : its digests; known : the list
+    """
     if file not in known:
         return Standing.UNKNOWN
     if found.values != known[file].values:

@@ -1,9 +1,9 @@
-"""End of connections that are too slow, from connecting to the last byte.
+"""Shutdown of connections that are too slow, from connecting to the last byte.
 
     Watch      counter of received bytes, and a thread that shuts the connection down
 
-A server that sends a byte now and then prevents timeouts of single reads, in TLS handshakes,
-headers and contents. So another thread shuts down connections below a minimal rate of bytes.
+A slow server that sends a byte now and then never causes the timeout of a single read, in TLS
+handshakes, headers and contents. So another thread shuts down connections below a minimal rate.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from collections.abc import Iterator
 from typing import Any
 
 WINDOW_SECONDS = 60.0
-"""Interval over which the rate is measured; the first includes the headers."""
+"""Interval over which the rate is measured; the first one includes connecting and headers."""
 
 LEAST_RATE = 8192
 """Minimal rate in bytes per second."""
 
 
 class Watch:
-    """Shuts down connections that are too slow, or exceed a time limit in seconds."""
+    """Counter of received bytes that shuts connections down if they are too slow.
+
+    seconds : time limit for the whole transfer
+    """
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.received = 0
@@ -51,7 +54,7 @@ class Watch:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Add a connection to those that are watched."""
+        """Add the socket of a connection to those that are watched."""
         # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
@@ -78,7 +81,7 @@ class Watch:
     def connection(
         self, kind: type[http.client.HTTPConnection], host: str, **options: Any
     ) -> http.client.HTTPConnection:
-        """Return a connection of a class, watched from the beginning."""
+        """Return a new HTTP or HTTPS connection (`kind`) to a host, watched from connecting on."""
         made = (_Secure if issubclass(kind, http.client.HTTPSConnection) else _Plain)(
             host, **options
         )
@@ -98,4 +101,4 @@ class _Plain(http.client.HTTPConnection):
 
 
 class _Secure(http.client.HTTPSConnection, _Plain):
-    """HTTPS connection that is watched; `_Plain.connect` connects it before the TLS handshake."""
+    """HTTPS connection that is watched, from before the TLS handshake."""

@@ -31,7 +31,7 @@ TIMEOUT_SECONDS = 30.0
 """Time limit for a single read from a server."""
 
 _RANGE = re.compile(r"bytes (\d{1,19})-\d{1,19}/(?:\d{1,19}|\*)", re.ASCII)
-"""Pattern of a `Content-Range` header; Python rejects integers of thousands of digits."""
+"""Pattern of a `Content-Range` header; it limits digits, since `int` rejects thousands of them."""
 
 
 class SourceError(OSError):
@@ -39,7 +39,7 @@ class SourceError(OSError):
 
 
 class Stream:
-    """Stream of bytes that raises `SourceError` for all errors."""
+    """Stream of a file from a source; all errors become `SourceError`, and bytes are counted."""
 
     def __init__(
         self, stream: BufferedReader | http.client.HTTPResponse, what: str, watch: Watch
@@ -49,7 +49,7 @@ class Stream:
         self._watch = watch
 
     def read(self, most: int) -> bytes:
-        """Read at most `most` bytes; empty at the end."""
+        """Read up to `most` bytes, possibly fewer; return no bytes at the end."""
         with _source_errors(self._what, self._watch):
             found = self._stream.read1(most)
             if self._watch.reason and not found:
@@ -85,9 +85,9 @@ class DirectorySource:
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """Yield a stream of a file from an offset, and the offset; `seconds` is ignored.
+        """Open a file, and yield a stream that begins at `offset`, and the offset.
 
-        Raises `SourceError`, also while bytes are read.
+        `seconds` is ignored. Raises `SourceError`, also while the stream is read.
         """
         what, watch = f"{self}/{file}", Watch()
         with _source_errors(what, watch):
@@ -98,14 +98,14 @@ class DirectorySource:
 
 
 class _Watched(urllib.request.AbstractHTTPHandler):
-    """Handler whose connections are watched by `watch`, which is set for each request."""
+    """Handler of urllib that opens connections with `watch`, which is set for each request."""
 
     watch: Watch
 
     def do_open(
         self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any
     ) -> http.client.HTTPResponse:
-        """Open a watched connection."""
+        """Send a request through a connection that is watched."""
         connect: Any = partial(self.watch.connection, http_class)
         return super().do_open(connect, req, **http_conn_args)
 
@@ -140,10 +140,11 @@ class WebSource:
     def reading(
         self, file: str, offset: int, seconds: float = math.inf
     ) -> Iterator[tuple[Stream, int]]:
-        """Yield a stream of a file from an offset, and the offset: 0 if the server ignores ranges.
+        """Request a file, and yield a stream and the offset at which it begins.
 
-        Raises `SourceError`, also while bytes are read. A download that takes more than `seconds`,
-        or is too slow (`pace`), is an error, too.
+        The stream begins at `offset`, or at 0 if the server ignores ranges. Raises `SourceError`,
+        also while the stream is read, and if that takes more than `seconds` or is too slow
+        (`pace`).
         """
         watch = Watch(seconds)
         for handler in self._watched:
@@ -155,7 +156,7 @@ class WebSource:
     def _answered(
         self, file: str, offset: int, watch: Watch
     ) -> Iterator[tuple[http.client.HTTPResponse, str, int]]:
-        """Yield the server's response, its address, and the offset of its first byte."""
+        """Request a file from `offset` on; yield the response, the address, and where it begins."""
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:
@@ -173,7 +174,7 @@ class WebSource:
 
 
 Source = DirectorySource | WebSource
-"""Source of files by name."""
+"""Any source from which `reading` opens a file by its name."""
 
 
 def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:

@@ -10,7 +10,10 @@
     forecast     remaining time of a run, from its progress
     attempt      results and errors in a form that passes between processes
 
-A job has a key, the keys of its prerequisites, bytes and seconds. Only the callable that an
-executor is given depends on a job's work. An executor returns futures of `concurrent.futures`. This
-package is independent of tables: builds and proofs use one queue.
+A job has a key, the keys of its prerequisites, and estimates of its memory (bytes) and time
+(seconds). An executor calls one function for all jobs, and returns futures of `concurrent.futures`.
+Only that function knows what a job does, so builds and proofs of tables use the same queue.
+
+*Lost* jobs are those whose worker has ended without an answer. Jobs that another process is doing
+are *set aside*, and retried soon.
 """

@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Attempt:
-    """Result or error of a call; can be pickled if its parts can."""
+    """Result or error of a call; can be pickled if the result or the error's parts can."""
 
     value: Any = None
     error: tuple[type[Exception], tuple[Any, ...], dict[str, Any]] | None = None
@@ -32,7 +32,10 @@ class Attempt:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> Attempt:
-    """Call a function; exceptions are returned, but not `KeyboardInterrupt` or `SystemExit`."""
+    """Call a function, and return its result or exception as an `Attempt`.
+
+    `KeyboardInterrupt` and `SystemExit` are raised.
+    """
     try:
         return Attempt(function(*arguments))
     except Exception as error:

@@ -38,7 +38,7 @@ _WORKERS_SECONDS = 60
 """Time limits for connecting to a scheduler, and then for its first worker."""
 
 _PATIENCE_SECONDS = 900
-"""Time limit for a lost scheduler to be replaced."""
+"""Time limit for reconnecting after the scheduler was lost, until a new one is started."""
 
 _LOOK_SECONDS = 3.0
 """Interval between two checks of the connection while jobs run."""
@@ -60,11 +60,11 @@ _NO_PAGES: dict[str, list[str]] = {
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
 _SCHEDULER = re.compile(r"([a-z]+://)?[^/\s]+:[0-9]{1,5}/?", re.ASCII)
-"""Pattern of addresses; for other texts dask would try to connect for 20 seconds."""
+"""Pattern of a scheduler's address; dask would try for 20 seconds to connect to other texts."""
 
 
 class Cluster(Executor):
-    """Runs `function(start)` on workers of dask; use as a `with` block.
+    """Executor that calls `function(start)` on workers of dask; use as a `with` block.
 
     address : of a scheduler, or `local:N`
     memory : bytes that the workers of a local cluster share; other workers declare theirs
@@ -113,7 +113,7 @@ class Cluster(Executor):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Disconnect, and end a local cluster; jobs that run elsewhere finish."""
+        """Disconnect; a local cluster ends, other clusters finish their running jobs."""
         self._opened.close()
 
     def workers(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Submit a job to the scheduler; wait for a new scheduler if it is lost."""
+        """Submit a job to the scheduler; if the scheduler is lost, connect to a new one first."""
         if self._client.status != "running":
             self._connect_again()
         self._submitted += 1
@@ -138,7 +138,11 @@ class Cluster(Executor):
         return local
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Wait like any executor; if the scheduler is lost, all jobs are set aside."""
+        """Wait until a future is done, or `timeout` seconds; return the futures that are done.
+
+        If the scheduler is lost, all futures get a `PostponedError`, so that their jobs are
+        retried.
+        """
         patience = _LOOK_SECONDS if timeout is None else min(timeout, _LOOK_SECONDS)
         done = super().wait(futures, patience)
         if not done and self._client.status != "running":
@@ -148,7 +152,7 @@ class Cluster(Executor):
         return done
 
     def _connect_again(self) -> None:
-        """Connect to a new scheduler at the same address; raises the error of the last attempt."""
+        """Connect to a new scheduler at the same address; raises `OSError` after a time limit."""
         self._close()
         deadline = self.now() + _PATIENCE_SECONDS
         while True:
@@ -165,7 +169,7 @@ class Cluster(Executor):
             self._client.close()
 
     def _most_memory(self) -> int:
-        """Return the bytes that the largest worker has for jobs."""
+        """Return the most bytes that any worker declares; raises `InputError` if none does."""
         declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
         if not any(declared):
             raise InputError(
@@ -179,7 +183,7 @@ _GONE = "the scheduler was lost"
 
 
 def _connected(address: str, security: Any) -> Any:
-    """Return a client of a scheduler that has workers; raises `OSError`, also after a time limit.
+    """Return a client of a scheduler that has workers; raises `OSError` after a time limit.
 
     security : certificate of a local cluster; None for dask's own settings
     """
@@ -195,7 +199,7 @@ def _connected(address: str, security: Any) -> Any:
 
 
 def _complete(local: Future[Any], remote: Any) -> None:
-    """Complete a future of this process from a finished future of dask."""
+    """Set the result or error of a local future from a finished future of dask."""
     if remote.status == "cancelled":
         _end(local, PostponedError(_GONE))
         return
@@ -209,13 +213,13 @@ def _complete(local: Future[Any], remote: Any) -> None:
 
 
 def _end(future: Future[Any], error: Exception) -> None:
-    """Set the error of a future, unless it is done already: a loss may be detected twice."""
+    """Set the error of a future; do nothing if it is done, as two threads may detect a loss."""
     with contextlib.suppress(InvalidStateError):
         future.set_exception(error)
 
 
 def _quiet() -> Any:
-    """Silence the log of the scheduler in this process."""
+    """Apply settings that reduce dask's work and logs, until the returned context ends."""
     import dask
 
     return dask.config.set({**_QUIET, **_NO_PAGES})
@@ -243,7 +247,7 @@ def _local_cluster(address: str, memory: int) -> Any:
 
 
 def _temporary_security() -> Any:
-    """Create a key and a certificate for this build, in files that only this user can read."""
+    """Create a key and a certificate for a local cluster; only this user can read them."""
     try:
         return _distributed().Security.temporary()
     except ImportError:

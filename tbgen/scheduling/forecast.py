@@ -16,20 +16,22 @@ from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.scheduling.simulation import simulate
 
 _LEAST_SHARE = 0.02
-"""Share of the total work that must be finished before the slowdown is computed."""
+"""Share of the total work that must be finished before the slowdown is measured."""
 
 _OVERDUE_SHARE = 0.1
-"""Remaining time of an overdue job, as a share of its time so far."""
+"""Remaining time that is assumed for a job that exceeds its estimate, as a share of its time so
+far.
+"""
 
 
 class Forecast(Observer):
-    """Estimate of the seconds that a run still takes, from its events."""
+    """Observer of a run that estimates its remaining seconds."""
 
     def __init__(
         self, jobs: Iterable[Job], slots: int, memory: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """Store the remaining jobs, each with seconds, and the resources."""
+        """Store the jobs, with their estimated seconds, and the slots and memory of the run."""
         self._left = {job.key: job for job in jobs}
         self._slots, self._memory, self._clock = slots, memory, clock
         self._running: dict[str, float] = {}
@@ -42,7 +44,7 @@ class Forecast(Observer):
         self._running[start.job.key] = self._clock()
 
     def finished(self, start: Start, result: Any) -> None:
-        """Record that a job is done."""
+        """Record that a job is done, and takes no further time."""
         self._ended(start)
         self._left.pop(start.job.key, None)
 
@@ -51,11 +53,14 @@ class Forecast(Observer):
         self.finished(start, None)
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """Record that a job was set aside, since another process that runs it may take as long."""
+        """Record that a job does not run now; its full time is expected again.
+
+        The other process that does it may take as long.
+        """
         self._ended(start)
 
     def lost(self, start: Start, error: LostError) -> None:
-        """Record that a job must be repeated."""
+        """Record that a job must be repeated from its beginning."""
         self._ended(start)
 
     def seconds_left(self) -> float:
@@ -69,7 +74,7 @@ class Forecast(Observer):
         self._running.pop(start.job.key, None)
 
     def _simulated(self, overdue: float = 0.0) -> float:
-        """Return the seconds of the remaining jobs by simulation, running ones in part.
+        """Return the simulated seconds of all remaining jobs; of running jobs only the rest counts.
 
         overdue : least remaining time of a running job, as a share of its time so far
         """

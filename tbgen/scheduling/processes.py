@@ -31,17 +31,17 @@ from tbgen.scheduling.run import Executor, LostError
 from tbgen.scheduling.worker import GRACE_SECONDS
 
 _BOOT = "import sys; sys.path[:] = {path!r}; from {module} import main; main({descriptor})"
-"""Code that a process runs; it imports modules from the same places as this process."""
+"""Python code of a worker process; `path` gives it the module search path of this process."""
 
 _THREAD_SECONDS = 1.0
 """Time limit for a thread to notice that its process has ended."""
 
 
 class Processes(Executor):
-    """Runs `function(start)` in at most `slots` processes; use as a `with` block.
+    """Executor that calls `function(start)` in at most `slots` processes; use as a `with` block.
 
     function : picklable, as are its results
-    memory : bytes that jobs share
+    memory : bytes that all jobs share
     """
 
     def __init__(self, function: Callable[[Start], Any], slots: int, memory: int | None) -> None:
@@ -69,7 +69,7 @@ class Processes(Executor):
         return [worker.pid for worker in self._workers if worker.alive]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job in an idle process."""
+        """Run a job in an idle process, or in a new one; return its future."""
         self._workers = [worker for worker in self._workers if worker.alive]
         message = pickle.dumps((self._function, start))
         future: Future[Any] = Future()
@@ -83,7 +83,7 @@ class Processes(Executor):
 
 
 class _Worker:
-    """One process, and the thread that waits for its answers."""
+    """A worker process, and the thread of this process that receives its answers."""
 
     def __init__(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()
@@ -107,9 +107,9 @@ class _Worker:
         return self._process.pid
 
     def take(self, message: bytes, future: Future[Any]) -> bool:
-        """Send a job to an idle process; return whether it was taken.
+        """Send a job to the process if it is idle; return whether it was sent.
 
-        If so, the future will be completed in any case.
+        A sent job's future is always completed: by the answer, or by an error if the process ends.
         """
         with self._lock:
             if not self.alive or self._future is not None:
@@ -120,7 +120,10 @@ class _Worker:
         return True
 
     def _listen(self) -> None:
-        """Complete the future of each job; at the end of the process, with `LostError`."""
+        """Receive answers and complete their futures, until the process ends.
+
+        The future of an unfinished job then gets a `LostError`.
+        """
         connection: Connection = self._connection  # type: ignore[assignment,unused-ignore]
         while True:
             try:
@@ -145,7 +148,7 @@ class _Worker:
             self._process.terminate()
 
     def end(self, grace: float) -> None:
-        """Wait for the end of the process; kill it after `grace` seconds."""
+        """Wait for the end of the process; kill it if it has not ended after `grace` seconds."""
         try:
             self._process.wait(grace)
         except subprocess.TimeoutExpired:

@@ -23,12 +23,15 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 MAX_TRIES = 3
-"""Number of starts of a job that loses its worker each time."""
+"""Largest number of starts of a job whose worker is lost each time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job; its function reads `payload`."""
+    """A unit of work with prerequisites and estimated costs.
+
+    `payload` is data for the executor's function, such as the table to build.
+    """
 
     key: str
     needs: tuple[str, ...] = ()
@@ -42,13 +45,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A job that starts now, with its resources."""
+    """A job that starts now, and the resources it is given."""
 
     job: Job
     memory: int
-    """Bytes reserved; more than the job's own after its worker was lost."""
+    """Reserved bytes; more than the job's own estimate after a worker of this job was lost."""
     beside: int
-    """Number of jobs that can run at once now, including this one; they share the cores."""
+    """Number of jobs that can run at once now, including this one; its share of the cores is 1 /
+    `beside`.
+    """
     path: float
     """Longest remaining path in seconds, including the job's own; longer paths are more urgent."""
 
@@ -60,9 +65,11 @@ class _Running:
 
 
 class ReadyQueue:
-    """Jobs in an order that respects prerequisites; raises `graphlib.CycleError` for a cycle.
+    """Queue of jobs, ordered by prerequisites, then by longest remaining path.
 
     memory : bytes that all running jobs share, None for no limit
+
+    Raises `graphlib.CycleError` if prerequisites form a cycle.
     """
 
     def __init__(self, jobs: Iterable[Job], memory: int | None = None) -> None:
@@ -92,7 +99,10 @@ class ReadyQueue:
 
     @property
     def left_out(self) -> list[str]:
-        """Keys of jobs that did not start: they depend on a failed job, or `stop` came first."""
+        """Keys of jobs that are neither done nor failed.
+
+        At the end of a run these depend on a failed job, or were not started before `stop`.
+        """
         return [key for key in self.jobs if key not in self.done and key not in self.failed]
 
     def next(self, now: float, slots: int | None) -> list[Start]:
@@ -132,7 +142,7 @@ class ReadyQueue:
         return started
 
     def finish(self, key: str) -> None:
-        """Mark a job as done; jobs whose last prerequisite it was become ready."""
+        """Mark a job as done; jobs whose prerequisites are now all done become ready."""
         del self._running[key]
         self.done.add(key)
         self._sorter.done(key)
@@ -144,7 +154,10 @@ class ReadyQueue:
         self.failed.add(key)
 
     def lose(self, key: str) -> bool:
-        """Mark the worker of a job as lost; return whether the job is to be retried."""
+        """Record that a job's worker was lost; return whether the job is retried.
+
+        After `MAX_TRIES` starts, the job has failed.
+        """
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] >= MAX_TRIES:
             self.fail(key)
@@ -154,7 +167,7 @@ class ReadyQueue:
         return True
 
     def set_aside(self, key: str, until: float) -> None:
-        """Set a job aside that another process is doing, until a time."""
+        """Delay a job that another process is doing until the time `until`."""
         del self._running[key]
         self._aside[key] = until
 
@@ -163,7 +176,7 @@ class ReadyQueue:
         self._stopped = True
 
     def wakes_at(self) -> float | None:
-        """Return the time when a job that was set aside becomes ready; None without one."""
+        """Return the earliest time when a delayed job becomes ready; None without delayed jobs."""
         return None if self._stopped else min(self._aside.values(), default=None)
 
     def _make_ready(self, keys: Iterable[str]) -> None:
@@ -171,7 +184,10 @@ class ReadyQueue:
             insort(self._ready, (-self._paths[key], self._place[key], key))
 
     def _reserved(self, key: str) -> int:
-        """Return bytes to reserve for a job, at most `memory`, so that each job can run alone."""
+        """Return the bytes to reserve for a job, more after each loss of its worker.
+
+        At most `memory` is reserved, so that every job can run alone.
+        """
         tries = self._tries.get(key, 0)
         if self.memory is None:
             return self.jobs[key].memory << tries
@@ -185,7 +201,10 @@ class ReadyQueue:
         return self.memory - sum(running.memory for running in self._running.values())
 
     def _shadow(self, memory: int) -> tuple[float, int]:
-        """Return the estimated time when `memory` bytes are free, and the excess then."""
+        """Return the estimated time when `memory` bytes will be free, and the excess then.
+
+        Jobs that are started before a waiting one must end by then, or fit into the excess.
+        """
         free = int(self._free())
         for running in sorted(self._running.values(), key=lambda running: running.until):
             free += running.memory
@@ -195,7 +214,10 @@ class ReadyQueue:
 
 
 def _longest_paths(jobs: dict[str, Job], needs: dict[str, list[str]]) -> dict[str, float]:
-    """Return for each job its seconds plus those of the longest chain of jobs that depend on it."""
+    """Return the longest remaining path of each job, in seconds, by key.
+
+    This is its own time plus that of the longest chain of jobs that depend on it.
+    """
     above: dict[str, list[str]] = {key: [] for key in jobs}
     for key, needed in needs.items():
         for need in needed:

@@ -1,9 +1,9 @@
 """Main loop that runs jobs: it starts those that the queue selects, and evaluates their futures.
 
-    queue.next  ->  executor.submit  ->  a future  ->  result       done
-                                              PostponedError   set aside, retried soon
-                                              LostError        retried with fewer jobs beside it
-                                              any other        failed
+    queue.next  ->  executor.submit  ->  a future  ->  result           done
+                                                       PostponedError   set aside, retried soon
+                                                       LostError        retried, with more memory
+                                                       any other        failed
 
 All executors share the loop: this process, processes of this machine, a cluster, a simulation.
 """
@@ -24,25 +24,25 @@ PAUSE = 0.2
 
 
 class PostponedError(Exception):
-    """Raised when a job cannot run now, for a reason outside the job."""
+    """Raised when a job cannot run now, but may succeed later; the job is set aside."""
 
 
 class BusyError(PostponedError):
-    """Raised by a job that another process is doing."""
+    """Raised when another process is doing the job."""
 
 
 class LostError(Exception):
-    """Raised when a worker has ended without an answer, usually because it was killed."""
+    """Raised when a worker has ended without an answer, usually because the system killed it."""
 
 
 class Executor:
-    """Runner of jobs, in real time. A future has the result of its job, or the exception."""
+    """Base class of executors, in real time; a future has its job's result or exception."""
 
     slots: int | None = None
     """Number of jobs that may run at once; None for no limit."""
 
     memory: int | None = None
-    """Bytes that jobs share; None if the executor limits memory itself."""
+    """Bytes that all jobs share; None if the queue need not limit memory."""
 
     def submit(self, start: Start) -> Future[Any]:
         """Start a job, and return its future."""
@@ -58,22 +58,22 @@ class Executor:
         ).done
 
     def now(self) -> float:
-        """Return a time in seconds, for differences only."""
+        """Return the executor's clock in seconds, for differences only."""
         return time.monotonic()
 
 
 class InProcess(Executor):
-    """Executor of one job at a time in this process; Ctrl-C is raised in the caller."""
+    """Executor that runs one job at a time in this process; Ctrl-C is raised in the caller."""
 
     slots = 1
 
     def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
-        """Store the function of jobs; each job is given all of `memory`."""
+        """Store the function that runs a job, and the bytes that jobs may take (None: no limit)."""
         self._function = function
         self.memory = memory
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job to its end; the returned future is done."""
+        """Run a job to its end; return a future that is done."""
         future: Future[Any] = Future()
         try:
             future.set_result(self._function(start))
@@ -86,10 +86,10 @@ class Observer:
     """Receiver of events of a run; each method does nothing unless overridden."""
 
     every: float | None = None
-    """Seconds without another event after which `waiting` is called; None for never."""
+    """Seconds without an event after which `waiting` is called; None for never."""
 
     def waiting(self) -> None:
-        """Called while jobs are running."""
+        """Called while jobs are running and no other event occurs; see `every`."""
 
     def started(self, start: Start) -> None:
         """Called when a job begins; it may begin again after `set_aside` or `lost`."""
@@ -98,13 +98,13 @@ class Observer:
         """Called when a job is done."""
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """Called when a job will be retried soon."""
+        """Called when a job cannot run now, and will be retried soon."""
 
     def lost(self, start: Start, error: LostError) -> None:
         """Called when a job has lost its worker, and will be retried."""
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Called when a job has finally failed."""
+        """Called when a job has failed and is not retried."""
 
 
 @dataclass
@@ -116,16 +116,16 @@ class Outcome:
     failures: dict[str, BaseException] = field(default_factory=dict)
     """Errors of failed jobs by key, in the order of failures."""
     left_out: list[str] = field(default_factory=list)
-    """Keys of jobs that were not started: they depend on a failed job, or the run was ending."""
+    """Keys of jobs that were not started: they depend on a failed job, or the run ended early."""
 
 
 def run(
     jobs: Iterable[Job], executor: Executor, observer: Observer, *, keep_going: bool = False
 ) -> Outcome:
-    """Run all jobs; exceptions of jobs are returned, not raised.
+    """Run all jobs in the order of a `ReadyQueue`, and return their results and errors.
 
-    keep_going : whether a failure stops only the jobs that depend on it; else no further job is
-        started, and running jobs are finished
+    keep_going : whether to continue after a failure with jobs that do not depend on it; else no
+        further job is started, and running jobs are finished
     """
     queue = ReadyQueue(jobs, executor.memory)
     outcome = Outcome()
@@ -146,7 +146,7 @@ def run(
 
 
 def _patience(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
-    """Return the seconds to wait for a future; None for no limit."""
+    """Return the seconds until the next call of `waiting` or retry of a job; None for no limit."""
     waits = [] if observer.every is None else [observer.every]
     wakes_at = queue.wakes_at()
     if wakes_at is not None:

@@ -17,7 +17,7 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, Observer, run
 
 Ending = Callable[[Start], "tuple[float, BaseException | None]"]
-"""Function that returns a job's duration in seconds, and its exception or None."""
+"""Function that returns the duration of a started job in seconds, and its exception or None."""
 
 
 def _as_estimated(start: Start) -> tuple[float, None]:
@@ -25,7 +25,10 @@ def _as_estimated(start: Start) -> tuple[float, None]:
 
 
 class Simulated(Executor):
-    """Executor with a simulated clock; `ending` determines how jobs end, by default on time."""
+    """Executor with a simulated clock, which runs nothing.
+
+    ending : returns duration and error of each job; by default the estimate, and no error
+    """
 
     def __init__(
         self, slots: int | None, memory: int | None = None, ending: Ending = _as_estimated
@@ -67,12 +70,12 @@ class Simulated(Executor):
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Simulated cost of running some jobs."""
+    """Result of simulating a run."""
 
     seconds: float
     """Time until the last job is done."""
     longest_path: float
-    """Lower bound of that time for any number of slots."""
+    """Longest remaining path of any job: the lower bound of `seconds` for any number of slots."""
     busy: float
     """Share of the slots' time spent working."""
 
@@ -85,7 +88,7 @@ class _Paths(Observer):
 
 
 def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simulation:
-    """Simulate jobs that take exactly their estimated seconds."""
+    """Return the total time of jobs that take exactly their estimated seconds."""
     executor, paths = Simulated(slots, memory), _Paths()
     run(jobs, executor, paths)
     seconds = executor.now()

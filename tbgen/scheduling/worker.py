@@ -26,7 +26,7 @@ GRACE_SECONDS = 10.0
 
 
 def main(descriptor: int) -> None:
-    """Serve a connection whose descriptor this process has inherited."""
+    """Run jobs from a connection with an inherited file descriptor, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent, which sends SIGTERM
     take_signals()
     threading.Thread(target=_end_with_parent, daemon=True).start()
