@@ -26,7 +26,7 @@ import warnings
 SETTINGS_FILE = ".numba_config.yaml"
 
 _VARIABLES = {"NUMBA_BOUNDSCHECK": "[01]", "NUMBA_CACHE_DIR": ".*", "NUMBA_DISABLE_JIT": "[01]"}
-"""Patterns of the values of numba's variables that are not ignored."""
+"""Names of numba's variables that are not ignored, with patterns of the values they may have."""
 
 
 def ignore_environment() -> None:
@@ -37,7 +37,10 @@ def ignore_environment() -> None:
 
 
 def ignore_file() -> None:
-    """Import numba without the settings of the current directory, if it has any."""
+    """Import numba so that it does not read a settings file in the current directory.
+
+    Do nothing if there is no such file.
+    """
     if "numba" in sys.modules or not os.path.isfile(SETTINGS_FILE):
         return
     loaded = {name: sys.modules[name] for name in ["yaml"] if name in sys.modules}

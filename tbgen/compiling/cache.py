@@ -21,7 +21,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
 _USED = FunctionCache._impl_class, FunctionCache._load_overload
-"""Names that numba may lack; see `tbgen.compiling.jit`."""
+"""Undocumented names of numba that this module needs; see `tbgen.compiling.jit`."""
 
 
 class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
@@ -41,9 +41,9 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """Cache of one kernel, used in place of numba's.
+    """Cache of one kernel on disk, used in place of numba's.
 
-    borrows : whether the kernel counts no references to arrays
+    borrows : whether the kernel counts no references to arrays (`borrowing_kernel`)
     at_miss : called before the kernel is compiled
     """
 
@@ -56,7 +56,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._borrows, self._at_miss = borrows, at_miss
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for the types of arguments; None if it is missing."""
+        """Return the cached kernel for argument types `sig`; None if it is missing or damaged."""
         # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
         # that borrow arrays load without it; others need a part of it.
         load = self._load_overload if self._borrows else super().load_overload

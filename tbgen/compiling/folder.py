@@ -36,16 +36,18 @@ PACKAGE = Path(__file__).parent.parent
 
 
 class KernelFolder(NamedTuple):
-    """Folder of the compiled kernels of these sources."""
+    """Folder of the kernels compiled from the present sources."""
 
     path: Path | None
-    """None if no folder can be written."""
+    """The folder to use; None if no folder can be written."""
     usual: Path | None
-    """The usual folder; None for a user without a home."""
+    """The folder in the user's cache directory, whether used or not; None for a user without a
+    home.
+    """
 
 
 def find_kernel_folder() -> KernelFolder:
-    """Return the first folder that can be written; it is created if missing."""
+    """Return the first folder of the module's list that can be written; create it if missing."""
     usual = _usual_folder()
     if usual is not None and _is_writable(usual):
         return KernelFolder(usual, usual)
@@ -74,7 +76,7 @@ def _private_folder() -> Path | None:
 
 
 def _is_own(folder: Path) -> bool:
-    """Return whether a folder is this user's and no other user can write there.
+    """Return whether a folder belongs to this user and no other user can write to it.
 
     Always true on a system without user ids. Raises `OSError` for a missing folder.
     """
@@ -86,7 +88,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _is_writable(folder: Path) -> bool:
-    """Create the folder; return whether it is this user's own and files can be written there."""
+    """Create a folder if missing; return whether it is this user's own and can be written."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_own(folder):
@@ -100,10 +102,12 @@ def _is_writable(folder: Path) -> bool:
 
 
 _SOURCES = (".py", ".csv", ".json")
-"""Suffixes of code, and of numbers that become part of compiled code."""
+"""Suffixes of files whose contents become part of compiled kernels: code and numbers."""
 
 _ABANDONED_SECONDS = 3600
-"""Age from which an incomplete entry is abandoned; writing one takes less than a second."""
+"""Age from which an incomplete cache entry was left by a killed process; writing takes less than 1
+s.
+"""
 
 
 def clear_stale_files(folder: Path) -> None:
@@ -118,7 +122,8 @@ def clear_stale_files(folder: Path) -> None:
 def source_digest() -> str:
     """Return a digest of the sources of all kernels, of their location, and of numba's version.
 
-    numba stores the kernels of every path apart; `tbgen.compiling.second` relies on this digest.
+    The location matters because numba stores kernels by path; `tbgen.compiling.second` relies on
+    the digest.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):

@@ -2,7 +2,8 @@
 """Declaration of kernels, with the same options of numba for all.
 
     kernel             compiled on first use, cached on disk, runs without the GIL
-    borrowing_kernel   kernel that counts no references to arrays, and creates none
+    borrowing_kernel   kernel that does not change the reference counts of its arrays; it can
+                       create no arrays
     part               function that only kernels call, compiled into them; creates no arrays
     inlined_part       part that is inlined into its callers
     recursive_part     part that calls itself
@@ -62,14 +63,14 @@ if numba.config.DISABLE_JIT:
     )
 
 _LEAST_ROOM = Room(addresses=320 << 20, memory=160 << 20)
-"""Least room for compiling; 540 MiB of addresses and 210 of memory were measured in total."""
+"""Least free address space and memory for compiling; in total 540 MiB and 210 MiB were measured."""
 
 if any(left < least for left, least in zip(room_left(), _LEAST_ROOM, strict=True)):
     # LLVM ends the process if it gets no memory.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""Threshold of garbage collections while compiling: saves a tenth of the time, for 20 MiB."""
+"""Threshold of garbage collection while compiling: saves a tenth of the time for 20 MiB."""
 
 CACHE_FOLDER = find_kernel_folder().path
 """Folder of the compiled kernels of these sources; None if no folder can be written."""
@@ -82,7 +83,7 @@ numba.core.config.reload_config()
 
 
 def known_options(**options: Any) -> dict[str, Any]:
-    """Return the options that this version of numba has; others would be errors."""
+    """Return those of the options that this version of numba has; numba rejects unknown ones."""
     known = getattr(sys.modules.get("numba.core.options"), "DefaultOptions", None)
     return {name: value for name, value in options.items() if hasattr(known, name)}
 
@@ -90,19 +91,21 @@ def known_options(**options: Any) -> dict[str, Any]:
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **known_options(no_cfunc_wrapper=True),
 }  # fmt: skip
-"""Options of all functions: no Python checks of division, and no entry from C."""
+"""Options of all kernels and parts: divisions unchecked as in NumPy, no entry point for C."""
 
 _BORROWS = known_options(_nrt=False, no_rewrites=True)
-"""Options without reference counting; without arrays to create, rewrites find nothing."""
+"""Options of borrowing kernels and parts: no reference counting, and no rewrites, which would only
+find code that creates arrays.
+"""
 
 
 @cache
 def prepare_compiler() -> bool:
     """Disable negative indexing in functions without reference counting (decision 15).
 
-    numba spends three instructions for each index on negative ones. Here these are errors, raised
-    if bounds are checked (`NUMBA_BOUNDSCHECK=1`). Loading compiled kernels does not need this,
-    which takes 40 ms. Returns False if this version of numba lacks the names.
+    numba spends three instructions per index on it. Here a negative index is an error, raised if
+    bounds are checked (`NUMBA_BOUNDSCHECK=1`). This takes 40 ms, and is only needed before
+    compiling. Returns False if this version of numba lacks the names.
     """
     try:
         from numba.core import types
@@ -128,9 +131,9 @@ _announcements: list[Callable[[], None]] = []
 
 @contextlib.contextmanager
 def announcing(tell: Callable[[], None]) -> Iterator[None]:
-    """Call `tell` once before a kernel is compiled that is not in the cache.
+    """Context that calls `tell` once, before the first kernel is compiled that is not in the cache.
 
-    Without a cache, it is called at the beginning. numba's own cache gives no notice.
+    Without a cache folder, `tell` is called at the beginning; with numba's own cache never.
     """
     _announcements.append(tell)
     try:
@@ -162,10 +165,11 @@ def kernel(function: Function, **options: Any) -> Function:
 
 
 def borrowing_kernel(function: Function) -> Function:
-    """Declare a kernel that counts no references to its arrays, and so cannot create any.
+    """Declare a kernel without reference counting of its arrays; it can create no arrays.
 
-    Otherwise every call between compiled functions changes the counts of all arrays, atomically and
-    in memory shared by threads: half the time of kernels that visit single positions.
+    With reference counting, every call between compiled functions changes the counts of all arrays,
+    atomically and in memory shared by threads: half the time of kernels that visit single
+    positions.
     """
     return kernel(function, **_BORROWS)
 
@@ -173,7 +177,8 @@ def borrowing_kernel(function: Function) -> Function:
 def part(function: Function, **options: Any) -> Function:
     """Make a function that creates no arrays callable from kernels; Python calls it uncompiled.
 
-    Without `parts`, it has its own entries and machine code, for every kind of integer.
+    If the module `parts` cannot be used, numba compiles the function for every kind of integer,
+    with its own entry points and machine code.
     """
     options = _OPTIONS | _BORROWS | options
     if compile_part is not None:
@@ -189,10 +194,11 @@ def inlined_part(function: Function) -> Function:
 
 
 def recursive_part(function: Function) -> Function:
-    """Declare a part that calls itself; without `parts` it is a kernel, since overloads cannot.
+    """Declare a part that calls itself.
 
-    Its calls must not pass literals, which crash the process that loads a cached kernel (numba
-    issue 6061).
+    If the module `parts` cannot be used, it is a kernel, since overloads cannot be recursive. Its
+    calls must not pass literals, which crash the process that loads a cached kernel (numba issue
+    6061).
     """
     return part(function) if compile_part is not None else borrowing_kernel(function)
 
@@ -204,7 +210,10 @@ _thread = threading.local()
 
 @contextlib.contextmanager
 def compile_lock() -> Iterator[None]:
-    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant."""
+    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant.
+
+    Garbage is collected rarely while the lock is held; see `borrow_lock`.
+    """
     if getattr(_thread, "holds_lock", False):
         yield
         return
@@ -221,9 +230,9 @@ def compile_lock() -> Iterator[None]:
 
 @contextlib.contextmanager
 def borrow_lock() -> Iterator[None]:
-    """Compile under a lock that this thread holds, or the process that started this one.
+    """Mark this thread as holding the lock, which it or the process that started this one has.
 
-    Garbage is collected rarely, since the compiler's graphs are large and in use.
+    Garbage is collected rarely meanwhile, since the compiler's graphs are large and in use.
     """
     thresholds = gc.get_threshold()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])

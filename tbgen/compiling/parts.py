@@ -1,12 +1,12 @@
-"""Functions that only kernels call, compiled by numba without an interface to Python.
+"""Parts: functions that only kernels call, compiled by numba without an interface to Python.
 
     one signature     signed integers of all kinds are passed as int64
     no entry          neither from Python nor from C, and no file in the cache
     no machine code   a part is linked into each kernel that calls it
     no optimisation   except within the kernel
 
-There are two or three times as many parts as kernels; compiling these for each took half of the
-time. Parts of parts would be optimised once for every level of calls above them.
+There are two or three times as many parts as kernels. Machine code and entry points of parts took
+half of the compile time. A part that other parts call would be optimised again at every level.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _USED = (
     JITCodeLibrary._finalize_final_module, JITCodeLibrary._optimize_final_module,
     types.Dispatcher.get_call_type, types.IntEnumMember, types.signed_domain,
 )  # fmt: skip
-"""Names that numba may lack; see `tbgen.compiling.jit`."""
+"""Undocumented names of numba that this module needs; see `tbgen.compiling.jit`."""
 
 if list(inspect.signature(Compiler).parameters)[2:3] != ["library"]:
     raise ImportError("numba's compiler has another signature")
 
 
 class _Part(types.Dispatcher):  # type: ignore[misc]
-    """Type of a part in kernels: it takes int64 for all signed integers.
+    """numba type of a part: its parameters are int64 for all signed integers.
 
-    So it is compiled once for elements of int8 arrays, members of an enum and constants.
+    So the part is compiled once for elements of int8 arrays, members of an enum and constants.
     """
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return the signature to which the arguments of a call are cast."""
+        """Return the signature of a call, to which numba casts the arguments."""
         return super().get_call_type(
             context, tuple(map(_widened, args)), {name: _widened(kws[name]) for name in kws}
         )
@@ -53,12 +53,12 @@ def _widened(argument: Any) -> Any:
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """Code of a part, to be linked into kernels; all steps after linking are left out."""
+    """Code library of a part, linked into kernels; steps after linking are left out."""
 
     codegen = property(lambda self: self)
 
     def set_env(self, *arguments: Any) -> None:
-        """Do nothing."""
+        """Do nothing, since a part has no environment of its own."""
 
     _optimize_final_module = set_env
 
@@ -67,7 +67,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _Compiler(Compiler):  # type: ignore[misc]
-    """numba's compiler with a `_Library`."""
+    """numba's compiler, which puts the code into a `_Library`."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *arguments: Any) -> None:
         library = _Library(target.codegen(), "part")  # type: ignore[no-untyped-call]
@@ -75,11 +75,11 @@ class _Compiler(Compiler):  # type: ignore[misc]
 
 
 _parts: list[Callable[..., Any]] = []
-"""The compiled parts, to which numba's types have only weak references."""
+"""The compiled parts; the list keeps them alive, since numba's types refer to them weakly."""
 
 
 def compile_part(function: Callable[..., Any], **options: Any) -> None:
-    """Make a function callable from kernels; `options` are those of `numba.njit`."""
+    """Make a function callable from kernels, as a part; `options` are those of `numba.njit`."""
     options |= {"pipeline_class": _Compiler, "no_cpython_wrapper": True}
     compiled = njit(**options)(function)
     _parts.append(compiled)

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-calls
 """Named tuples that kernels and parts take by pointer, in place of all fields.
 
-numba passes a named tuple of arrays as the numbers of all arrays, some hundreds, in every call. The
-fields of a class declared `by_pointer` are stored in the stack frame of the kernel's entry from
-Python. Functions pass the pointer on, and load the fields that they use. A nested tuple of
-such a class is a pointer, too.
+For a named tuple of arrays, numba passes address, shape and strides of every array: hundreds of
+numbers in every call. The fields of a class declared `by_pointer` are instead stored once, in the
+stack frame in which Python calls the kernel. Functions pass a pointer to them on, and load the
+fields that they use. A nested tuple of such a class is a pointer, too.
 
 Kernels read the fields, and neither create nor return such tuples. Nothing writes to the fields
 during a kernel, so that the compiler may cache loads; elements of arrays may be written. References
@@ -36,14 +36,14 @@ from numba.extending import (
 Class = TypeVar("Class", bound=type)
 
 _USED = types.NamedTuple, models.PrimitiveModel, PythonAPI.numba_array_adaptor
-"""Names that numba may lack; see `tbgen.compiling.jit`."""
+"""Undocumented names of numba that this module needs; see `tbgen.compiling.jit`."""
 
 _ALIGNMENT = 8
-"""Alignment of the fields in bytes: that of addresses and lengths."""
+"""Alignment of the stored fields in bytes: that of addresses and array lengths."""
 
 
 class _Pointer(types.Type):  # type: ignore[misc]
-    """Type of a pointer to a named tuple of type `plain`."""
+    """numba type of a pointer to a named tuple; `plain` is the type of the tuple itself."""
 
     def __init__(self, plain: types.NamedTuple) -> None:
         self.plain = plain
@@ -54,12 +54,12 @@ class _Pointer(types.Type):  # type: ignore[misc]
 
     @property
     def mangling_args(self) -> tuple[str, tuple[()]]:
-        """Name of the type in the symbols of compiled functions."""
+        """Name of the type in the symbols of compiled functions, and its parameters (none)."""
         return self.symbol, ()
 
 
 def by_pointer(cls: Class) -> Class:
-    """Declare that kernels take the named tuples of a class by pointer."""
+    """Declare a named tuple class that kernels take by pointer; return the class."""
     typeof_impl.register(cls)(lambda value, context: _Pointer(types.NamedTuple(
         [typeof(field, context.purpose) for field in value], cls
     )))  # fmt: skip
@@ -68,7 +68,7 @@ def by_pointer(cls: Class) -> Class:
 
 @register_model(_Pointer)
 class _Model(models.PrimitiveModel):  # type: ignore[misc]
-    """Representation of a pointer in compiled code."""
+    """numba data model: representation of a `_Pointer` in compiled code."""
 
     def __init__(self, manager: Any, of: _Pointer) -> None:
         fields = manager[of.plain].get_data_type()
@@ -80,7 +80,10 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, of, self.struct.as_pointer())
 
     def from_argument(self, builder: Any, value: Any) -> Any:
-        """Return the pointer, declared as dereferenceable so that loads can leave loops."""
+        """Return the pointer argument, declared as dereferenceable.
+
+        So LLVM may move loads through the pointer out of loops.
+        """
         value.attributes.dereferenceable, value.attributes.align = self._bytes, _ALIGNMENT
         return value
 
@@ -90,7 +93,7 @@ class _TypeOfField(AttributeTemplate):  # type: ignore[misc]
     key = _Pointer
 
     def generic_resolve(self, of: Any, name: Any) -> Any:  # type: ignore[override]
-        """Return the type of a field; None without such a field."""
+        """Return the numba type of a tuple's field; None if it has no such field."""
         names = of.plain.fields
         return of.plain.types[names.index(name)] if name in names else None
 
@@ -103,7 +106,10 @@ def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str)
 
 
 def _load(builder: Any, address: Any) -> Any:
-    """Load the value at an address of a field, number by number, as an invariant."""
+    """Return code that loads a stored field; loads are invariant, so LLVM may merge them.
+
+    A field of several numbers, such as an array, is loaded number by number.
+    """
     kind = address.type.pointee
     if not isinstance(kind, ir.Aggregate):
         value = builder.load(address)
@@ -118,7 +124,7 @@ def _load(builder: Any, address: Any) -> Any:
 
 @unbox(_Pointer)  # type: ignore[untyped-decorator]
 def _store(of: _Pointer, value: Any, c: Any) -> Any:
-    """Store the fields of a Python tuple for one call; return their address."""
+    """Return code that stores a Python tuple's fields for one call, and gives their address."""
     if c.context.enable_nrt:
         name = of.plain.instance_class.__name__
         raise TypeError(f"{name} is passed by pointer: its kernels are to borrow arrays")

@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 _READ, _NEAREST_CACHE, _DATA = 0, 3, 1
-"""Arguments of LLVM's `prefetch`."""
+"""Arguments of LLVM's `prefetch` intrinsic after the address."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -35,21 +35,23 @@ first process ends in any way; then the second process exits."""
 
 
 def is_compiled(what: str) -> bool:
-    """Return whether `note_compiled` was called with these sources on this machine."""
+    """Return whether the kernels of a name are in the cache, as recorded by `note_compiled`."""
     return CACHE_FOLDER is not None and (CACHE_FOLDER / f"{what}-compiled").exists()
 
 
 def note_compiled(what: str) -> None:
-    """Record that all kernels of a name are compiled, if the cache can be written."""
+    """Record that all kernels of a name are compiled; do nothing if the cache cannot be written."""
     if CACHE_FOLDER is not None:
         with contextlib.suppress(OSError):
             (CACHE_FOLDER / f"{what}-compiled").touch()
 
 
 def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
-    """Call a module's function without arguments in a second process; None if there is none.
+    """Start a second process that calls a module's function; None if none can be started.
 
-    When the process ends, the kernels that the function has compiled are in the cache.
+    function : without parameters; compiles kernels
+
+    When the process ends, these kernels are in the cache.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or KernelCache is None or usable_cores() == 1:

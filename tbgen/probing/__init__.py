@@ -5,6 +5,8 @@
                    ^                        inside any njit function, without the GIL
                    `load_wanted`, from Python, for blocks that a probe found cold
 
+A block of a table is *cold* if it is not loaded; a probe then marks it as *wanted*.
+
     buffers    arrays of tables, and loading of blocks into them
     kernels    the probes
     wdl, wdl_kernels    arrays and probes of win-draw-loss files, all of them unpacked

@@ -6,12 +6,13 @@
     tables           a row of words for each table: widths, first blocks, place of each piece
     descriptors      for each table its layout (`tbgen.indexing.slots`), then the block maps of
                      both sides (`tbgen.indexing.arrangement`), concatenated
-    blocks           for each block of each table: its frame, -1 cold, or -2 - code (one code)
-    frames           (frames, bytes): unpacked blocks (`Block.packed`); the cache
+    blocks           for each block of each table: the number of its frame; -1 if it is cold (not
+                     loaded); -2 - code if all its slots have that code
+    frames           cache of unpacked blocks, (frames, bytes), each as in `Block.packed`
     wanted, used     flags that probes set: blocks to load, frames recently used
 
-The cache evicts frames by the clock algorithm: a frame that was used since the hand last passed
-gets a second chance.
+The cache evicts blocks by the clock algorithm. A pointer moves over the frames in turn; it spares a
+frame that was used since its last pass.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class NumbaTables:
 
     @property
     def cache_bytes(self) -> int:
-        """Size of the cache in bytes: that of all frames."""
+        """Size of the cache in bytes, used or not."""
         return self.buffers.frames.nbytes
 
     def checkpoint(self) -> None:
@@ -112,15 +113,15 @@ class NumbaTables:
     def load_wanted(self) -> int:
         """Load blocks that probes found cold, as many as fit in the cache; return their number.
 
-        0 means that every probe so far finds its block when it is repeated, unless a later call
-        evicts the block. Raises `CorruptTableError` and `OSError`.
+        If 0 is returned, all probes so far can be repeated without finding a cold block, until a
+        later call evicts one. Raises `CorruptTableError` and `OSError`.
         """
         with self._lock:
             # numpy searches booleans ten times as fast as integers.
             return self._load(np.flatnonzero(self.buffers.wanted.view(np.bool_)))
 
     def preload(self, *materials: Material | str) -> int:
-        """Load all blocks of some materials, or of all; return the number still cold.
+        """Load all blocks of some materials, or of all; return the number of blocks still cold.
 
         That is 0 unless the cache is too small. Raises like `load_wanted`, and `KeyError` for a
         material that is not in `materials`.
@@ -157,7 +158,10 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load blocks into frames, as many as fit, and clear their flags; return their number."""
+        """Load cold blocks as long as frames are free, and clear their flags in `wanted`.
+
+        Returns the number of loaded blocks.
+        """
         buffers = self.buffers
         loaded: set[int] = set()
         done = 0
@@ -183,7 +187,7 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Evict a block, and return its frame or an unused one; None if all are in `taken`."""
+        """Return an unused or evicted frame; None if all frames are in `taken`."""
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None
@@ -200,7 +204,7 @@ class NumbaTables:
             return frame
 
     def _read(self, block: int) -> Block:
-        """Read a block from its file."""
+        """Read and decompress a block of a table file."""
         number = bisect_right(self._first_blocks, block) - 1
         file = self._tablebase.table(self.materials[number])
         decoded = file.block(block - self._first_blocks[number])
@@ -213,7 +217,10 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """Return the materials that need files, each once: `materials`, else those of `names`."""
+    """Return the materials of `materials`, or by default of the files `names`, each once.
+
+    Materials that need no file are left out.
+    """
     if materials is None:
         rule_set = tablebase.rule_set
         chosen = [name.material for name in names if name.rule_set == rule_set]
@@ -231,7 +238,10 @@ def _named(material: Material | str, names: list[str]) -> str:
 
 
 def counts_of(material: Material, *, swapped: bool = False) -> int:
-    """Return the number of pieces of each code, four bits each; `swapped` exchanges the colours."""
+    """Return the piece counts of a material as in kernels: four bits for each piece code.
+
+    `swapped` exchanges the colours.
+    """
     return sum(
         army.count(kind) << 4 * piece_code(side ^ swapped, kind)
         for side, army in zip(Side, material.armies, strict=True)
@@ -240,9 +250,10 @@ def counts_of(material: Material, *, swapped: bool = False) -> int:
 
 
 def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return keys and numbers of materials in either colouring, for `kernels.find_number`.
+    """Return the arrays `keys` and `numbers` of a hash table, for `kernels.find_number`.
 
-    Open addressing, at most half full; -1 for an empty place.
+    Each material has an entry for each colouring. Open addressing, at most half full; -1 for an
+    empty place.
     """
     # Both colourings of a symmetric material have one key, with `swapped` False.
     entries = {
@@ -286,5 +297,8 @@ def _descriptors(file: TableFile) -> list[NDArray[np.int64]]:
 
 
 def _inner_code(layout: Layout) -> int:
-    """Return the piece code of the inner piece, or 0."""
+    """Return the piece code of the layout's inner piece, or 0 without one.
+
+    The slots of a row differ only in the square of the inner piece.
+    """
     return 0 if layout.inner is None else piece_code(layout.inner.side, layout.inner.kind)

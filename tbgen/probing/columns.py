@@ -36,9 +36,10 @@ SIDES = tuple(Side)
 
 
 class TableColumns(dict[str, NDArray[Any]]):
-    """Arrays (rows,) by name, as `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take them.
+    """Rows of a table as a dictionary of arrays (rows,), by column name.
 
-    `layout` is the index of the material; positions and FENs are computed from a row's squares.
+    `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take it. `layout` is the index of the
+    material; positions and FENs are computed from a row's squares.
     """
 
     def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:
@@ -52,7 +53,7 @@ class TableColumns(dict[str, NDArray[Any]]):
 
     @property
     def squares(self) -> NDArray[np.uint8]:
-        """Squares, uint8 (rows, pieces): the columns of squares as one array."""
+        """Squares of the pieces, uint8 (rows, pieces), in the order of `Layout.piece_codes`."""
         columns = [self[name] for name in piece_names(self.layout)]
         return np.stack(columns, axis=1) if columns else np.empty((self.rows, 0), np.uint8)
 
@@ -66,12 +67,12 @@ class TableColumns(dict[str, NDArray[Any]]):
             yield Position(board.tobytes(), SIDES[side])
 
     def take(self, chosen: NDArray[Any]) -> Self:
-        """Return the rows of a mask, or of row numbers in their order."""
+        """Return some rows, chosen by a mask or by row numbers."""
         return type(self)(self.layout, {name: column[chosen] for name, column in self.items()})
 
     @classmethod
     def concatenate(cls, parts: Iterable[Self]) -> Self:
-        """Return the rows of several parts of one table; one part is required."""
+        """Return the rows of several parts of one table, of which there must be at least one."""
         parts = list(parts)
         columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         return cls(parts[0].layout, columns)
@@ -100,7 +101,10 @@ def columns_of_codes(
     squares: NDArray[np.uint8],
     codes: NDArray[Any],
 ) -> TableColumns:
-    """Return the columns of legal positions with known squares and codes."""
+    """Return the columns of legal positions whose squares and table codes are known.
+
+    slots : (n,), their slots; squares : (n, pieces); codes : (n,)
+    """
     outcome, order, plies = value_columns(codes, file.code_space)
     most = max((counts.order for counts in file.statistics.orders), default=0)
     columns: dict[str, NDArray[Any]] = {
@@ -118,9 +122,10 @@ def columns_of_codes(
 def columns_of_slots(
     file: TableFile, side: int, slots: NDArray[np.int64], *, legal_only: bool = True
 ) -> TableColumns:
-    """Return the columns of slots with `side` to move, of legal positions or of all slots.
+    """Return the columns of some slots with `side` to move.
 
-    A slot without a legal position has the value draw and arbitrary squares.
+    With `legal_only`, slots without a legal position have no row. Otherwise such a slot has the
+    value draw and arbitrary squares, and a column `legal` marks the others.
     """
     squares, bits = squares_and_legality(file.layout, slots)
     legal = legal_to_move(bits, side)
@@ -136,9 +141,9 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield every legal position of a table, or every slot, in parts of at most `chunk` rows.
+    """Yield the legal positions of a table, or all its slots, in parts of at most `chunk` rows.
 
-    Raises `CorruptTableError` if their number differs from that of the statistics.
+    Raises `CorruptTableError` if the number of rows differs from the statistics.
     """
     for side in sides:
         counts = file.statistics.red_to_move if side == Side.RED else file.statistics.black_to_move
@@ -155,7 +160,7 @@ def all_columns(
 
 
 def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
-    """Return `count` different legal positions, all equally likely, or all if there are fewer."""
+    """Return `count` different legal positions, chosen at random; all if there are fewer."""
     rng = np.random.default_rng(seed)
     slots = file.header.slots
     found = columns_of_slots(file, Side.RED, np.empty(0, np.int64))

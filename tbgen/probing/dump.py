@@ -23,11 +23,11 @@ from tbgen.probing.columns import TableColumns, piece_names
 from tbgen.tables import TableFile
 
 COPIED = 1 << 20
-"""Number of bytes copied at a time."""
+"""Number of bytes copied from a temporary file at a time."""
 
 
 def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
-    """Write rows as CSV with a header line; booleans are written as 1 and 0."""
+    """Write parts of a table as CSV with one header line; booleans are written as 1 and 0."""
     small = [str(number) for number in range(256)]
     for number, part in enumerate(parts):
         if number == 0:
@@ -44,10 +44,11 @@ def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
 
 
 def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: Path) -> None:
-    """Write `rows` rows as an uncompressed NumPy archive with an array for each column.
+    """Write parts of a table as an uncompressed NumPy archive with an array for each column.
 
-    Since an archive stores one column after another, columns are collected in unnamed temporary
-    files in `folder`.
+    rows : number of rows of all parts together
+    folder : place of unnamed temporary files, which collect the columns: the archive stores one
+        column after another
     """
     with ExitStack() as opened:
         columns: dict[str, tuple[np.dtype[Any], BinaryIO]] = {}
@@ -83,9 +84,9 @@ def _header(dtype: np.dtype[Any], rows: int) -> bytes:
 
 
 def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
-    """Map the columns of an archive of `write_npz` into memory, read-only.
+    """Map the columns of an archive made by `write_npz` into memory, read-only.
 
-    Raises `OSError`, and `ValueError` for another file or a compressed archive.
+    Raises `OSError`, and `ValueError` for another kind of archive or compressed columns.
     """
     columns: dict[str, NDArray[Any]] = {}
     with zipfile.ZipFile(path) as archive:
@@ -104,7 +105,7 @@ def map_columns(path: Path | str) -> dict[str, NDArray[Any]]:
 
 
 def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
-    """Return the offset of a member's data in the file."""
+    """Return the offset of an archive member's data in the ZIP file."""
     assert archive.fp is not None
     archive.fp.seek(member.header_offset + 26)  # the lengths of the name and of the extra field
     lengths = archive.fp.read(4)
@@ -113,7 +114,7 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 
 
 def write_parquet(parts: Iterator[TableColumns], out: BinaryIO) -> None:
-    """Write rows as Parquet, compressed; raises `InputError` if pyarrow is missing."""
+    """Write parts of a table as compressed Parquet; raises `InputError` if pyarrow is missing."""
     arrow, parquet = _load_pyarrow()
     with ExitStack() as opened:
         writer = None
@@ -139,7 +140,7 @@ def _load_pyarrow() -> tuple[Any, Any]:
 
 
 def description(file: TableFile, rows: int) -> dict[str, Any]:
-    """Return the description of the rows and their columns."""
+    """Return a description of the written rows and of each column, as JSON."""
     name = file.header.spec.name
     return {
         "material": name.material.name,

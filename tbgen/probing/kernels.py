@@ -27,19 +27,22 @@ from tbgen.indexing.slots import SLOT_TABLE, slot_of_squares
 from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, piece_code
 
 OK, COLD, MISSING, INVALID = 0, 1, 2, 3
-"""Statuses: the score is valid; the block is not loaded, and is now wanted; the table is missing;
-the placement is impossible."""
+"""Statuses of a probe. `OK`: the score is valid. `COLD`: the block is not loaded; it is now marked
+as wanted. `MISSING`: there is no table. `INVALID`: the placement is impossible.
+"""
 
 NOT_FOUND, ALL_DRAWN = -1, -2
-"""Results of `find_number` that are no numbers: the material has no file; it needs none, since all
-positions are draws. A number is twice that of the file, plus one to exchange the colours."""
+"""Results of `find_number` other than numbers. `NOT_FOUND`: the material has no file. `ALL_DRAWN`:
+it needs none, since all positions are draws. A number is twice that of the file, plus 1 to exchange
+the colours.
+"""
 
 WIN = 1 << 48
 """Score of a win in 0 plies."""
 
 ORDER_SHIFT = 16
 MAX_SPAN = 1 << 15
-"""Limit of a table's span: the plies of larger ones would overlap the order."""
+"""Largest span of a table that fits a score: more plies would overlap the bits of the order."""
 
 MAX_COUNT = 5
 PIECE_CODES = 16
@@ -91,7 +94,7 @@ def count_of(counts, code):
 
 @part
 def hash_place(key, mask):
-    """Return the first place in the hash table for the counts of a material.
+    """Return the first place to look for the counts of a material in a hash table.
 
     key : int64, counts; mask : int, length of the hash table minus 1, all bits set
     """
@@ -101,7 +104,7 @@ def hash_place(key, mask):
 
 @borrowing_kernel
 def fill_hash(keys, numbers, entries):
-    """Enter keys and their numbers into an empty hash table.
+    """Store keys and their numbers in an empty hash table.
 
     keys, numbers : int64 (size,), inout: all -1; size is a power of two and exceeds the entries
     entries : int64 (n, 2), keys and numbers
@@ -172,7 +175,10 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Return status and score of pieces with known `counts`, on different squares."""
+    """Return status and score of a position whose pieces have been counted.
+
+    The pieces must stand on different squares.
+    """
     if count_of(counts, 1) != 1 or count_of(counts, 9) != 1:
         return INVALID, 0
     found = find_number(buffers.keys, buffers.numbers, counts)
@@ -281,7 +287,7 @@ def probe_board(buffers, board, side):
 
 @kernel
 def probe_boards(buffers, boards, sides, pending, statuses, scores):
-    """Probe the pending boards; return the number of cold ones.
+    """Probe some boards; write their statuses and scores, and return the number of cold ones.
 
     sides : int (n,), the side to move in each
     pending : int64 (m,), the numbers of boards to probe

@@ -4,8 +4,9 @@
     slots (n,)  ->  squares (n, pieces), in the order of `Layout.piece_codes`
                     legal (n,): bit 0 set if legal with Red to move, bit 1 with Black
 
-Slots of one row differ only in the inner piece, so that ascending slots are unpacked row by row.
-Holes of the index, and mirror images of other slots, are legal for neither side.
+The slots of a row differ only in the square of one piece, the inner piece. So ascending slots are
+unpacked row by row. Holes of the index (slots without a placement), and mirror images of other
+slots, are legal for neither side.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from tbgen.rules.attacks import in_check, is_attacked, kings_face
 
 @borrowing_kernel
 def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
-    """Write the squares of slots, and the sides with which they are legal to move.
+    """Write the squares of slots, and for which sides to move the positions are legal.
 
     slots : int64 (n,), fastest if ascending
     descriptor : int64 (words,), `Layout.descriptor`
@@ -88,7 +89,10 @@ def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
 def squares_and_legality(
     layout: Layout, slots: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return squares (n, pieces) and bits (n,) of slots: 1 legal for Red to move, 2 for Black."""
+    """Return squares (n, pieces) and legality bits (n,) of slots.
+
+    Bit 0 is set if the position is legal with Red to move, bit 1 with Black.
+    """
     slots = np.ascontiguousarray(slots, np.int64)
     codes = np.array(layout.piece_codes, np.uint8)
     squares = np.empty((len(slots), len(codes)), np.uint8)
@@ -99,13 +103,15 @@ def squares_and_legality(
 
 
 def legal_to_move(legal: NDArray[np.uint8], side: int) -> NDArray[np.bool_]:
-    """Return bool (n,): the positions that are legal with `side` to move, from their bits."""
+    """Convert legality bits (n,) to bool (n,): the positions that are legal with `side` to move."""
     return (legal >> np.uint8(side) & 1).astype(np.bool_)
 
 
 @kernel
 def is_legal_board(board, side):
-    """Return whether the side not to move is not in check, and the kings do not face each other.
+    """Return whether a board is legal with `side` to move.
+
+    The other side must not be in check, and the kings must not face each other.
 
     board : int8 (90,), with both kings on it
     """
@@ -114,7 +120,7 @@ def is_legal_board(board, side):
 
 @kernel
 def _mark_legal(boards, side, legal):
-    """Write `is_legal_board` of every board.
+    """Write for every board whether it is legal with `side` to move.
 
     boards : int8 (n, 90); legal : bool (n,), out
     """
@@ -123,7 +129,7 @@ def _mark_legal(boards, side, legal):
 
 
 def legal_boards(boards: NDArray[Any], side: int) -> NDArray[np.bool_]:
-    """Return bool (n,): `is_legal_board` of boards (n, 90) with one side to move."""
+    """Return bool (n,): which of the boards (n, 90) are legal with `side` to move."""
     legal = np.empty(len(boards), np.bool_)
     _mark_legal(np.ascontiguousarray(boards, np.int8), side, legal)
     return legal

@@ -1,12 +1,17 @@
 # mypy: allow-untyped-calls
 """Win-draw-loss files as unpacked arrays for compiled probes (`wdl_kernels`).
 
+A *lead* is the number of a placement of kings, advisors and elephants (`tbgen.indexing`), mirror
+images counted once. Each side's outcomes are stored lead by lead, in tiles of several leads.
+
 keys, numbers    open-addressed hash table: counts of a material, in either colouring
                  ->  2 * file + whether the colours are to be exchanged
-tables           a row of words for each file: the addends of each piece to each sum
-joint            for each pair of defences: lead of each placement, with flags for mirroring
-starts           for each side of each file: start of a lead's slots, and flag of the last tile
-data             bytes of all blocks, five slots each, tile after tile
+tables           a row of words for each file: how much each piece adds to the sums by which a
+                 probe finds `joint` entries and outcomes (words in `wdl_kernels`)
+joint            for each pair of defences (advisors and elephants of both sides): lead of each
+                 placement, with flags for mirroring
+starts           for each side of each file: where a lead's outcomes begin, flag of the last tile
+data             bytes of all tiles, five outcomes each
 """
 
 from __future__ import annotations
@@ -113,9 +118,10 @@ class WdlTables:
         counts: NDArray[np.int64],
         sides: NDArray[np.int64],
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return statuses and outcomes (n,) of legal positions, each a list of pieces.
+        """Return statuses and outcomes (n,) of legal positions, each given as a list of pieces.
 
-        pieces, squares: uint8 (n, most pieces); counts: (n,), number of pieces; sides: (n,).
+        pieces, squares: uint8 (n, most pieces); counts: (n,), number of pieces; sides: (n,), to
+        move.
         """
         statuses, outcomes = np.empty(len(counts), np.int8), np.empty(len(counts), np.int8)
         words.probe_wdl_lists(self.buffers, pieces, squares, counts, sides, statuses, outcomes)
@@ -130,19 +136,25 @@ def _file(tablebase: Tablebase, material: Material) -> WdlFile:
 
 
 def _side_bytes(file: WdlFile, side: int) -> int:
-    """Return the unpacked bytes of a side's tiles, each padded to full bytes; 0 for one outcome."""
+    """Return the bytes that the outcomes with one side to move take in memory.
+
+    Each tile is padded to full bytes. The result is 0 if all outcomes are equal.
+    """
     block_map = file.header.block_maps[side]
     return block_map.tiles * _tile_bytes(block_map) if file.header.blocks[side] else 0
 
 
 def _tile_bytes(block_map: BlockMap) -> int:
-    """Return the bytes of a full tile."""
+    """Return the bytes of a full tile in memory, five outcomes each."""
     slots = block_map.arrangement.tile_leads * block_map.lead_slots
     return -(-slots // SLOTS_PER_BYTE)
 
 
 def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
-    """Write the tiles of a side, five slots to a byte, each padded to full bytes."""
+    """Write the outcomes with one side to move into `out`, five to a byte.
+
+    Each tile is padded to full bytes.
+    """
     block_map, base = file.header.block_maps[side], side * file.header.blocks[0]
     aligned = block_map.block_slots % SLOTS_PER_BYTE == 0
     out[:] = 0  # the last tile may be shorter
@@ -168,7 +180,10 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
-    """Return int64 (leads,): twice the place where each lead begins, plus 1 in the last tile."""
+    """Return int64 (leads,): for each lead twice the index of its first outcome, plus a flag.
+
+    The flag is 1 for leads of the last tile, where strides may be smaller.
+    """
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
     if d[LEAD_NUMBERS]:
@@ -180,12 +195,15 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the index of a piece code's word in a row of `WdlBuffers.tables`."""
+    """Return the index of one word of a piece code in a row of `WdlBuffers.tables`."""
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
-    """Write the strides of attackers in the full tiles of a side and in its last tile."""
+    """Write how much attackers add to the index of an outcome, for each side and kind of tile.
+
+    The last tile of a side may be shorter than the others, and has its own strides.
+    """
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
         of_side = 2 * side + last
@@ -197,7 +215,10 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """Write the number of pieces of each code, and their strides in `joint` and in the slot."""
+    """Write the words of all piece codes that do not depend on the side to move.
+
+    These are the number of pieces, and what a piece adds to the sums for `joint` and for the slot.
+    """
     for side in Side:
         for kind in PieceType:
             row[_word(side, kind, words.COUNT)] = layout.armies[side].count(kind)
@@ -218,7 +239,10 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
 
 
 def _joint(layout: Layout) -> NDArray[np.int32]:
-    """Return the array `joint`: lead and flags of each pair of placements, -1 for overlaps."""
+    """Return the array `joint` of a layout: for each pair of placements the lead and flags.
+
+    Entries are -1 for pairs in which pieces overlap.
+    """
     red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))
     sound = (w >= 0) & (b >= 0)

@@ -4,11 +4,12 @@
     counts   ->  `find_wdl`  ->  found        once, and again after captures
     found, pieces, squares, side  ->  `probe_wdl_found`  ->  status, outcome
 
-Every piece contributes to one of two sums, for defenders and for attackers. Thus no list is sorted,
-and no index is divided into digits.
+The index of an outcome is computed from two sums. Every defender adds a number to the first sum,
+every attacker to the second. Thus no list is sorted, and no index is divided into digits.
 
-    defenders  ->  joint[sum]  ->  lead, whether mirrored, whether its own image
-    attackers  ->  starts[lead] + sum  ->  a fifth of a byte of `data`
+    defenders  ->  joint[sum]  ->  lead (number of the defenders' placement, mirror images counted
+                                   once), whether mirrored, whether it is its own mirror image
+    attackers  ->  starts[lead] + sum  ->  one of five outcomes in a byte of `data`
 
 `counts` has four bits for each piece code, the number of such pieces: an engine adds and subtracts
 `1 << 4 * code` as pieces come and go.
@@ -49,19 +50,26 @@ JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the last two are pairs: Red, Bl
 INNER_FILE = 8  # addend of the inner piece to the place in the file: side, last tile
 FIRST_CODE, CODE_SHIFT = 16, 3
 COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
-"""Words of a code: the number of pieces, a defender's weight in `joint`, an attacker's weight in
-the slot, and its weights in the file: side, last tile."""
+"""Words of a piece code in a row of `WdlBuffers.tables`: number of pieces; factor for a defender's
+sum; factor for an attacker's slot; four factors for the index of an outcome, by side to move and
+whether in the last tile.
+"""
 TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
-"""Bits of an entry of `joint`, above which is the lead; an entry is -1 if pieces overlap."""
+"""Flags of an entry of `joint`, and the shift of the lead above them; an entry is -1 if pieces
+overlap.
+"""
 
 _LAST_DEFENDER = 3
-"""Largest code of a defender without the colour: kings, advisors and elephants are 1 to 3."""
+"""Largest code of a defender, without its colour bit: kings, advisors and elephants are 1 to 3."""
 
 
 def _places() -> NDArray[np.int8]:
-    """Return int8 (2, 2, 16, 90): exchanged, mirrored, code, square -> place in its area."""
+    """Return int8 (2, 2, 16, 90): place of a square in the area that a piece may enter; -1 outside.
+
+    Indexed by whether colours are exchanged, whether mirrored, piece code, and square.
+    """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for side in Side:
         for kind in PieceType:
@@ -79,12 +87,12 @@ def _places() -> NDArray[np.int8]:
 _PLACES = _places()
 _CHOOSE = np.array([[comb(n, k) for k in range(MAX_COUNT + 1)] for n in range(SQUARES)], np.int64)
 _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).astype(np.int8)
-"""Outcomes of the slots of a byte, int8 (243, 5): 1 win, 0 draw, -1 loss."""
+"""Outcomes in a byte of `data`, int8 (243, 5): 1 win, 0 draw, -1 loss."""
 
 
 @borrowing_kernel
 def find_wdl(buffers, counts):
-    """Return the argument of `probe_wdl_found` for `counts`; NOT_FOUND or ALL_DRAWN.
+    """Return the file of a material, for `probe_wdl_found`; NOT_FOUND or ALL_DRAWN without a file.
 
     buffers : WdlBuffers, the files
     """
@@ -93,7 +101,7 @@ def find_wdl(buffers, counts):
 
 @part
 def _rank(i, place, flip, mirrored, pieces, squares, count):
-    """Return the rank of a piece among the pieces of its code, from 1, by place number.
+    """Return the rank of a piece, from 1, among the pieces of its code, ordered by place.
 
     i : int, index of the piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
     """
@@ -110,10 +118,12 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 @part
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
-    """Return the attackers' sums for the slot and for the place in the file; -1 for a wrong square.
+    """Return the sums over all attackers, for the slot and for the index of the outcome.
+
+    The first is -1 if an attacker is on a square that it cannot enter.
 
     number : int64, number of the file; flip, mirrored : int, as in `_PLACES`
-    row : int64, index of the words for the side and the tile
+    row : int64, index of the words for the side to move and the kind of tile
     buffers : WdlBuffers, the files
     """
     tables = buffers.tables
@@ -198,7 +208,7 @@ def probe_wdl_found(buffers, found, pieces, squares, count, side):
 
 @borrowing_kernel
 def probe_wdl(buffers, pieces, squares, count, side):
-    """Return status and outcome of a legal position; combines `find_wdl` and `probe_wdl_found`.
+    """Return status and outcome of a legal position: `find_wdl`, then `probe_wdl_found`.
 
     Codes and squares are checked, except for two pieces on one square.
 
