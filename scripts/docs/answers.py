@@ -29,10 +29,10 @@ from tbgen.answers.schema import (
 FOUND = ("fen", "side", "outcome", "order", "plies")
 DIRECT = whole("direct wins (value 255): all, by perpetual check, by perpetual chase")
 FAILURE = record(
-    "what could not be done",
-    input=text("what was asked about"),
-    error=text("one line that says what"),
-    hint=text("one line on what to do, or empty"),
+    "an error",
+    input=text("the input that failed"),
+    error=text("the error in one line"),
+    hint=text("a remedy in one line, or empty"),
 )
 
 
@@ -51,7 +51,7 @@ def proven(side: str) -> Schema:
 
 ANSWERS: dict[str, Schema] = {
     "plan": record(
-        "what a build would take",
+        "the estimated cost of a build",
         rules=RULES,
         minor_chases=MINOR,
         orders_limit=LIMIT,
@@ -62,7 +62,7 @@ ANSWERS: dict[str, Schema] = {
                 material=MATERIAL,
                 index_size=whole("slots for each side to move"),
                 placements=whole("slots with a position, legal or not"),
-                holes=whole("slots without one"),
+                holes=whole("slots without a position"),
                 memory_bytes=whole("estimate"),
                 disk_bytes=whole("estimate"),
                 cpu_seconds=number("estimate"),
@@ -77,32 +77,32 @@ ANSWERS: dict[str, Schema] = {
         seconds=number("of all tables"),
     ),
     "build": record(
-        "what was built",
+        "the tables of a build",
         directory=text("as it was named"),
         rules=RULES,
         minor_chases=MINOR,
         tables=several(
-            "in the order of building; those that were there lack size and time",
+            "in the order of building; tables that existed have no size and time",
             {
                 "type": "object",
                 "description": "a table",
                 "properties": {
-                    "table": text("its name, as `KRKN.wxf.dtm`"),
-                    "built": flag("false if it was there"),
-                    "bytes_on_disk": whole("its file"),
+                    "table": text("its name, such as `KRKN.wxf.dtm`"),
+                    "built": flag("false if it existed"),
+                    "bytes_on_disk": whole("size of its file"),
                     "build_seconds": number("time"),
                     "profile": several(
-                        "with --profile: what each phase has cost, in turn, and `all` together",
+                        "with --profile: cost of each phase, in order, and of `all` together",
                         record(
                             "a phase",
-                            phase=text("its name, as `captures`, or `all`"),
-                            order=whole("of a phase that comes again for each order, else 0"),
+                            phase=text("its name, such as `captures`, or `all`"),
+                            order=whole("of a phase that is repeated for each order, else 0"),
                             seconds=number("time"),
                             cpu_seconds=number("processor time of all threads"),
-                            busy=number("the part of their time that threads worked, 0 to 1"),
-                            sweeps=whole("how many"),
-                            rows=whole("that sweeps looked at"),
-                            settled=whole("positions that were given a value"),
+                            busy=number("used share of the time of all threads, 0 to 1"),
+                            sweeps=whole("number of sweeps"),
+                            rows=whole("rows examined by sweeps"),
+                            settled=whole("positions that got a value"),
                         ),
                     ),
                 },
@@ -110,20 +110,20 @@ ANSWERS: dict[str, Schema] = {
             },
         ),
         failed=several("with --keep-going, tables that failed", FAILURE),
-        left_out=several("tables that need one that failed", text("a material")),
+        left_out=several("tables that need a failed one", text("a material")),
     ),
     "pack": record(
         "win-draw-loss files",
         directory=text("as it was named"),
         files=several(
-            "as the tables were named",
+            "in the order of the tables' arguments",
             record(
                 "a file",
                 file=text("its name"),
                 bytes_on_disk=whole("its size"),
-                source=text("the table that it is derived from"),
-                source_bytes=whole("the size of that"),
-                written=flag("false if it was there"),
+                source=text("the table it is derived from"),
+                source_bytes=whole("the size of that table"),
+                written=flag("false if it existed"),
             ),
         ),
         archive=or_null(text("of all files; null without --out")),
@@ -138,7 +138,7 @@ ANSWERS: dict[str, Schema] = {
         "proofs",
         ok=flag("whether all are proven"),
         tables=several(
-            "as they were named",
+            "in the order of the arguments",
             record(
                 "a table",
                 material=MATERIAL,
@@ -151,21 +151,21 @@ ANSWERS: dict[str, Schema] = {
                 positions=whole("legal positions"),
                 red_to_move=proven("Red"),
                 black_to_move=proven("Black"),
-                offenders_examined=whole("possible perpetual checkers that rows have not settled"),
-                chasers_examined=whole("positions in which somebody may be chasing for ever"),
+                offenders_examined=whole("possible perpetual checkers"),
+                chasers_examined=whole("possible perpetual chasers"),
                 orders_examined=whole("orders that were searched"),
-                complete=flag("whether the search of patterns came to its end"),
-                findings=whole("positions that are wrong"),
+                complete=flag("whether the search for patterns was completed"),
+                findings=whole("positions with a wrong value"),
                 first=or_null(
                     {
                         "type": "object",
-                        "description": "the first: stored and expected; null without",
+                        "description": "the first one, stored and expected value, or null",
                     }
                 ),
-                digest=text("of the contents that were proven"),
+                digest=text("of the proven contents"),
                 proof=PROOF,
-                notes=several("what became of certificates", text("a note")),
-                file_problems=several("what is wrong with the file itself", text("a problem")),
+                notes=several("on certificates", text("a note")),
+                file_problems=several("faults of the file itself", text("a problem")),
                 seconds=number("time"),
             ),
         ),
@@ -185,12 +185,10 @@ ANSWERS: dict[str, Schema] = {
                 metric=METRIC,
                 bytes_on_disk=whole("the file"),
                 digest=or_null(
-                    text("the file's word unless it was checked; null if it cannot be read")
+                    text("as stated in the file unless it was checked; null if it cannot be read")
                 ),
                 checked=CHECKED,
-                values=or_null(
-                    text("digest of the values alone; null unless the file was checked")
-                ),
+                values=or_null(text("digest of the values only; null unless the file was checked")),
                 file=text("its name"),
                 proof=PROOF,
             ),
@@ -204,17 +202,17 @@ ANSWERS: dict[str, Schema] = {
                     "file": text("its name"),
                     "bytes_on_disk": whole("its size"),
                     "digest": or_null(text("null if it cannot be read")),
-                    "source": text("the table that it is derived from"),
-                    "error": text("what is wrong"),
-                    "hint": text("what to do"),
+                    "source": text("the table it is derived from"),
+                    "error": text("the error in one line"),
+                    "hint": text("a remedy in one line"),
                 },
                 "required": ["file", "bytes_on_disk", "digest"],
             },
         ),
     ),
     "index": record(
-        "what others may fetch",
-        index=text("the file that lists it"),
+        "the files that others can fetch",
+        index=text("the index file"),
         files=several(
             "the files",
             record(
@@ -223,20 +221,20 @@ ANSWERS: dict[str, Schema] = {
                 bytes=whole("of the file"),
                 sha256=text("of the file"),
                 digest=or_null(text("of a table; null for a certificate")),
-                values=or_null(text("digest of a table's values; null if not worked out")),
+                values=or_null(text("digest of a table's values; null if not computed")),
             ),
         ),
     ),
     "fetch": record(
-        "what was fetched",
+        "the result of a fetch",
         directory=text("as it was named"),
         fetched=several("files that are new", text("a name")),
-        present=several("files that were there", text("a name")),
-        failed=several("files that were not to be had", FAILURE),
+        present=several("files that existed", text("a name")),
+        failed=several("files that could not be fetched", FAILURE),
         missing=several("materials that the index does not list", text("a material")),
     ),
     "find": record(
-        "the positions of a table that are as described",
+        "the positions of a table that match",
         material=MATERIAL,
         rules=RULES,
         minor_chases=MINOR,
@@ -254,7 +252,7 @@ ANSWERS: dict[str, Schema] = {
         count=whole("positions found"),
     ),
     "dump": record(
-        "what was written",
+        "the written file",
         material=MATERIAL,
         rules=RULES,
         minor_chases=MINOR,
@@ -262,15 +260,15 @@ ANSWERS: dict[str, Schema] = {
         orders_limit=LIMIT,
         index_size=whole("slots for each side to move"),
         rows=whole("positions written"),
-        columns={"type": "object", "description": "what each column means"},
+        columns={"type": "object", "description": "meaning of each column"},
         out=text("the file"),
     ),
     "judge": JUDGEMENT,
     "convert": record(
         "a position, or moves, in other notations",
-        input=text("what was read"),
+        input=text("the input"),
         **{"from": text("its notation", "fen", "pai", "six", "board")},
-        to=text("the notation asked for", "fen", "pai", "six", "board"),
+        to=text("the requested notation", "fen", "pai", "six", "board"),
         text=text("the position in it, after the moves"),
         fen=FEN | {"description": "the position after the moves"},
         material=MATERIAL,
@@ -280,8 +278,8 @@ ANSWERS: dict[str, Schema] = {
             "the moves",
             record(
                 "a move",
-                input=text("what was read"),
-                text=text("in the notation asked for"),
+                input=text("the input"),
+                text=text("in the requested notation"),
                 **dict.fromkeys(
                     ("iccs", "fairy", "wxf", "zh", "zh-hant"), text("in this notation")
                 ),
@@ -296,22 +294,22 @@ ANSWERS: dict[str, Schema] = {
     ),
     "serve": record(
         "once the port is open",
-        url=text("where"),
-        entry=or_null(text("the address to have tables built from; null without --allow-build")),
-        tables=whole("how many tables there are"),
+        url=text("its address"),
+        entry=or_null(text("the address for building tables; null without --allow-build")),
+        tables=whole("number of tables"),
     ),
     "doctor": record(
         "the environment",
         tbgen=text("version"),
         python=text("version"),
         platform=text("as Python names it"),
-        packages={"type": "object", "description": "versions; null for what is missing"},
-        cores=whole("that may be used"),
-        memory={"type": "object", "description": "`total`, `available`, and what limits it"},
-        kernel_cache={"type": "object", "description": "where compiled code is kept"},
-        tables={"type": "object", "description": "the tables directory, and the space left"},
-        problems=several("what is wrong", text("a problem")),
+        packages={"type": "object", "description": "versions; null for a missing package"},
+        cores=whole("usable cores"),
+        memory={"type": "object", "description": "`total`, `available`, and its limit"},
+        kernel_cache={"type": "object", "description": "folder of compiled code"},
+        tables={"type": "object", "description": "the tables directory, and its free space"},
+        problems=several("faults found", text("a problem")),
     ),
-    "error": FAILURE | {"description": "in place of any answer; exit status 1, 2 or 3"},
+    "error": FAILURE | {"description": "instead of an answer; exit status 1, 2 or 3"},
 }
 """Schema of each command's answer; `error` holds for all commands."""

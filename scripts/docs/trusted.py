@@ -29,7 +29,7 @@ ROLES = {
     "tbgen.rules": "movement, checks, attacks and chases",
     "tbgen.tables": "codes, the reader, names, statistics, certificates",
     "tbgen.compiling": "compiles kernels; returns memory",
-    "tbgen.scheduling": "the order in which a closure is proven",
+    "tbgen.scheduling": "the order of proofs",
 }
 
 

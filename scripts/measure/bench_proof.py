@@ -1,4 +1,4 @@
-"""Cost of proving, as ratios to building: each run builds a table anew, then proves it.
+"""Cost of proving, as ratios to building: each run rebuilds a table, then proves it.
 
     python scripts/measure/bench_proof.py [MATERIAL...] [--large] [--tables DIR] [--repeat N]
 

@@ -140,7 +140,7 @@ def is_well() -> bool:
     return b'"status": "ok"' in get(b"/healthz")
 
 
-def test_it_listens_to_this_machine_only() -> None:
+def test_the_server_listens_only_on_loopback() -> None:
     assert urlsplit(demo().url).hostname == "127.0.0.1"
 
 

@@ -14,7 +14,7 @@ from tbgen.compiling.jit import borrowing_kernel, by_pointer, kernel, part
 
 @by_pointer
 class Inner(NamedTuple):
-    """Lent tuple inside another."""
+    """Tuple passed by pointer inside another."""
 
     cube: NDArray[np.int16]
     scale: float
@@ -22,7 +22,7 @@ class Inner(NamedTuple):
 
 @by_pointer
 class Outer(NamedTuple):
-    """Lent tuple with a field of every kind."""
+    """Tuple passed by pointer with a field of every kind."""
 
     wide: NDArray[Any]
     flag: bool

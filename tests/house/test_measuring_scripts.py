@@ -58,7 +58,7 @@ def test_allowed_memory() -> None:
     assert bench_goals.allowed_memory(10_000_000, 7) == pytest.approx(26_000_000 + 7 + 160 * MIB)
 
 
-def test_ratios_are_sums_over_what_both_measured() -> None:
+def test_ratios_use_tables_measured_by_both() -> None:
     measured = {
         "KRKN": measurement(1, peak=100 * MIB),
         "KRKR": measurement(3),

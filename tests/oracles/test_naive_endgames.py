@@ -37,7 +37,7 @@ def test_ends_of_the_game(fen: str, verdict: Verdict) -> None:
 
 
 @pytest.mark.parametrize("name", ["KK", "KABK", "KAKB", "KABKAB"])
-def test_no_attackers_no_decision(name: str) -> None:
+def test_materials_without_attackers_are_drawn(name: str) -> None:
     solution = naive_solution(name)
     assert solution.count(DRAW) == len(solution)
 
@@ -156,7 +156,7 @@ def test_a_losing_side_converts_in_two() -> None:
 
 
 @pytest.mark.parametrize(("red", "black"), [("KP", "KB"), ("KN", "KA"), ("KPA", "K")])
-def test_exchanging_colours_changes_nothing(red: str, black: str) -> None:
+def test_exchanged_colours_have_equal_values(red: str, black: str) -> None:
     swapped = solve((black, red))
     for entry in solve((red, black)).items():
         board, side = from_fen(entry.fen)

@@ -24,7 +24,7 @@ def play(game: Game) -> list[Verdict]:
     return verdicts
 
 
-def test_one_side_checks_for_ever() -> None:
+def test_one_side_checks_perpetually() -> None:
     """0 (offender) and 1 alternate; the offender's only other move allows mate."""
     game = Game([0, 1], [False, True], [[1], [0]], {0: [MATES]})
     assert play(game) == [Verdict(LOSS, 1, 254), Verdict(WIN, 1, 255)]
@@ -51,13 +51,13 @@ def test_two_checks_against_one() -> None:
     assert [v.outcome for v in play(game)] == [LOSS, WIN, LOSS, WIN]
 
 
-def test_a_winner_who_may_also_check_for_ever() -> None:
+def test_a_winner_that_may_also_check_perpetually() -> None:
     """Node 1 may check (to 2) or not (to 0), and wins by not always checking."""
     game = Game([0, 1, 0], [False, True, True], [[1], [0, 2], [1]])
     assert [v.outcome for v in play(game)] == [LOSS, WIN, LOSS]
 
 
-def test_a_winner_whose_quiet_move_the_offender_avoids() -> None:
+def test_a_quiet_move_that_the_offender_avoids() -> None:
     """The only move from 1 is a check; 4 has a quiet one, but the offender avoids it."""
     avoid = Game(
         [0, 1, 0, 0, 1],
@@ -79,12 +79,12 @@ def test_a_second_order_needs_the_first() -> None:
     assert verdicts[:2] == [Verdict(LOSS, 2, 254), Verdict(WIN, 2, 255)]
 
 
-def test_a_supporting_table_lets_a_direct_loss_live_longer() -> None:
+def test_a_capture_prolongs_a_direct_loss() -> None:
     game = Game([0, 1], [False, True], [[1], [0]], {0: [Verdict(WIN, 1, 249)]})
     assert decide(game, checks_lose=True) == [Verdict(LOSS, 1, 248), Verdict(WIN, 1, 255)]
 
 
-def test_orders_of_supporting_tables_wait_for_their_round() -> None:
+def test_captures_count_from_the_round_of_their_order() -> None:
     game = Game([0, 1], [False, True], [[1], [0]], {0: [Verdict(WIN, 3, 251)]})
     assert decide(game, checks_lose=True) == [Verdict(LOSS, 3, 250), Verdict(WIN, 3, 255)]
     assert {v.outcome for v in decide(game, checks_lose=True, orders=2)} == {DRAW}
@@ -169,7 +169,7 @@ def test_both_exact_solutions_agree() -> None:
         assert by_parity_game(game) == by_strategies(game), game
 
 
-def test_without_the_inner_clause_mutual_checking_goes_wrong(
+def test_mutual_checks_need_the_condition_on_the_winner(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(

@@ -1,7 +1,7 @@
 """Captures that are worth making (points 1 to 5), against the oracle on dictionaries.
 
-Positions with a side in check are included: point 3 ignores a check that already stands, which
-must be told apart from one that the capture adds.
+Positions with a side in check are included, since point 3 ignores a check that already stands, but
+not one that the capture adds.
 """
 
 import random

@@ -94,7 +94,7 @@ def test_certified_tables_are_read_and_not_proven(proven: Path) -> None:
     ]
 
 
-def test_force_proves_anew(proven: Path) -> None:
+def test_force_repeats_proofs(proven: Path) -> None:
     path = certificate_path(proven / "KRK.none.dtm.xqt")
     path.write_text(path.read_text().replace('"method": "', '"method": "old '))
     assert settled(proven, "KRK") == {"KRK": "certificate"}
