@@ -1,7 +1,10 @@
 """Shared parts of fault campaigns: commands in processes of their own, and a tally of findings.
 
+A campaign runs commands many times (tries), each with a random fault, and checks how they end. A
+finding is a violated expectation.
+
     run(...)         ->  Ended: exit status, both streams, seconds, peak of memory
-    complaint(...)   ->  the fault in the end of a command, or None
+    complaint(...)   ->  what is wrong with the end of a command, or None
     contents(...)    ->  the digests of the files of a directory
     Tally            counts, largest figures, findings; the line of figures at the end
     main(...)        parse arguments, run the parts of a campaign, print their lines
@@ -32,17 +35,17 @@ from tests.kits.commands import restore_signals
 MIB = 1 << 20
 
 OK, FINDINGS, REFUSED, CORRUPT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
-"""Exit statuses of the README, and that of a pipe without a reader."""
+"""Exit statuses listed in the README, and the one after writing to a closed pipe."""
 
 _SHOWN = 20
-"""Number of findings that are printed; the rest is only counted."""
+"""Largest number of findings that are printed; the others are only counted."""
 
 PATIENCE = 1800.0
 """Timeout of a command in seconds, large enough for a busy machine."""
 
 
 class Ended(NamedTuple):
-    """End of a command; `status` is negative for a signal, None for a timeout."""
+    """Result of a command; `status` is negative for a signal, None for a timeout."""
 
     status: int | None
     stdout: bytes
@@ -83,7 +86,7 @@ class Started:
             )  # fmt: skip
 
     def wait(self, patience: float = PATIENCE) -> Ended:
-        """Return its end; a command that exceeds the timeout is killed, and has no status."""
+        """Return the command's result; after the timeout the command is killed."""
         code, usage = reap(self.process.pid, patience)
         self.process.returncode = -9 if code is None else code
         seconds = time.monotonic() - self._begun
@@ -112,12 +115,15 @@ def _read(stream: Any) -> bytes:
 
 
 def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -> Ended:
-    """Run a command to its end; `how` is as for `Started`."""
+    """Run a command to its end, and return its result; keywords are those of `Started`."""
     return Started(command, **how).wait(patience)
 
 
 def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
-    """Return the fault in an end; None for an allowed status and, for an error, one clear line."""
+    """Describe what is wrong with a command's end; None if nothing is.
+
+    The status must be allowed, and an error must be reported by one clear line.
+    """
     said = ended.stderr.splitlines()
     last = said[-1][:200] if said else "nothing said"
     if ended.status is None:
@@ -149,7 +155,7 @@ def tables_of(directory: Path) -> dict[str, str]:
 
 
 def strangers(directory: Path) -> list[str]:
-    """List the entries of a directory except tables, their records and their index."""
+    """List the entries of a directory that are no tables, records or index of them."""
     ours = (".xqt", ".build.json", ".proof.json")
     return sorted(
         path.name
@@ -177,13 +183,13 @@ class Tally:
         self.figures[what] = max(value, self.figures.get(what, value))
 
     def finding(self, what: str) -> None:
-        """Record a fault."""
+        """Record a finding."""
         self.findings.append(what)
         if len(self.findings) <= _SHOWN:
             print(f"{self.name}: {what}", file=sys.stderr, flush=True)
 
     def expect(self, right: bool, what: str) -> None:
-        """Record a fault unless the condition is true."""
+        """Record a finding unless the condition is true."""
         if not right:
             self.finding(what)
 
@@ -218,7 +224,7 @@ class Budget:
         return True
 
     def take_up_to(self, number: int) -> Iterator[int]:
-        """Yield the numbers from 0 of so many tries, or of those left."""
+        """Yield numbers from 0, using one try for each, up to `number` or until no try is left."""
         for taken in range(number):
             if not self.take():
                 return
@@ -226,7 +232,7 @@ class Budget:
 
 
 Part = Callable[[Tally, Budget, int], None]
-"""`part(tally, budget, seed)` runs tries, and records them in the tally."""
+"""Function of a campaign that runs tries within a budget, and records them in the tally."""
 
 
 def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> NoReturn:

@@ -50,7 +50,7 @@ def build(directory: Path, *names: str) -> list[str | bytes]:
 
 
 class Site:
-    """A finished directory, and the seconds that its build took."""
+    """Finished tables, the seconds that their build took, and the digests to expect."""
 
     def __init__(self, folder: Path) -> None:
         self.finished = folder / "finished"
@@ -63,7 +63,10 @@ class Site:
         self.expected = tables_of(self.finished)
 
     def check(self, tally: Tally, directory: Path, what: str, *, whole: bool) -> None:
-        """Check that all tables are right, that `whole` misses none, and no other file is there."""
+        """Check that no table of a directory is wrong and that no other file is left.
+
+        With `whole`, also that no table is missing.
+        """
         now = tables_of(directory)
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
         tally.expect(not whole or now == self.expected, f"{what}: a table is missing")

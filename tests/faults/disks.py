@@ -54,7 +54,7 @@ from tests.faults.warm import Warm
 
 
 class Fault(NamedTuple):
-    """Kinds of calls that fail, the error, and whether all following calls fail too."""
+    """Kinds of calls that fail, the error number, and whether all later ones fail."""
 
     calls: tuple[str, ...]
     error: int
@@ -67,7 +67,7 @@ class Fault(NamedTuple):
 
 
 ALLOCATION = Fault(("allocate",), errno.EOPNOTSUPP)
-"""First call of an array on disk."""
+"""Fault in the allocation of an array on disk, the first call on its file."""
 
 FAULTS = (
     Fault(("write", "allocate", "truncate"), errno.ENOSPC, lasts=True),
@@ -87,13 +87,13 @@ FAULTS = (
 
 
 class Job(NamedTuple):
-    """A command, the place where its calls are counted, and the check after a failure."""
+    """A command to disturb, the path under which its calls count, and the check of its files."""
 
     command: list[str | bytes]
     under: Path
     reset: Callable[[], None]
     check: Callable[[Ended], str | None]
-    """Return the fault in the directory after this end, or None."""
+    """Return what is wrong with the directory after a command with this result, or None."""
     touched: tuple[Path, ...]
     """Directories that the command writes to."""
     environment: Mapping[str, str] = {}
@@ -102,14 +102,14 @@ class Job(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """A disk, a job on it, and the way to run it: a process of its own, or a fork."""
+    """A job on a faulty disk, and the function that runs it: in a new process, or in a fork."""
 
     disk: Disk
     job: Job
     run: Callable[..., Ended]
 
     def calls(self, fault: Fault) -> int:
-        """Count the calls that can fail in this way, in an undisturbed run."""
+        """Count the calls of an undisturbed run to which a fault applies."""
         job = self.job
         job.reset()
         ended, calls = self.disk.calls(
@@ -120,14 +120,14 @@ class Bench(NamedTuple):
         return calls
 
     def disturbed(self, fault: Fault, at: int) -> Ended:
-        """Run the command from its initial state with one call failing, counted from 1."""
+        """Run the command from its initial state; its call number `at`, counted from 1, fails."""
         job = self.job
         job.reset()
         faults = self.disk.environment(job.under, fault.calls, at, fault.error, lasts=fault.lasts)
         return self.run(job.command, environment={**job.environment, **faults})
 
     def undisturbed(self) -> Ended:
-        """Run the command on the present files."""
+        """Run the command without faults on the files that are there."""
         return self.run(self.job.command, environment=self.job.environment)
 
 
@@ -169,9 +169,9 @@ def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object]) -> None:
-    """Let a call fail, check the files, and run the command again.
+    """Let one call fail, check the files, and run the command again without faults.
 
-    mended : contents after which such a second run succeeded; updated
+    mended : contents of directories from which such a second run succeeded; updated
     """
     what = f"{fault}, call {at}"
     ended = bench.disturbed(fault, at)
@@ -196,7 +196,7 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 
 
 def _what_is_in(directories: tuple[Path, ...]) -> object:
-    """Return the contents of directories, of records with times only the form."""
+    """Return the contents of directories; of files with time stamps only their form."""
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
     )
@@ -235,7 +235,7 @@ def ways(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
-    """Return exit status, messages and files of a run with a failing call."""
+    """Return exit status, messages and files of a run in which one call fails."""
     ended = bench.disturbed(fault, at)
     said = [line for line in ended.stderr.splitlines() if line.startswith(("error", "note"))]
     names = sorted(os.listdir(bench.job.under)) if bench.job.under.is_dir() else []
@@ -248,9 +248,9 @@ def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
 def _directory_check(
     directory: Path, expected: dict[str, str], may_stay: str | None = None
 ) -> Callable[[Ended], str | None]:
-    """Return a check that all tables are right, with no other files but those allowed on failure.
+    """Return a check that tables have the expected digests and that no other files are left.
 
-    may_stay : suffix of names of allowed files
+    may_stay : suffix of other files that are allowed after a failure
     """
 
     def check(ended: Ended) -> str | None:
@@ -272,7 +272,9 @@ def _directory_check(
 def _builder(
     folder: Path, *options: str, of: tuple[str, str] = ("KRKN", "wxf"), may_stay: str | None = None
 ) -> Job:
-    """Return the build of three tables; its result must equal that without the options.
+    """Return the job of building three tables with options.
+
+    Its tables must equal those of a build without the options.
 
     of : a material and rules
     """
@@ -295,22 +297,22 @@ def _succeed(command: list[str | bytes], environment: Mapping[str, str] | None =
 
 
 def build(folder: Path) -> Job:
-    """Build three tables."""
+    """Return the job of building three tables."""
     return _builder(folder)
 
 
 def paging(folder: Path) -> Job:
-    """Build with so little memory that arrays are on disk."""
+    """Return the job of a build with so little memory that arrays are on disk."""
     return _builder(folder, "--memory", "150MiB", "--threads", "1")
 
 
 def states(folder: Path) -> Job:
-    """Build with checkpoints as often as possible; they stay for the next build."""
+    """Return the job of a build with checkpoints as often as possible, which may stay."""
     return _builder(folder, "--save-state", "0.000001", may_stay=".state")
 
 
 def dump(folder: Path) -> Job:
-    """Dump a table as an archive of columns: complete, or no file."""
+    """Return the job of dumping a table as an archive of columns: complete, or no file."""
     _builder(folder)
     out = folder / "out"
     words = ("--rules", "wxf", "--tables", folder / "tables", "--format", "npz")
@@ -328,22 +330,25 @@ def dump(folder: Path) -> Job:
 
 
 def pack(folder: Path) -> Job:
-    """Write win-draw-loss files beside tables."""
+    """Return the job of writing win-draw-loss files beside tables."""
     return _deriver(folder, "pack", "KRK", "--rules", "wxf")
 
 
 def verify(folder: Path) -> Job:
-    """Prove a table; if the certificate cannot be written, a note says so."""
+    """Return the job of proving a table; if the certificate cannot be written, a note says so."""
     return _deriver(folder, "verify", "KRK", "--rules", "wxf")
 
 
 def index(folder: Path) -> Job:
-    """Write the index of a directory."""
+    """Return the job of writing the index of a directory."""
     return _deriver(folder, "index")
 
 
 def _deriver(folder: Path, *words: str) -> Job:
-    """Return a command on a copy of the tables; it must add the files of an undisturbed run."""
+    """Return the job of a command on a copy of the tables.
+
+    Where it succeeds, all files of an undisturbed run must be there, or a note names them.
+    """
     _builder(folder)
     tables, directory = folder / "tables", folder / "derived"
     command = tbgen(*words, "--tables", directory)
@@ -368,7 +373,7 @@ def _deriver(folder: Path, *words: str) -> Job:
 
 
 def fetch(folder: Path) -> Job:
-    """Fetch tables; received bytes stay as a part, and the next fetch resumes."""
+    """Return the job of fetching tables; received bytes may stay for the next fetch."""
     _builder(folder)
     tables, directory = folder / "tables", folder / "fetched"
     _succeed(tbgen("index", "--tables", tables, "--no-values"))
@@ -382,7 +387,10 @@ def fetch(folder: Path) -> Job:
 
 
 def kernels(folder: Path) -> Job:
-    """Build with a kernel cache on the broken disk, which is never required."""
+    """Return the job of a build with a kernel cache on the broken disk.
+
+    A build does not need the cache.
+    """
     job = _builder(folder, of=("KRK", "none"))
     found = find_kernel_folder().path
     if found is None:

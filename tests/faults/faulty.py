@@ -1,4 +1,4 @@
-"""A disk that fails on request: faults.c, compiled, and the environment that preloads it.
+"""A disk that fails on request: the library faults.c, and the environment that preloads it.
 
     Disk(folder).environment(under, calls, at, error)   ->   for `campaign.run`
     Disk(folder).calls(...)                             ->   number of calls of an undisturbed run
@@ -18,7 +18,7 @@ from tests.faults.campaign import Ended, run
 
 SOURCE = Path(__file__).with_name("faults.c")
 HALF = 0
-"""In place of an error number: the call writes half of its bytes."""
+"""Value in place of an error number: the call writes half of its bytes, without an error."""
 
 
 def missing_tool() -> str | None:
@@ -29,7 +29,7 @@ def missing_tool() -> str | None:
 
 
 class Disk:
-    """The compiled library, in a folder that the caller owns."""
+    """The compiled library faults.c, in a folder that the caller owns."""
 
     def __init__(self, folder: Path) -> None:
         self._library = folder / "faults.so"
@@ -41,10 +41,11 @@ class Disk:
         self, under: Path | str, calls: Sequence[str], at: int = 0, error: int = HALF,
         *, lasts: bool = False,
     ) -> dict[str, str]:  # fmt: skip
-        """Return variables that let a call fail, and with `lasts` all later ones.
+        """Return environment variables that let one call fail, and with `lasts` all later ones.
 
         at : number of the call, counted from 1; 0 for none
-        under : files with this in their path; calls : their kinds, as faults.c lists them
+        under : part of the path of the files whose calls count
+        calls : their kinds, as faults.c lists them
         error : a number of `errno`, or `HALF`
         """
         return {
@@ -58,14 +59,17 @@ class Disk:
 
     @property
     def harmless(self) -> dict[str, str]:
-        """Return variables that make no call fail, but allow forks to be armed."""
+        """Return environment variables that load faults.c but make no call fail.
+
+        A fork of the process can then set faults.
+        """
         return {"LD_PRELOAD": str(self._library)}
 
     def calls(
         self, command: list[str | bytes], under: Path | str, calls: Sequence[str],
         run: Callable[..., Ended] = run, **how: str,
     ) -> tuple[Ended, int]:  # fmt: skip
-        """Run a command undisturbed; how it ended, and how many such calls it has made.
+        """Run a command without faults; return its result and its number of such calls.
 
         run : `campaign.run`, or that of a warm interpreter; how : more environment
         """

@@ -31,7 +31,10 @@ def send(number: signal.Signals, pid: int) -> None:
 
 
 def check_end(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
-    """Check the end and the last line of a process after a signal."""
+    """Check how a process ended after a signal.
+
+    moment : seconds from the start of the process to the signal
+    """
     tally.count("kills")
     tally.count(f"kills of {name} by {number.name}")
     if ended.status == OK:
@@ -47,7 +50,7 @@ def check_end(tally: Tally, name: str, number: signal.Signals, moment: float, en
 
 
 def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
-    """Return whether a signal came while the program ran, not the interpreter before or after.
+    """Return whether a signal came while tbgen ran, not the interpreter's start or end.
 
     Without a handler a signal ends a process silently, and Python has its own handler of Ctrl-C.
     """

@@ -57,25 +57,25 @@ from tests.faults.killing import SIGNALS, alive_after, check_end, descendants, s
 
 MATERIAL = "KRKN"
 ROUND = 4
-"""Number of kills of builders in one directory before it is built to the end."""
+"""Number of kills in one directory before an undisturbed build completes it."""
 
 SET = ("KRKNA", "KNKC")
-"""Seven tables, under the rules that need every kernel; one of them takes a second."""
+"""Materials of seven tables, supporting ones included; one table takes a second."""
 
 SAVED = ("--save-state", "0.000001")
 
 WAYS = [("--jobs", "1"), ("--jobs", "2"), ("--jobs", "2")]
-"""Ways to build a set, with their frequencies."""
+"""Options of `tbgen build` for a set, drawn uniformly; a repeated entry is more frequent."""
 
 if importlib.util.find_spec("distributed"):
     WAYS.append(("--dask", "local:2"))
 
 COMPILING_EVERY = 8
-"""Number of rounds of which one starts without compiled kernels."""
+"""One round in so many starts without compiled kernels."""
 
 
 class Site:
-    """Commands of a campaign, their run times, and the result of a build."""
+    """Finished directories, and the commands of the campaign with their undisturbed run times."""
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.folder, self.rng = folder, rng
@@ -100,46 +100,46 @@ class Site:
         self.seconds[name] = ended.seconds
 
     def build(self, directory: Path, *options: str) -> list[str | bytes]:
-        """Return a build of three tables, under the rules that need every kernel."""
+        """Return the command that builds three tables, under the rules that need every kernel."""
         return tbgen("build", MATERIAL, "--rules", "wxf", "--tables", directory, *options)
 
     def verify(self) -> list[str | bytes]:
-        """Return a proof of the largest of them."""
+        """Return the command that proves the largest of the three tables."""
         return tbgen("verify", MATERIAL, "--tables", self.finished, "--rules", "wxf")
 
     def dump(self, out: Path) -> list[str | bytes]:
-        """Return a dump of all its rows into an archive of columns."""
+        """Return the command that dumps all rows of this table into an archive of columns."""
         words = ("--tables", self.finished, "--rules", "wxf", "--format", "npz", "--out", out)
         return tbgen("dump", MATERIAL, *words)
 
     def pack(self, directory: Path) -> list[str | bytes]:
-        """Return a command that packs all tables of a directory."""
+        """Return the command that packs all tables of a directory."""
         return tbgen("pack", "--men", "4", "--rules", "wxf", "--tables", directory)
 
     def index(self, directory: Path) -> list[str | bytes]:
-        """Return a command that writes the index of a directory."""
+        """Return the command that writes the index of a directory."""
         return tbgen("index", "--tables", directory)
 
     def fetch(self, source: Path, directory: Path) -> list[str | bytes]:
-        """Return a command that fetches all tables of a directory with an index."""
+        """Return the command that fetches all tables of a directory with an index."""
         words = ("--rules", "wxf", "--from", source, "--tables", directory)
         return tbgen("fetch", MATERIAL, *words)
 
     def with_tables(self, directory: Path) -> Path:
-        """Return a new directory with the tables only."""
+        """Copy the tables, and no other files, into a new directory."""
         directory.mkdir()
         for name in self.expected:
             shutil.copyfile(self.finished / name, directory / name)
         return directory
 
     def serve(self) -> list[str | bytes]:
-        """Return a server of the tables."""
+        """Return the command that serves the tables."""
         return tbgen("serve", "--tables", self.finished, "--rules", "wxf", "--port", "0",
                      "--no-open")  # fmt: skip
 
 
 def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -> None:
-    """Stop a process at a random moment, and check its end."""
+    """Send a random signal to a process at a random moment, and check how it ends."""
     number = site.rng.choice(SIGNALS)
     moment = site.rng.uniform(0, seconds)
     time.sleep(moment)
@@ -148,7 +148,7 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
-    """Check that earlier tables are still there, and that all tables are right."""
+    """Check that the tables finished before are unchanged, and that all tables are right."""
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), f"{what}: a finished table is lost or changed")
     tally.expect(now.items() <= site.expected.items(), f"{what}: a table is wrong")
@@ -285,7 +285,7 @@ def processes(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
-    """Return a command that builds the set in one of the ways."""
+    """Return the command that builds the set with the options `how`."""
     words = ("--rules", "wxf", "--tables", directory, *SAVED, *how)
     return tbgen("build", *SET, *words)
 
@@ -315,7 +315,10 @@ def sets(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> bool:
-    """Build a set, kill the builder or one of its processes; return whether it finished."""
+    """Build a set, and kill the builder or one of its processes.
+
+    Returns whether the build finished.
+    """
     way = rng.choice(WAYS)
     before = tables_of(directory)
     builder = Started(build_of_set(directory, *way))

@@ -42,7 +42,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Commands:
-    """Commands that are run, and the files that a build makes."""
+    """Commands to run under limits, and the digests that a build must give."""
 
     def __init__(self, folder: Path) -> None:
         self.finished, self.directory = folder / "finished", folder / "tables"
@@ -84,7 +84,7 @@ class Commands:
         return tbgen("build", "KRKN", "--rules", "wxf", "--tables", directory)
 
     def try_one(self, tally: Tally, name: str, limit: str, prepare: Callable[[], None]) -> None:
-        """Run a command under a limit that is set in the child, and check its files."""
+        """Run a command under a limit, set by `prepare` in the child, and check its files."""
         shutil.rmtree(self.directory, ignore_errors=True)
         ended = run(self.all[name], prepare=prepare)
         tally.count("commands")
@@ -113,7 +113,7 @@ def _commands() -> Iterator[Commands]:
 def _limited(
     tally: Tally, budget: Budget, seed: int, which: int, least: float, most: float, unit: int
 ) -> None:
-    """Run commands under limits of one kind, `least` to `most` units."""
+    """Run commands under limits of one kind, between `least` and `most` units."""
     rng = random.Random(seed)
     with _commands() as commands:
         while budget.take():

@@ -1,11 +1,11 @@
-"""Mutated table files in three readers give a documented error, or the right values.
+"""Mutated table files in three readers: each gives a documented error, or the right values.
 
-    sound tables  ->  tests/kits/mutations.py  ->  python | numba | c  ->  errors, seconds, bytes
+    valid tables  ->  tests/kits/mutations.py  ->  python | numba | c  ->  errors, seconds, bytes
 
-Every second mutant has corrected checksums, as from a forger. Then values may differ, but no reader
-may crash, hang or take memory by a size that the file claims. The others are accidents, and every
-value read must be the original one. The C reader runs under the address and undefined behaviour
-sanitizers, from files and from memory.
+Every second mutant has corrected checksums, as a forger would write them. Then values may differ,
+but no reader may crash, hang, or take memory by a size that the file claims. In the other mutants,
+which stand for accidents, every value read must be the original one. The C reader runs under the
+address and undefined behaviour sanitizers, from files and from memory.
 
     python -m tests.faults.mutants --count 100000 --only numba
 """
@@ -33,18 +33,18 @@ from tests.kits.mutations import mutants
 from tests.kits.tablekit import Planes, agrees, random_planes, some_arrangements, spec_of, write
 
 TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
-"""Materials, code widths and numbers of different codes, which give every kind of block."""
+"""Materials, code widths and numbers of different codes; together they give every kind of block."""
 
 MOST_SECONDS = 0.2
 MOST_BYTES = 64 * MIB
 _BOARDS = 100
 _BATCH = 1000
 _PATIENCE = 600.0
-"""Timeout of a process that reads a batch in seconds, a thousand times the usual time."""
+"""Timeout in seconds of a process that reads a batch, a thousand times the usual time."""
 
 
 class Sound:
-    """A valid table, and its values for some boards."""
+    """A table with valid file, its planes, and boards to probe with their sides to move."""
 
     def __init__(self, folder: Path, material: str, width: int, distinct: int) -> None:
         spec = spec_of(material, width)
@@ -66,7 +66,7 @@ Read = Callable[[Sound], bool]
 
 
 def by_python(sound: Sound) -> bool:
-    """Read single codes, batches, whole planes, the statistics, and all checksums."""
+    """Read codes, whole planes, the statistics and all checksums in Python, as `Read`."""
     right = True
     with TableFile(sound.path) as file:
         for side, plane in enumerate(sound.planes):
@@ -80,13 +80,13 @@ def by_python(sound: Sound) -> bool:
 
 
 class ByNumba:
-    """Probe boards in compiled code."""
+    """Reader as in `Read`: probe boards in compiled code."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[NDArray[np.int8], NDArray[np.int64]]] = {}
 
     def __call__(self, sound: Sound) -> bool:
-        """Return whether statuses and scores equal those of the valid table."""
+        """Return whether all results equal those of the first call, made with the valid file."""
         from tbgen.probing import NumbaTables
 
         with Tablebase.open(sound.path.parent) as tablebase:
@@ -107,7 +107,7 @@ def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tu
 
 @contextmanager
 def _measured(tally: Tally, what: str) -> Iterator[None]:
-    """Measure processor seconds, and memory beyond that held before."""
+    """Record processor seconds, and the peak of memory above its level at the start."""
     Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
     before, begun = _peak(), time.process_time()
     yield
@@ -157,17 +157,17 @@ def _read_one(tally: Tally, sound: Sound, read: Read, what: str, forgery: bool) 
 
 
 def python(tally: Tally, budget: Budget, seed: int) -> None:
-    """Test the reader without a compiler."""
+    """Test the plain Python reader."""
     in_this_process(tally, budget, seed, by_python)
 
 
 def numba(tally: Tally, budget: Budget, seed: int) -> None:
-    """Test the probes for users' kernels."""
+    """Test the probes inside numba kernels."""
     in_this_process(tally, budget, seed, ByNumba())
 
 
 def c(tally: Tally, budget: Budget, seed: int) -> None:
-    """Test the reader in contrib, in batches, from files and from memory."""
+    """Test the C reader of contrib, in batches, from files and from memory."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"the C reader cannot be compiled: {lacking}")
@@ -186,7 +186,7 @@ def c(tally: Tally, budget: Budget, seed: int) -> None:
 def in_c(
     tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int
 ) -> None:
-    """Give a batch to one process; after a crash, give the rest to another."""
+    """Let one process read a batch; after a crash, another process reads the rest."""
     done = 0
     while done < len(batch):
         done += _until_a_crash(tally, program, sound, batch, seed, done)
@@ -195,7 +195,10 @@ def in_c(
 def _until_a_crash(
     tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int, done: int
 ) -> int:
-    """Probe the rest of a batch; return the number of files answered, a crashing one included."""
+    """Read the batch from file number `done` on, until the reader crashes or all are read.
+
+    Returns the number of files read, a crashing one included.
+    """
     half = len(sound.boards) // 2
     records = records_of(sound.boards[:half], 0) + records_of(exchanged(sound.boards[half:]), 0)
     files = [(sound.data, False), *batch[done:]]

@@ -41,7 +41,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Place(NamedTuple):
-    """An odd environment."""
+    """An odd environment in which commands run."""
 
     name: str
     environment: Mapping[str, str] = MappingProxyType({})
@@ -50,7 +50,7 @@ class Place(NamedTuple):
     folder: str = "tables"
     """Name of the directory of tables."""
     link: bool = False
-    """True if the directory is reached by a link."""
+    """True if the directory is a symbolic link."""
 
 
 PLACES = (
@@ -95,7 +95,7 @@ COMMANDS = {
 }
 _WITHOUT_TABLES = ("diagram", "judge")
 _SAY_WHERE = ("build", "verify", "index")
-"""Commands whose output has times or paths."""
+"""Commands whose output contains times or paths, so that it is not compared."""
 
 
 def places(tally: Tally, budget: Budget, seed: int) -> None:
@@ -183,7 +183,7 @@ def streams(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def damage(tally: Tally, budget: Budget, seed: int) -> None:
-    """Build with a kernel cache that has damaged entries."""
+    """Build with a kernel cache in which entries are damaged."""
     rng = random.Random(seed)
     filled = find_kernel_folder().path
     if filled is None:
@@ -208,7 +208,7 @@ def damage(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _damage(entry: Path, rng: random.Random) -> None:
-    """Cut, empty, zero, change or remove an entry, or replace it by a folder."""
+    """Damage an entry of the kernel cache, remove it, or replace it by a folder."""
     data = bytearray(entry.read_bytes())
     at = rng.randrange(len(data))
     chosen = rng.choice(

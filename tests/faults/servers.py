@@ -58,16 +58,16 @@ class Server:
 
     @property
     def memory(self) -> int:
-        """Return its resident bytes."""
+        """Resident memory of the server in bytes."""
         return resident_bytes(self._process.pid)
 
     @property
     def descriptors(self) -> int:
-        """Return its number of open files and connections."""
+        """Number of open files and connections of the server."""
         return len(os.listdir(f"/proc/{self._process.pid}/fd"))
 
     def stop(self) -> tuple[int, str]:
-        """End it; return its exit status and its output."""
+        """Stop the server; return its exit status and its output."""
         self._process.terminate()
         status = self._process.wait(_WAIT)
         with self._log as log:
@@ -90,7 +90,7 @@ def serving(tally: Tally) -> Iterator[Server]:
 
 
 async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
-    """Return status and seconds of each request, sent in sequence on one connection."""
+    """Send requests in sequence on one connection; return the status and the seconds of each."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     answers = []
     for path in paths:
@@ -105,7 +105,7 @@ async def ask(server: Server, paths: list[str]) -> list[tuple[int, float]]:
 
 
 def light_paths(rng: random.Random, count: int) -> list[str]:
-    """Return probes of random placements (some are no positions), static files, health."""
+    """Return cheap requests: probes of random placements (some illegal), static files, health."""
     found = []
     for _ in range(count):
         rank = rng.randrange(1, 9)
@@ -115,7 +115,10 @@ def light_paths(rng: random.Random, count: int) -> list[str]:
 
 
 def heaviest_path(number: int) -> str:
-    """Return the longest accepted game, moves made and undone; different for each number."""
+    """Return a request for the longest game that is accepted, of moves made and undone.
+
+    Different numbers give different requests.
+    """
     position = Position.from_fen(ARRAY)
     moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
     game = f"fen={quote(ARRAY)}&moves={moves}&n={number}"
@@ -214,7 +217,7 @@ def abuse(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _bad_start(rng: random.Random) -> bytes:
-    """Return the bytes that a client sends before it stops."""
+    """Return the bytes that a malicious client sends before it stops."""
     whole = f"GET {rng.choice(light_paths(rng, 3))} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     return rng.choice(
         (
@@ -227,7 +230,10 @@ def _bad_start(rng: random.Random) -> bytes:
 
 
 async def _wave(server: Server, wave: list[bytes]) -> list[int]:
-    """Open all connections and send; return the health status after they were dropped."""
+    """Open one connection for each text, send it, and wait until the server or a timeout ends it.
+
+    Returns the statuses of three health requests afterwards.
+    """
 
     async def one(data: bytes) -> None:
         with contextlib.suppress(OSError, asyncio.TimeoutError):

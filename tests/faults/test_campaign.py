@@ -1,4 +1,4 @@
-"""Shared parts of campaigns: complaints about ends, budgets, tallies, statuses."""
+"""Tests of the shared parts of campaigns: complaints about ends, budgets, tallies, statuses."""
 
 from __future__ import annotations
 

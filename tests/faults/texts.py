@@ -129,7 +129,7 @@ def mutated(rng: random.Random, texts: Sequence[str] = TEXTS) -> str:
 
 
 def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]]:
-    """Return every function that reads text, and the exceptions that it may raise."""
+    """Return every function that reads text by name, with the exceptions that it may raise."""
     start = Position.from_fen(FENS[2])
     endgame = Position.from_fen(FENS[0])
     found: dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]] = {
@@ -172,12 +172,15 @@ def _wanted(text: str) -> object:
 
 
 def _materials(text: str) -> object:
-    """Parse words, without names of files, and with few men so that patterns are quick."""
+    """Parse words as materials of at most four men, without names of files."""
     return materials_of(text.replace("@", "").split(), 4)
 
 
 def _command(dialogue: Uci | Ucci, said: list[str], text: str) -> None:
-    """Send one line to an engine that does not search, and check that every answer is one line."""
+    """Send one line to an engine, and check that every answer is one line.
+
+    Commands that search or end the engine are left out.
+    """
     said.clear()
     if not text.split()[:1] or text.split()[0] not in ("go", "quit", "probe"):
         dialogue.handle(text)
@@ -229,7 +232,7 @@ def commands(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _words(rng: random.Random, tables: str) -> list[str]:
-    """Return a command with texts as arguments."""
+    """Return the words of a random command with random texts as arguments."""
     one, two = (mutated(rng) for _ in range(2))
     where = ["--tables", tables]
     return rng.choice(

@@ -4,9 +4,10 @@
     Warm.run(...)   as `campaign.run`, in a fork of it
 
 A fork saves the seconds of loading numba and kernels. It is a process of its own: its streams, its
-exit, its exit status and its peak of memory are separate, and only the fork is armed with faults
-(faults.c). Faults during loading show only in new processes. `disks.py --only ways` compares the
-two. Run as a script, this module is that interpreter; requests and answers are lines of JSON.
+exit, its exit status and its peak of memory are separate. Only the fork is armed: the preloaded
+library faults.c makes its calls fail, not those of the parent. Faults during loading show only in
+new processes. `disks.py --only ways` compares the two. Run as a script, this module is that
+interpreter; requests and answers are lines of JSON.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tests.kits.commands import restore_signals
 
 
 class Warm:
-    """Client of the interpreter; `close` ends it, as in `contextlib.closing`."""
+    """Client of the warm interpreter; `close` ends the interpreter (for `contextlib.closing`)."""
 
     def __init__(
         self,
@@ -42,9 +43,9 @@ class Warm:
     ) -> None:
         """Start the interpreter.
 
-        modules : modules that it imports
-        commands : commands that it runs itself, so that forks have everything loaded
-        environment : added to this process's
+        modules : modules that the interpreter imports
+        commands : commands that it runs once, so that forks have everything loaded
+        environment : variables added to those of this process
         """
         self._process = subprocess.Popen(
             [sys.executable, "-P", __file__], env={**os.environ, **(environment or {})},
@@ -62,7 +63,7 @@ class Warm:
         environment: Mapping[str, str] | None = None,
         patience: float = PATIENCE,
     ) -> Ended:
-        """Run a command of `campaign.tbgen` to its end, in a fork; like `campaign.run`."""
+        """Run a command of `campaign.tbgen` in a fork; like `campaign.run`."""
         with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as err:
             order = {
                 "words": _words(command), "environment": {**(environment or {})},
@@ -102,7 +103,10 @@ def _words(command: list[str | bytes]) -> list[str]:
 
 
 def serve() -> None:
-    """Process requests until there are none; in a fork, return the requested command."""
+    """Answer requests until the input ends.
+
+    In a fork, sets `sys.argv` to the requested command and returns at once.
+    """
     orders = os.fdopen(os.dup(0), "r")
     answers = os.fdopen(os.dup(1), "w")
     _redirect(os.devnull, os.devnull)
@@ -138,7 +142,10 @@ def _redirect(out: str, err: str) -> None:
 
 
 def _load(words: list[str]) -> int:
-    """Run a command in this process, to load what it needs; return its exit status."""
+    """Run a command in this process, so that its modules and kernels stay loaded.
+
+    Returns the exit status.
+    """
     from tbgen.cli import main
 
     status: int | None = main(words, prog_name="tbgen", standalone_mode=False)
@@ -146,7 +153,7 @@ def _load(words: list[str]) -> int:
 
 
 def _arm() -> None:
-    """Make faults.c, if it is preloaded, read the environment again."""
+    """Make faults.c, if it is preloaded, read its environment variables again."""
     arm = getattr(ctypes.CDLL(None), "arm_faults", None)
     if arm is not None:
         arm()

@@ -49,7 +49,7 @@ class Agreement:
 
 
 def compare(seed: int, loops: int) -> Agreement:
-    """Judge random loops, three occurrences each, with both referees."""
+    """Judge random loops with both referees; each loop is played until the third occurrence."""
     rng = random.Random(seed)
     result = Agreement()
     while result.loops < loops:

@@ -22,7 +22,10 @@ from tests.kits.paths import ROOT
 
 @dataclass(frozen=True)
 class Demo:
-    """A running `tbgen serve`: its address, process, tables, and the address for builders."""
+    """A running `tbgen serve`.
+
+    `entry` is the address that allows a visitor to start builds; None without one.
+    """
 
     url: str
     pid: int
@@ -56,7 +59,7 @@ def serve(folder: Path, *options: str) -> Demo:
 
 @cache
 def demo() -> Demo:
-    """Start a server of the small tables of `--demo`, built before it starts."""
+    """Build the small tables of `--demo`, and start a server of them."""
     folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     build = [sys.executable, "-m", "tbgen", "build", *SMALL, "--tables", str(folder)]
@@ -73,7 +76,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def browser(width: int = 1200, height: int = 900, *, scripts: bool = True, touch: bool = False):
-    """Start a headless Chromium; skips the test if it is not installed."""
+    """Start a headless Chromium with this window size; skips the test if it is not installed."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     binary = shutil.which("chromium") or shutil.which("chromium-browser")
     driver = shutil.which("chromedriver")

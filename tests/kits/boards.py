@@ -1,4 +1,4 @@
-"""Boards in bulk as uint8 (n, 90): every placement of a material, or random ones."""
+"""Arrays of boards, uint8 (n, 90): every placement of a material, or random ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 
 def _groups(material: Material) -> list[tuple[int, int, tuple[int, ...]]]:
-    """List (piece code, count, area) of every kind of piece, with Red's army first."""
+    """List (piece code, number of pieces, area squares) per kind of piece; Red's army is first."""
     return [
         (piece_code(side, kind), army.count(kind), area(side, kind))
         for side, army in zip(Side, material.armies, strict=True)

@@ -13,10 +13,10 @@ from selenium.webdriver.common.by import By
 from tests.kits.boardkit import demo
 
 KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
-"""Red mates in 37 plies."""
+"""FEN of a position in which Red mates in 37 plies."""
 
 LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-"""Black must give perpetual check."""
+"""FEN of a position in which Black can only give perpetual check."""
 
 
 def open_page(driver: Any, path: str) -> None:
@@ -24,7 +24,10 @@ def open_page(driver: Any, path: str) -> None:
 
 
 def until(what: Callable[[], Any], seconds: float = 8) -> Any:
-    """Return the result of `what` as soon as it is true; elements may vanish meanwhile."""
+    """Call `what` repeatedly until its result is true, and return it; exceptions count as false.
+
+    Fails after the timeout in seconds.
+    """
     end = time.monotonic() + seconds
     while True:
         try:
@@ -53,7 +56,7 @@ def moves_made(driver: Any) -> list[str]:
 
 
 def own_value(driver: Any) -> str:
-    """Return the order-value of the position from its folded section."""
+    """Return the order and value of the position, as its folded section shows them."""
     return str(one(driver, "code.own").get_attribute("textContent"))
 
 
@@ -102,12 +105,12 @@ def assert_no_console_errors(driver: Any) -> None:
 
 
 def live_text(driver: Any) -> str:
-    """Return the latest text in the live region for screen readers."""
+    """Return the latest text that the page announces to screen readers (its live region)."""
     return str(one(driver, "#said").get_attribute("textContent"))
 
 
 def drag_from(driver: Any, css: str, square: str) -> None:
-    """Drag the middle of an element onto a square."""
+    """Drag with the mouse from the middle of the element with this CSS selector to a square."""
     box = one(driver, css).rect
     target = screen_point(driver, square)
     chain = ActionChains(driver, duration=20)

@@ -1,4 +1,4 @@
-"""A builder that builds tables and their supporting tables in this process, in order."""
+"""Builder for tests: builds tables, supporting tables first, in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ class Builder(builder.Builder):
     """Builder whose `build` raises the first error."""
 
     def build(self, materials: Iterable[Material], metric: Metric | None = None) -> None:
-        """Build materials and their supporting tables; `metric` (None: auto) is for the former."""
+        """Build materials and their supporting tables.
+
+        `metric` (None: chosen automatically) holds for the given materials only.
+        """
         work = work_for(materials, metric, self.force)
         outcome = run(builder.jobs_of(work), InProcess(self.task_runner(len(work))), Observer())
         for error in outcome.failures.values():

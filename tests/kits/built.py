@@ -29,7 +29,10 @@ class NoProgress:
 
 @cache
 def built(*materials: str, rules: str = "check", metric: str | None = None) -> Path:
-    """Return a directory with materials and their supporting tables, removed at exit."""
+    """Return a directory with tables of materials and their supporting tables.
+
+    Each combination of arguments is built once; the directory is removed at exit.
+    """
     folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
     _folders.append(folder)
     directory = Path(folder.name)

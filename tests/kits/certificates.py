@@ -11,14 +11,14 @@ from tests.kits.tablekit import random_planes, spec_of, write
 
 
 def small_table(directory: Path, material: str, seed: int = 0) -> TableName:
-    """Write a table of random values under its name; the seed determines its digest."""
+    """Write a table of random values under its standard name; the seed determines its digest."""
     spec = spec_of(material)
     write(directory, spec, random_planes(spec, seed, distinct=4))
     return spec.name
 
 
 def name_of(text: str) -> TableName:
-    """Return the name of a table such as `KRK.none.dtm`."""
+    """Parse a table name such as `KRK.none.dtm`."""
     name = TableName.parse(f"{text}.xqt")
     assert name is not None
     return name
@@ -31,7 +31,7 @@ def digest_of(directory: Path, name: TableName) -> str:
 
 
 def certificate(name: TableName, digest: str, premises: Iterable[Premise]) -> Certificate:
-    """Return a certificate with invented figures."""
+    """Return a certificate of a table that rests on `premises`, with invented figures."""
     return Certificate(name, digest, tuple(premises), "rows", "0.1.0", 1.5)
 
 

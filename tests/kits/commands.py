@@ -23,10 +23,10 @@ AS_NOBODY: list[Any] = [
     "setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups",
     "--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search",
 ]  # fmt: skip
-"""Command prefix of another user without write permission, but able to read the interpreter."""
+"""Command prefix that runs a command as user `nobody`, with read access to all files."""
 
 UNPRIVILEGED: list[Any] = []
-"""Command prefix that makes permissions hold for root; empty for other users."""
+"""Command prefix that makes file permissions hold for root, too; empty for other users."""
 
 if os.getuid() == 0:
     UNPRIVILEGED = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
@@ -39,7 +39,7 @@ def restore_signals() -> None:
 
 
 def start(*arguments: str | Path, path: Path | None = None) -> subprocess.Popen[str]:
-    """Start `tbgen` with pipes for its streams; `path` is put before the modules' path."""
+    """Start `tbgen` with pipes as its streams; `path`, if given, becomes PYTHONPATH."""
     return subprocess.Popen(
         [sys.executable, "-m", "tbgen", *map(str, arguments)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -69,7 +69,7 @@ def run(
 
 
 def answer(*command: object, status: int = 0) -> Any:
-    """Return the one JSON object that a command prints."""
+    """Run a command with `--json`, and return the one JSON object that it prints."""
     return json.loads(run(*command, "--json", status=status).stdout)
 
 
@@ -91,7 +91,7 @@ def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
 
 
 class Engine:
-    """Process of the engine, in either protocol."""
+    """Process of `tbgen-engine` that speaks UCI or UCCI."""
 
     def __init__(self, protocol: str, tables: Path, command: Sequence[object] = (ENGINE,)) -> None:
         self.protocol = protocol
@@ -131,7 +131,7 @@ class Engine:
         return heard[-1].split()[1], heard[:-1]
 
     def notes(self) -> list[str]:
-        """Return the engine's notes to its user."""
+        """Return the engine's notes for its user (`info string`)."""
         return [line for line in self.said if line.startswith(("info string", "info message"))]
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
-"""Programs of the C reader, compiled once per test run, and their input and output.
+"""Compile and run programs of the C reader, each compiled once per test run.
 
-The sources are contrib/ and the harnesses in tests/probing. A record is a side and ninety piece
-codes, an answer four numbers (tests/probing/xqprobe_harness.c).
+The sources are contrib/ and the test programs (harnesses) in tests/probing. A harness reads
+records, a side to move and ninety piece codes, and writes an answer of four numbers for each
+(tests/probing/xqprobe_harness.c).
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ needs_cxx = pytest.mark.skipif(
 
 
 def share_programs(folder: Path) -> None:
-    """Set the folder of programs that the processes of a test run share."""
+    """Set the folder for compiled programs, which all processes of a test run share."""
     _shared.append(folder)
 
 
 def _folder() -> Path:
-    """Return the folder of programs: the shared one, or one of this process, removed at exit."""
+    """Return the folder of compiled programs: shared, or of this process and removed at exit."""
     if not _shared:
         own = tempfile.TemporaryDirectory(prefix="tbgen-c-")
         _folders.append(own)
@@ -70,7 +71,7 @@ def _folder() -> Path:
 
 
 def once(name: str, build: Callable[[Path], None]) -> Path:
-    """Return a file or folder by its name; `build` makes it if no process has done so yet."""
+    """Return the path of a file or folder; `build` makes it on the first call of a test run."""
     target = _folder() / name
     with open(target.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -89,19 +90,19 @@ def _compile(compiler: Sequence[str], sources: Sequence[Path], program: Path) ->
 
 
 def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
-    """Return a program of C99 sources."""
+    """Compile C99 sources into a program of this name, once, and return its path."""
     number = zlib.crc32(repr((sources, flags)).encode())
     compiler = ["gcc", "-std=c99", *flags]
     return once(f"{name}-{number}", lambda program: _compile(compiler, sources, program))
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
-    """Return the program that answers records; optimised unless flags are given."""
+    """Return the program that answers records; -O2 unless other flags are given."""
     return compiled(name, (HARNESS, *READER), *(flags or ("-O2",)))
 
 
 def library() -> Path:
-    """Return a folder with the libraries that the Makefile makes."""
+    """Return a folder with the libraries built by the Makefile of contrib/."""
 
     def build(folder: Path) -> None:
         folder.mkdir()
@@ -119,7 +120,7 @@ def mock_engine() -> Path:
 
 
 def adapter_threads() -> Path:
-    """Return a program whose threads probe while tables change, under the thread sanitizer."""
+    """Return a program whose threads probe while the tables change, under the thread sanitizer."""
     sources = [ROOT / "tests" / "probing" / "adapter_threads.cpp", CONTRIB / "adapter.cpp"]
     sources += [amalgamation() / "xqprobe.cpp"]
     compiler = ["g++", "-std=c++17", *THREADS]
@@ -138,7 +139,7 @@ def amalgamation() -> Path:
 
 
 def make(*arguments: str) -> None:
-    """Run the Makefile, with warnings as errors."""
+    """Run the Makefile of contrib/, with warnings as errors."""
     strict = f"STRICT={' '.join(STRICT)}"
     command = ["make", "-s", "-C", str(CONTRIB), strict, *arguments]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -154,7 +155,7 @@ def run(program: Path, *arguments: str | Path, records: bytes) -> bytes:
 
 
 def refused(harness: Path, path: Path) -> str:
-    """Return the reader's error for a file; the reader must not block."""
+    """Return the reader's error message for a file that it refuses; the reader must not block."""
     command = [harness, "probe", "none", CACHE, path]
     result = subprocess.run(command, input=b"", capture_output=True, timeout=20)
     assert result.returncode == 1
@@ -172,9 +173,9 @@ def answers_of(output: bytes) -> NDArray[np.int32]:
 
 
 def results_of(output: bytes) -> NDArray[np.int32]:
-    """Parse the complete results of `mutants`, one row per file: int32 (n, 5).
+    """Parse the complete results of the program `mutants`, one row per file: int32 (n, 5).
 
-    The status of adding it, errors, answers that differ from the first file's; CPU microseconds,
-    KiB.
+    Columns: status of adding the file, number of errors, number of answers that differ from those
+    of the first file, CPU microseconds, KiB of memory.
     """
     return np.frombuffer(output[: len(output) // 20 * 20], "<i4").reshape(-1, 5)

@@ -1,4 +1,7 @@
-"""Defenders against `best_move`: each chooses a legal move by its own rule."""
+"""Defenders that play against `best_move`: each chooses a legal move by its own rule.
+
+Moves of longest resistance are those that the table values best for the defender.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from tbgen.play.tablebase import GameTablebase
 from tests.kits.starts import is_endangered
 
 Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
-"""Function that chooses one of the moves, sorted best first, given the game so far."""
+"""Function (rng, moves, game so far) that returns one of the moves, sorted best first."""
 
 
 def at_random(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
@@ -21,13 +24,13 @@ def at_random(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posi
 
 
 def longest(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose the longest resistance by the table; deterministic."""
+    """Choose the first move of longest resistance; deterministic."""
     del rng, game
     return moves[0]
 
 
 def offending(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose any move of longest resistance; in a pattern, these moves stay in it."""
+    """Choose a random move of longest resistance; in a pattern, these moves stay in it."""
     del game
     return rng.choice([move for move in moves if move.best])
 
@@ -39,7 +42,10 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 
 
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose, of the longest resistance, the position seen least often: patterns without period."""
+    """Choose, among moves of longest resistance, one to the position with fewest occurrences.
+
+    So the offences of a pattern form no short period.
+    """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)
     return rng.choice([move for move in best if game.count(move.after) == fewest])
@@ -55,9 +61,10 @@ DEFENCES: dict[str, Defence] = {
 
 
 def hunter(tables: GameTablebase) -> Defence:
-    """Choose, of the replies that leave only offences, the position seen most often.
+    """Return a defender that leads the opponent into loops in which it can only offend.
 
-    Leads the game into loops in which the other side has done nothing but offend.
+    Considers replies after which only checks and attacks hold the opponent's draw. Chooses the
+    position that has occurred most often.
     """
 
     def hunt_on(

@@ -1,7 +1,7 @@
-"""A mock engine in a process, in place of `best_move`.
+"""Tables whose `best_move` is chosen by a mock engine in a process.
 
-`EngineTables` is a tablebase whose moves come from the mock engine (tests/probing/mock_engine.cpp),
-which probes through contrib/adapter.h; the games are those of `tests.kits.play`.
+The mock engine (tests/probing/mock_engine.cpp) probes tables through contrib/adapter.h.
+`EngineTables` replaces a tablebase in the games of `tests.kits.play`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class MockEngine:
         self._process.communicate()
 
     def ask(self, game: Sequence[Position]) -> dict[str, str]:
-        """Return the engine's answer for the last position of a game, as words and their values."""
+        """Return the engine's answer for the last position of a game: values by their keywords."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = game[0].fen.split()[:2]

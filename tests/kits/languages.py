@@ -57,7 +57,7 @@ def shown(page: str) -> list[str]:
 
 
 def misfits(page: str, language: str) -> list[str]:
-    """List texts of a Chinese page with English words, English punctuation, or the wrong script."""
+    """List texts of a Chinese page with English words, English punctuation, or the other script."""
     found = []
     for text in shown(page):
         plain = re.sub("|".join(NAMES), "", text)

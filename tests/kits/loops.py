@@ -1,4 +1,7 @@
-"""Random repetitions in random endgames, biased towards checks and chases."""
+"""Random loops, biased towards checks and chases.
+
+A loop is a position and a sequence of moves that leads back to it.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ def makes_threat(position: Position, move: Move) -> bool:
 
 
 def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Move:
-    """Choose a random move, preferring threats."""
+    """Choose a random move, preferring checks and attacks."""
     if rng.random() < 0.7:
         threats = [move for move in moves if makes_threat(position, move)]
         if threats:
@@ -75,8 +78,8 @@ def _choose(rng: random.Random, position: Position, moves: Sequence[Move]) -> Mo
 def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[Move]] | None:
     """Return a legal position and moves that lead back to it; None if none is found.
 
-    Each side repeats a tour of 2, 3 or 4 of its moves (with up to two pieces); the loop ends when
-    both tours end together.
+    Each side repeats its own cycle of 2, 3 or 4 moves (a tour, with one or two pieces). The loop
+    ends when both tours end at the same time.
     """
     position = random_position(rng, ARMED)
     if rng.random() < 0.7:
@@ -109,7 +112,10 @@ def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[
 
 
 def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None:
-    """Return a loop of four plies in which the side to move threatens with both moves, or None."""
+    """Return a loop of four plies, or None: each side moves one piece there and back.
+
+    Both moves of the side to move give check or attack a piece.
+    """
     threats = [move for move in quiet_moves(position) if makes_threat(position, move)]
     rng.shuffle(threats)
     for there in threats[:4]:
@@ -129,7 +135,10 @@ def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None
 def _next_of_tour(
     rng: random.Random, start: Position, now: Position, tour: list[Move], length: int
 ) -> Move | None:
-    """Return the next move of a tour; the last ones return the side's pieces."""
+    """Return a move for the next ply of a side's tour, or None.
+
+    The last moves of a tour bring the displaced pieces back to their squares in `start`.
+    """
     moves = quiet_moves(now)
     if not moves:
         return None
@@ -147,7 +156,7 @@ def _next_of_tour(
 
 
 def _brings_back(start: Position, after: Position, side: Side) -> bool:
-    """Return whether the side's pieces stand as at the start."""
+    """Return whether all pieces of a side stand on their squares of the position `start`."""
     return all(
         after.board[s] == start.board[s]
         for s in range(SQUARES)
@@ -209,13 +218,13 @@ def _owner(position: Position, square: int) -> bool:
 
 
 def _twins(position: Position, one: int, other: int) -> bool:
-    """Return whether two squares hold identical pieces that can cross the river."""
+    """Return whether two squares hold identical pieces of a kind that can cross the river."""
     code = position.board[one]
     return code == position.board[other] and PieceType(piece_kind(code)).is_attacker
 
 
 CHECKING = "3k5/9/9/9/9/9/4r4/9/9/4K4 w"
-"""A rook that can give perpetual check."""
+"""FEN of a position in which Black's rook can give perpetual check."""
 
 
 def played(fen: str, moves: str) -> list[Position]:

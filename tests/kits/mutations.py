@@ -74,7 +74,7 @@ def forged(data: bytes, rng: random.Random) -> bytes:
 
 
 def _parts(data: bytes) -> tuple[bytearray, list[list[int]], list[bytes], bytes]:
-    """Split a valid file into header, block table, blocks and metadata."""
+    """Split a valid file into header, block table (two numbers per block), blocks and metadata."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     table = [list(e) for e in struct.iter_unpack("<II", data[table_offset:metadata_offset])]
     blocks, at = [], HEADER_BYTES

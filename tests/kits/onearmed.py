@@ -1,8 +1,9 @@
-"""Materials with only one attacking side: candidates for offences and for patterns.
+"""Materials with only one attacking side ("armed"): candidates for offences and for patterns.
 
-The solver searches no patterns in them, and their tables have no orders. Candidates are drawn
-positions in which every legal move loses or is one offence: a check, or a chase of one piece. A
-pattern is the largest set of candidates that the other side can answer within it, endlessly.
+The solver searches no patterns in such materials, and their tables have no orders. This module
+checks that there are none. A candidate is a drawn position in which every legal move loses or is
+the same offence: a check, or a chase of one piece. A pattern is the largest set of candidates in
+which the other side can answer every offence by a move that stays in the set.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from tests.kits.verifykit import canonical, completed
 
 
 class Candidates(NamedTuple):
-    """Candidates of a material with one armed side, by kind, and the size of the patterns.
+    """Candidates of a material with one armed side, and the size of the patterns.
 
-    `armed` and `armless` name the side to move, with or without attackers. Checkers are
-    numbers of nodes. Chasers are arrays of nodes, 2 * slot + side to move.
+    The side to move has attackers in `armed_...`, and none in `armless_...`. Checkers are numbers
+    of candidates that check. Chasers are arrays of nodes (2 * slot + side to move) that chase.
     """
 
     armed_checkers: int
@@ -41,7 +42,7 @@ class Candidates(NamedTuple):
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Number of candidates of each kind, and of nodes in patterns."""
+        """Number of candidates of each kind, then the number of nodes in patterns."""
         return (
             self.armed_checkers, len(self.armed_chasers),
             self.armless_checkers, len(self.armless_chasers), self.in_patterns,
@@ -56,7 +57,7 @@ def one_armed_materials(men: int) -> list[Material]:
 def find_candidates(
     table: Table, supporting: Callable[[Material], Table], rule_set: RuleSet
 ) -> Candidates:
-    """Search a sound table, given its supporting tables."""
+    """Search a table with correct values for candidates, given its supporting tables."""
     loaded = gather(table, supporting, rule_set)
     arrays = loaded.arrays
     passes, found = completed(table, loaded)

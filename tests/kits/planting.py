@@ -42,7 +42,7 @@ Node = tuple[Side, int]
 
 @dataclass
 class Change:
-    """A planted change: the new value of each position."""
+    """Planted values by position."""
 
     kind: str
     values: dict[Node, Value]
@@ -50,7 +50,7 @@ class Change:
 
 @dataclass
 class Field:
-    """A sound table to plant errors in."""
+    """A table with correct values, in which errors are planted and removed again."""
 
     material: str
     rule_set: RuleSet
@@ -147,14 +147,14 @@ def single(target: Field, kind: str, rng: random.Random) -> Change | None:
 
 
 def _suits(kind: str, value: Value) -> bool:
-    """Return whether a position with this value can be changed in this way."""
+    """Return whether a change of this kind applies to a position with this value."""
     if kind in ("distance", "order"):
         return value.outcome != Outcome.DRAW
     return kind != "invented" or not _is_direct(value)
 
 
 def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
-    """Yield values to plant in place of the correct one."""
+    """Yield values that a change of this kind may plant in place of the correct value `right`."""
     orders = range(target.orders + 2)
     if kind == "outcome":
         yield from (value for value in target.counts if value.outcome != right.outcome)
@@ -178,7 +178,7 @@ def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
 
 
 def _valid(outcome: Outcome, order: int, plies: int) -> Value:
-    """Return the value with so many plies, or one more if the parity is wrong."""
+    """Return the value with `plies` plies, or one more if its parity is impossible."""
     if outcome == Outcome.DRAW:
         return DRAW
     odd = (outcome == Outcome.WIN) == (order == 0)
@@ -246,7 +246,7 @@ def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
-    """Change all positions of some order from some distance on, up to `MOST`."""
+    """Change all positions of an order from some distance on, `MOST` or fewer."""
     decided = [value for value in target.counts if value.outcome != Outcome.DRAW and value.plies]
 
     def tail(first: Value) -> list[Value]:
@@ -260,7 +260,7 @@ def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Value]:
-    """Find the largest set of draws that only the winner's moves can leave.
+    """Return the values to plant in the largest set of draws that only the winner can leave.
 
     All moves of the loser stay in the set, and the winner has one that stays.
 
@@ -285,7 +285,7 @@ def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Valu
 
 
 def _drawing_moves(target: Field, node: Node) -> list[Node | None]:
-    """List the draws that moves lead to; None for a draw of another table."""
+    """List the drawn positions after each drawing move; None stands for a draw of another table."""
     position = target.table.position(*node)
     found: list[Node | None] = []
     for move in legal_moves(position):

@@ -4,9 +4,10 @@
            ->  `Game`: mate, a conversion into a won table, a loop and the verdict on it
     drawn start  ->  every reply is tried until best_move has made an idle move: `hunt`
 
-The referee judges every repetition at once, whichever side repeats. A repetition without an
-offender is counted, and the game goes on. Defenders are in `tests.kits.defences`, starting
-positions in `tests.kits.starts`, series of games in `tests.kits.tournament`.
+An idle move neither checks nor chases. The referee judges every repetition at once, whichever side
+repeats. A repetition without an offender is counted, and the game goes on. Defenders are in
+`tests.kits.defences`, starting positions in `tests.kits.starts`, series of games in
+`tests.kits.tournament`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tbgen.tables import Outcome
 from tests.kits.defences import Defence
 
 PATIENCE = 4
-"""Number of occurrences of a position that ends a loop of mutual offences."""
+"""Number of occurrences of a position after which a game of mutual offences ends."""
 
 
 class Ending(StrEnum):
@@ -48,7 +49,7 @@ class Game:
     ending: Ending
     verdict: Judgement | None = None
     idle_repetitions: int = 0
-    """Number of repetitions in the game that neither side lost."""
+    """Number of repetitions in the game that the referee did not judge as lost for either side."""
 
     @property
     def fens(self) -> str:
@@ -98,7 +99,7 @@ def play_drawn(
     rng: random.Random,
     plies: int,
 ) -> Game:
-    """Play a drawn position for one side; the game should end as OPEN or a won table."""
+    """Play a drawn position with best_move for one side; it must end as OPEN or in a won table."""
     rule_set = tables.probe(start).rule_set
     game = [start]
     idle, repetition = 0, None
@@ -132,14 +133,14 @@ def play_drawn(
 
 @dataclass
 class Hunt:
-    """Results of all replies to best_move."""
+    """Results of a search that tries all replies to best_move."""
 
     games: int = 0
     """Number of games that ended as required."""
     deepest: int = 0
     """Largest number of moves of best_move in a game: when drawing, consecutive offences."""
     unfinished: int = 0
-    """Number of games left when `budget` was used up."""
+    """Number of games not played to their end when `budget` was used up."""
     lost: list[Game] = field(default_factory=list)
 
 
@@ -190,7 +191,7 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
 
 
 def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
-    """Win a position whose loser is already in the pattern, against every reply.
+    """Play a direct win for the winning side against every reply of the loser.
 
     A game ends when the referee gives a repetition to the winner, or the win is nearer by the
     table. best_move is called at most `budget` times.

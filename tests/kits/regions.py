@@ -1,4 +1,4 @@
-"""Regions of materials, to compare the solver with the naive one on some positions.
+"""Comparison of the solver with the naive solver on some positions of a material (a region).
 
 The naive solver takes the values of all other positions from the tables
 (`tests.oracles.naive.region`).
@@ -41,7 +41,7 @@ def outcome(position: Position, rules: Rules) -> int:
 
 
 def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) -> list[Position]:
-    """List positions whose outcome differs from that under the check rule, either side to move."""
+    """List positions whose outcome is another under check rules, `most` for each side to move."""
     layout, found = solution(name, rules).layout, []
     for side in Side:
         decided = outcomes(name, rules, side) != outcomes(name, Rules.CHECK, side)
@@ -54,7 +54,7 @@ def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) 
 
 
 def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
-    """Return positions by FEN, with those after their moves, captures excluded."""
+    """Return the positions and those after their moves, by FEN; captures are excluded."""
     found = {}
     for position in positions:
         found[position.fen] = position
@@ -66,7 +66,7 @@ def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
 
 
 def decided_by_chases(positions: dict[str, Position], rules: Rules) -> int:
-    """Count a region's positions that chases decide; fails if the naive solver differs."""
+    """Count the positions that chases decide; fails if the naive solver has other outcomes."""
     region = Region(positions, lambda fen: outcome(Position.from_fen(fen), rules))
     naive = region.outcomes(str(rules))
     for fen, position in positions.items():

@@ -1,4 +1,4 @@
-"""Random sets of positions, and their records."""
+"""Random rows of a set of positions, and their compressed form (records)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ WORD = (1 << 45) - 1
 
 
 def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
-    """Return uint64 (count, 2): some rows empty, some full, the others random with a density."""
+    """Return random rows, uint64 (count, 2), with bits of this density.
+
+    Some rows are empty, some full.
+    """
     rng = np.random.default_rng(seed)
     bits = rng.random((count, 2, 45)) < density
     rows = (bits.astype(np.uint64) << np.arange(45, dtype=np.uint64)).sum(axis=2, dtype=np.uint64)
@@ -21,7 +24,7 @@ def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
 
 
 def recorded(rows: np.ndarray, chunks: Chunks) -> list[np.ndarray]:
-    """Return a record for each chunk."""
+    """Return the compressed record of each chunk of rows."""
     out = np.zeros(ROW_BYTES * len(rows), np.uint8)
     ends = np.zeros(chunks.number, np.int64)
     k_record(0, chunks.number, chunks.size, rows, out, ends, chunks.leads, chunks.mids)

@@ -1,4 +1,4 @@
-"""Materials solved in memory, once per run."""
+"""Solutions of materials in memory, each computed once per run."""
 
 from functools import cache
 

@@ -1,4 +1,7 @@
-"""Positions of a table to start games from: decided by the rules, drawn, or in danger."""
+"""Choose positions of a table to start games from: decided by the rules, drawn, or endangered.
+
+A draw is endangered if only checks and attacks hold it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from tbgen.tables.reader import TableFile
 def rule_decided(
     tables: GameTablebase, material: str, limit: int, rng: random.Random
 ) -> list[Position]:
-    """Choose rule-decided positions, up to `limit` of each side, outcome, order and distance."""
+    """Choose positions that the rules decide.
+
+    Up to `limit` are chosen of each side to move, outcome, order and distance.
+    """
     file = tables.table(material)
     codes = file.code_space
     result: list[Position] = []
@@ -30,7 +36,7 @@ def rule_decided(
 
 
 def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) -> list[Position]:
-    """Choose drawn positions with a drawing check, up to `limit` for either side to move."""
+    """Choose draws with a check that keeps the draw, up to `limit` for each side to move."""
     file = tables.table(material)
     result: list[Position] = []
     for side in Side:
@@ -40,7 +46,10 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
 
 
 def is_endangered(tables: GameTablebase, position: Position) -> bool:
-    """Return whether only checks and attacks draw, so that a loop may be lost."""
+    """Return whether a position is drawn, and every drawing move is a check or attack.
+
+    If the side to move must repeat such moves, it loses the loop.
+    """
     try:
         root, moves = tables.probe_with_moves(position)
     except IllegalPositionError:
@@ -59,7 +68,7 @@ def endangered(
 ) -> list[Position]:
     """Choose endangered draws, up to `limit` for either side to move.
 
-    Examines at most `attempts` slots for each position wanted.
+    Examines at most `attempts` slots for each of these positions.
     """
     file = tables.table(material)
     result: list[Position] = []
@@ -85,7 +94,10 @@ def _some(
     rng: random.Random,
     decided: bool,
 ) -> list[Position]:
-    """Choose up to `limit` positions of these slots that suit as a start."""
+    """Choose up to `limit` positions from slots.
+
+    They are decided by the rules, or draws with a check that keeps the draw.
+    """
     found: list[Position] = []
     for slot in rng.sample(slots.tolist(), min(slots.size, 30 * limit)):
         position = file.layout.position(slot, side)

@@ -45,14 +45,18 @@ def spec_of(
     *,
     minor_chases: bool = True,
 ) -> TableSpec:
-    """Return the specification of a table; four-byte codes have the long span."""
+    """Return the specification of a table; codes of four bytes get the long span of distances."""
     codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
     name = TableName(Material.parse(material), RuleSet(rules, orders, minor_chases), metric)
     return TableSpec(name, codes)
 
 
 def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:
-    """Return runs of `distinct` random codes, with a share `empty` of slots without a position."""
+    """Return a plane of random codes for each side to move.
+
+    At most `distinct` different codes occur, in short runs of equal ones. A share `empty` of the
+    slots has no position.
+    """
     rng = np.random.default_rng(seed)
     dtype = f"u{spec.codes.width}"
     # Only codes with a value: losses, the draw, wins of the existing orders.
@@ -96,7 +100,7 @@ def write(
 ) -> Path:
     """Write planes under the table's name, and return the path.
 
-    With `block_slots`, slots are in index order unless arrangements are given.
+    With `block_slots`, slots are stored in index order unless arrangements are given.
     """
     path = directory / spec.name.filename
     if arrangements is None and block_slots is not None:
@@ -116,7 +120,7 @@ def write(
 
 
 def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangement]:
-    """Return a random arrangement for each side, one with leads by Black's defenders."""
+    """Return a random arrangement for each side; one orders leads by Black's defenders."""
     rng = np.random.default_rng(seed)
     tile_leads = int(rng.integers(1, layout.leads + 1))
     red, black = (tuple(rng.permutation(axis_count(layout)).tolist()) for _ in range(2))
@@ -124,15 +128,15 @@ def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangeme
 
 
 def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
-    """Return whether stored and written codes are equal in all slots with a position."""
+    """Return whether stored codes equal written ones in all slots with a position."""
     return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())
 
 
 def check_tiles(file: TableFile | WdlFile) -> None:
-    """Check the codes and digests that reading by tiles gives.
+    """Check the codes and digests that reading a file by tiles gives.
 
-    Each code is passed to the numbering function once a block; the digests are those of the
-    contents.
+    Reading must pass each code of a block to the numbering function once; the digests must be
+    those of the contents.
     """
     asked: list[int] = []
 
@@ -161,7 +165,7 @@ def with_valid_checksum(data: bytes) -> bytes:
 
 
 def with_statistics(data: bytes, text: bytes) -> bytes:
-    """Return the file with other statistics and everything but the digest adapted."""
+    """Return the file with another statistics text; sizes and checksums fit, the digest is kept."""
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
     metadata = zstandard.ZstdCompressor(level=1).compress(text)
     fields[9], fields[17] = zlib.crc32(metadata), len(metadata)

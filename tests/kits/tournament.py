@@ -29,9 +29,9 @@ class Tally:
     """Number of loops judged by pyffish, in won and drawn games."""
     pyffish_agrees: int = 0
     endangered: int = 0
-    """Number of positions that were hunted."""
+    """Number of endangered positions from which every reply was tried."""
     hunted: int = 0
-    """Number of games from them."""
+    """Number of games from these endangered positions."""
     deepest: int = 0
     failures: list[str] = field(default_factory=list)
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Evaluation and static exchange of a single position, computed by the search's kernels."""
+"""Evaluation and static exchange of a single position, by the kernels of the search."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tbgen.verify.report import no_progress
 
 @dataclass
 class Planted:
-    """Copy of a table, to plant errors in."""
+    """Copy of a table, in which a test plants wrong values."""
 
     layout: Layout
     code_space: CodeSpace
@@ -77,5 +77,8 @@ def completed(table: Table, loaded: Loaded) -> tuple[Passes, Found]:
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return the nodes (2 * slot + side to move) that are the index's own of their positions."""
+    """Return the nodes (2 * slot + side to move) whose slot is the index's own one.
+
+    A position and its mirror image may have two slots; the index gives one of them.
+    """
     return nodes[layout.squares_of_slots(nodes // 2)[1]]

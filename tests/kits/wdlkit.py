@@ -20,7 +20,10 @@ Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 9) -> Outcomes:
-    """Return runs of random outcomes of either side, with a share of slots without a position."""
+    """Return random outcomes for each side; a share `empty` of the slots has no position.
+
+    Equal outcomes come in runs of less than `run` slots.
+    """
     rng = np.random.default_rng(seed)
     slots = Layout.of(Material.parse(material)).slots
 
@@ -33,7 +36,7 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
 
 
 def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlFacts:
-    """Return facts that count every slot with an outcome as a legal position."""
+    """Return the metadata of a file that counts every slot with an outcome as a legal position."""
     red, black = (
         SideCounts(
             int(np.count_nonzero(plane)),
@@ -57,7 +60,7 @@ def write_outcomes(
     digest: bytes = bytes(16),
     rules: Rules = Rules.NONE,
 ) -> Path:
-    """Write outcomes under the name of their file, by default in index order."""
+    """Write outcomes as a win-draw-loss file under its standard name, by default in index order."""
     source = TableName(Material.parse(material), RuleSet(rules), Metric.DTM)
     name = WdlName.of(source)
     as_indexed = Arrangement.in_index_order(Layout.of(source.material))

@@ -57,9 +57,9 @@ def perft(position: Position, depth: int) -> int:
 
 
 def repetition_verdict(position: Position, moves: Sequence[Move]) -> str:
-    """Return pyffish's verdict on the last position, which must occur there for the third time.
+    """Return pyffish's verdict on the last position of a game, its third occurrence there.
 
-    `undecided`, `draw`, `red wins` or `black wins`, under its AXF rules.
+    The verdict is `undecided`, `draw`, `red wins` or `black wins`, under pyffish's AXF rules.
     """
     texts = [to_oracle(move) for move in moves]
     ended, score = pyffish.is_optional_game_end(VARIANT, position.fen, texts)

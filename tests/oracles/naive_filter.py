@@ -1,7 +1,8 @@
-"""Naive version of xq_filter_root: the moves to play at the end of a game.
+"""Naive version of `xq_filter_root`, the function of the C reader that selects moves to play.
 
-Written from the description of `xq_filter_root` in contrib/xqprobe.h alone. Offences are those of
-`tbgen.play.streaks`, which the C reader does not contain.
+It keeps the moves that do not lose the value of the last position by repetition. Written from the
+description in contrib/xqprobe.h alone. Offences are those of `tbgen.play.streaks`, which the C
+reader does not contain.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
 MAX_DEPTH = 3
-"""Number of moves searched ahead; the C reader searches further."""
+"""Largest number of moves that the filter searches ahead; the C reader searches further."""
 
 
 class NaiveFilter:
-    """Filter of one position; `kept` are the remaining moves, None if it cannot decide."""
+    """Filter of the last position of a game; `kept` are its moves, None if it cannot decide."""
 
     def __init__(self, tables: GameTablebase, game: Sequence[Position]) -> None:
         self._tables = tables
@@ -62,7 +63,10 @@ class NaiveFilter:
         return is_direct_win(value) and value.order == self._root.order
 
     def _rests_after(self, move: RootMove, depth: int) -> bool:
-        """Return whether, after every reply, an idle move follows within `depth` moves."""
+        """Return whether an idle move can follow within `depth` moves, whatever the opponent plays.
+
+        An idle move is no offence: it neither checks nor attacks anew.
+        """
         for reply in legal_moves(move.after):
             now = move.after.after(*reply)
             if is_irreversible(move.after, reply) or not self._matters(self._tables.probe(now)):

@@ -1,7 +1,7 @@
-"""A slow reader written from docs/format.md alone, independent of tbgen.
+"""A slow table reader written from docs/format.md alone, independent of tbgen.
 
 `value_of(path, fen)` returns (outcome, order, plies) of a legal position with the colours of the
-table. Agreement with the real reader shows that the page is complete.
+table. Agreement with the real reader shows that the format's description is complete.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Defenders = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 @cache
 def defenders(red: bool, advisors: int, elephants: int) -> dict[Defenders, int]:
-    """Return every placement and its rank."""
+    """Return every placement of a side's king, advisors and elephants, with its rank."""
     king, advisor, elephant = "KAB" if red else "kab"
     ordered = lambda piece, n: sorted(  # noqa: E731
         combinations(area(piece), n), key=lambda squares: rank(piece, list(squares))
@@ -68,7 +68,7 @@ def mirror_ranks(red: bool, advisors: int, elephants: int) -> list[int]:
 
 
 Index = tuple[list[tuple[int, int]], list[int]]
-"""Ranks (Red's, Black's) of every lead, and the sizes of the groups and of the inner area."""
+"""Leads as pairs of ranks (Red's, Black's), then the sizes of the groups and of the inner area."""
 
 
 def slot_of(pieces: dict[str, list[int]]) -> tuple[int, Index]:

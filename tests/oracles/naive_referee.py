@@ -19,7 +19,7 @@ PROMOTE = {1: "K", 2: "A", 3: "B", 4: "R", 5: "N", 6: "C", 7: "P"}
 
 @dataclass(frozen=True)
 class Clauses:
-    """Clauses of the rules in force."""
+    """Switches for clauses of the rules, all on by default; points are those of docs/referee.md."""
 
     answered: bool = True
     """Point 7: an attack that still stands after the reply was no chase."""
@@ -167,7 +167,10 @@ def pairs(board: Board, side: int, before: bool, on: Clauses) -> set[tuple[int, 
 
 
 def levels(position: Position, loop: Sequence[Move], on: Clauses | None = None) -> tuple[int, int]:
-    """Return Red's and Black's levels if the moves, a loop from the position, repeat endlessly."""
+    """Return Red's and Black's levels if a loop of moves from the position is repeated endlessly.
+
+    Level 2 is perpetual check, 1 perpetual chase, 0 neither.
+    """
     on = on or Clauses()
     boards = [read(position)]
     steps: list[tuple[Square, Square]] = []

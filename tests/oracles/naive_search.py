@@ -26,7 +26,7 @@ from tests.kits.tracing import evaluate_board, is_sound_on_board
 
 
 class NaiveSearch:
-    """Value of the last position of a game, to a depth."""
+    """Search of the last position of a game."""
 
     def __init__(self, game: Game, rules: Rules) -> None:
         self._game, self._rules = game, rules
@@ -34,7 +34,7 @@ class NaiveSearch:
         self._states = np.zeros(1, STATE)
 
     def value(self, depth: int) -> int:
-        """Return the score of the root over all moves, to a depth that counts them."""
+        """Return the score of the position; `depth` is in plies and includes the first move."""
         best = -scores.INFINITE
         for move in legal_moves(self._game.last):
             self._game.push(move)

@@ -54,7 +54,10 @@ def test_counts_with_a_second_order() -> None:
 
 
 def check_counts(material: str, published_as: str | None = None) -> None:
-    """Compare with the row of a material, whichever side it names first."""
+    """Compare counts of the naive solver with the row of a material in the data file.
+
+    published_as : name of that row if it names the other side first
+    """
     table = rows("naive_check_counts.csv")
     row = next(row for row in table if row["material"] == (published_as or material))
     assert len(naive_solution(material)) == int(row["legal"])
@@ -149,7 +152,7 @@ def test_conversions_are_never_longer_than_mates() -> None:
 
 
 def test_a_losing_side_converts_in_two() -> None:
-    """Taking the pawn leads to a lost position, all other moves to the end of the game."""
+    """Taking the pawn converts into a lost position; no other move lasts longer."""
     fen = "4k4/4P4/9/9/9/9/P8/9/9/3K5 b"
     assert naive_solution("KPPK").probe(fen) == Verdict(LOSS, 0, 18)
     assert naive_solution("KPPK", metric="dtc").probe(fen) == Verdict(LOSS, 0, 2)

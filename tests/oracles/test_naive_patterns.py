@@ -18,7 +18,7 @@ DRAWN = Verdict(DRAW)
 
 
 def play(game: Game) -> list[Verdict]:
-    """Return all verdicts, after checking that the exact solution has the same outcomes."""
+    """Return the verdicts of all nodes; fails if an exact solution has other outcomes."""
     verdicts = decide(game, checks_lose=True)
     assert [v.outcome for v in verdicts] == by_parity_game(game) == by_strategies(game)
     return verdicts
@@ -91,14 +91,17 @@ def test_captures_count_from_the_round_of_their_order() -> None:
 
 
 def test_captures_into_rule_losses() -> None:
-    """A direct win for a side in check, an ordinary one for a side that is not."""
+    """A capture into a rule loss is a direct win for a side in check, else an ordinary win."""
     lost = Verdict(LOSS, 2, 252)
     game = Game([1, 1], [True, False], [[], []], {0: [lost, DRAWN], 1: [lost, DRAWN]})
     assert decide(game, checks_lose=True) == [Verdict(WIN, 2, 255), Verdict(WIN, 2, 251)]
 
 
 def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
-    """Return a game of up to `most` nodes, with checks rare or frequent."""
+    """Return a game of 2 to `most` nodes; checks are rare or frequent.
+
+    A fifth of the nodes have one of `exits`.
+    """
     size = rng.randint(2, most)
     side = [rng.randint(0, 1) for _ in range(size)]
     often = rng.choice([0.4, 0.6, 0.8, 0.9, 1.0])

@@ -1,13 +1,15 @@
 """Exact solution of chase patterns on tiny graphs, without the sets of the real algorithm.
 
-A `ChaseGame` has the reply of each edge, and the pieces that each pair (reply, following offence)
-chases. The prospective winner wins an endless play unless, from some move on, all its replies are
-checks, or all chase the same piece. There are two solutions, independent of
+The offender chases at every move, and the prospective winner replies. Nodes number the pieces
+that can be chased, and each reply changes the numbers. The prospective winner wins an endless play
+unless, from some move on, all its replies are checks, or all chase the same piece. So it has one
+condition for each piece (a reply that does not chase it) and one for checks (a reply without
+check), and each must be met again and again. There are two solutions, independent of
 `tbgen.retrograde.chase.game` and of each other:
 
-- `by_parity_game`: pieces get fixed names (a node is unfolded once for each assignment of names to
-  numbers), a vertex has the condition to be met next, in rotation, and a parity game finds the
-  nodes from which every condition recurs.
+- `by_parity_game`: the graph is unfolded. Pieces get fixed names, and a node is copied for each
+  assignment of names to numbers. A vertex of the parity game also has the condition to be met next,
+  in rotation. The winner wins where every condition recurs.
 - `by_strategies`: the offender needs no memory to break one of several recurring conditions, so
   all its fixed choices are tried on the unfolded graph. Against each the prospective winner plays
   alone, and needs a strongly connected part in which every condition is met. For very small graphs.
@@ -24,9 +26,9 @@ from .graph_game import zielonka
 
 @dataclass(frozen=True)
 class Edge:
-    """A reply: its target and its effects.
+    """A reply of the prospective winner: its target (an offence node) and its effects.
 
-    `chased[i]` has the pieces (numbers at the node before) that are chased if the offender
+    `chased[i]` has the pieces (by number at the reply node) that the reply chases if the offender
     continues with move i; `follow[p]` is the number of piece p at the target.
     """
 
@@ -38,7 +40,11 @@ class Edge:
 
 @dataclass(frozen=True)
 class ChaseGame:
-    """Graph of offence nodes with reply nodes `offences[o]`, and these with edges `replies[r]`."""
+    """Graph of offence nodes and reply nodes, with `pieces` pieces that can be chased.
+
+    `offences[o]` lists the reply nodes after each move of the offender, `replies[r]` the edges of
+    reply node r.
+    """
 
     pieces: int
     offences: tuple[tuple[int, ...], ...]
@@ -48,10 +54,12 @@ class ChaseGame:
 _Names = tuple[int, ...]
 """Number of each named piece at a node."""
 _Here = tuple[int, _Names]
-"""An unfolded reply node."""
+"""An unfolded reply node: reply node and `_Names`."""
 _Vertex = tuple[int, int, _Names, int, bool]
-"""Reply node, chosen edge (-1: to be chosen), names, index of the condition to be met next, and
-whether the last one has just been met.
+"""Vertex of the parity game.
+
+Reply node, chosen edge (-1: to be chosen), names, index of the condition to be met next, and
+whether the last condition has just been met.
 """
 
 
@@ -115,7 +123,7 @@ def _steps(
 
 
 def by_strategies(game: ChaseGame) -> set[int]:
-    """Solve by trying all fixed choices of the offender."""
+    """Return what `by_parity_game` returns, by trying all fixed choices of the offender."""
     nodes: list[_Here] = [
         (reply, names)
         for reply in range(len(game.replies))

@@ -23,24 +23,27 @@ Known = Sequence[Verdict | None]
 
 
 class Boards(Protocol):
-    """Positions of the nodes of a graph."""
+    """Interface to the positions behind the node numbers of a graph."""
 
     def board(self, node: int) -> Board:
-        """Return the pieces by square."""
+        """Return the pieces of a node by square."""
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
         """Return the node after a quiet move, and whether it is mirrored; None if there is none."""
 
 
 class Offence(NamedTuple):
-    """Node with O to move, which must chase the piece on a square."""
+    """Node with O to move; O must chase the piece on the square `victim`."""
 
     node: int
     victim: int
 
 
 class Reply(NamedTuple):
-    """Node with W to move and a piece of W newly attacked."""
+    """Node with W to move, after a move of O.
+
+    The move newly attacks W's piece on `victim` from the squares `attackers`.
+    """
 
     node: int
     victim: int
@@ -48,7 +51,7 @@ class Reply(NamedTuple):
 
 
 class Chase(NamedTuple):
-    """A move of O."""
+    """A move of O; `mirrored` if the node `goal` is the mirror image of the position after it."""
 
     move: Move
     goal: Reply
@@ -56,7 +59,7 @@ class Chase(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A move of W."""
+    """A move of W; `mirrored` as in `Chase`."""
 
     move: Move
     goal: Offence
@@ -100,7 +103,7 @@ class Chasing:
         )
 
     def _victims(self, known: Known, order: int, node: int) -> set[int]:
-        """Return the pieces that all moves chase that are not won for W."""
+        """Return the squares of the pieces that O chases with every move that is not won for W."""
         for verdict in self.game.exits.get(node, ()):
             if verdict.outcome != WIN or verdict.order > order:
                 return set()
@@ -127,12 +130,12 @@ class Chasing:
 
 
 def _seen(mirrored: bool) -> Callable[[int], int]:
-    """Return the mapping of squares by a move to a mirror image, or the identity."""
+    """Return the map of squares into a node's position: `mirror`, or the identity."""
     return mirror if mirrored else lambda square: square
 
 
 class _Pattern:
-    """Greatest pattern within some offences: the remaining ones, and O's moves from each."""
+    """Greatest pattern within given offences: the remaining offences, and O's moves from each."""
 
     def __init__(self, search: Chasing, known: Known, order: int, offences: set[Offence]) -> None:
         self.search, self.offences = search, offences
@@ -194,7 +197,10 @@ class _Pattern:
             self.offences, self.replies = offences, replies
 
     def _may_stop_checking(self) -> set[Reply]:
-        """Return the replies from which W forces another move without check inside the pattern."""
+        """Return the replies from which W can force another move of its own without check.
+
+        All moves up to that one stay in the pattern.
+        """
         done: set[Reply] = set()
         while True:
             ends = {o for o in self.offences if all(c.goal in done for c in self.forced[o])}
@@ -209,7 +215,10 @@ class _Pattern:
             done |= more
 
     def _may_spare(self) -> set[tuple[Reply, int]]:
-        """Return the replies from which W forces another move that spares the piece on a square."""
+        """Return pairs (reply, square): W can force a move that does not chase there.
+
+        All moves up to that one stay in the pattern. Squares are those of O's pieces.
+        """
         open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
         done: set[tuple[Reply, int]] = set()
         while True:
@@ -224,7 +233,10 @@ class _Pattern:
             done |= more
 
     def _spares(self, reply: Reply, square: int, step: Step, done: set[tuple[Reply, int]]) -> bool:
-        """Return whether a step does not chase a piece, or leads to where this is forced."""
+        """Return whether a step does not chase the piece on a square, whatever O plays next.
+
+        Also true where O's next move leads to a pair that is in `done` already.
+        """
         seen, board = _seen(step.mirrored), self.search.boards.board(step.goal.node)
         if (reply, step) not in self._spared:
             found = {}

@@ -90,7 +90,10 @@ def has_root(board: Board, q: int, v: int, through: bool) -> bool:
 
 
 def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool = True) -> bool:
-    """Return whether points 1 to 5 hold for two pieces; `through` as in `has_root`."""
+    """Return whether the attack of the piece on `q` on the piece on `v` satisfies points 1 to 5.
+
+    `through` is as in `has_root`.
+    """
     attacker, victim = board[q], board[v]
     if attacker.upper() in "KP" or not is_victim(victim, v, terms):
         return False

@@ -26,12 +26,12 @@ _STAYS = 1
 
 
 def by_parity_game(game: Game) -> list[int]:
-    """Return the outcome of every node for its side to move."""
+    """Return the outcome of every node for its side to move, by a parity game for each side."""
     return _combine(game, [_parity_wins(game, winner) for winner in (0, 1)])
 
 
 def by_strategies(game: Game) -> list[int]:
-    """Solve by trying all strategies."""
+    """Return the outcome of every node for its side to move, by trying all strategies."""
     return _combine(game, [_strategy_wins(game, winner) for winner in (0, 1)])
 
 
@@ -83,7 +83,10 @@ def zielonka(
     wants_even: Mapping[_V, bool],
     edges: Mapping[_V, list[_V]],
 ) -> set[_V]:
-    """Return the vertices from which the player with an even goal forces an even highest label."""
+    """Return the vertices from which one player (even or odd) wins a parity game.
+
+    The highest label that recurs must be even if `wants_even`, else odd.
+    """
     if not vertices:
         return set()
     highest = max(label[vertex] for vertex in vertices)
@@ -131,7 +134,7 @@ def _strategy_wins(game: Game, winner: int) -> set[int]:
 
 
 def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
-    """Return the nodes from which the other side escapes fixed moves of the winner."""
+    """Return the nodes from which the other side avoids losing to fixed moves of the winner."""
 
     def leaves(node: int, *outcomes: int) -> bool:
         return any(verdict.outcome in outcomes for verdict in game.exits.get(node, ()))

@@ -24,17 +24,17 @@ def name(square: int) -> str:
 
 
 def mirror(square: int) -> int:
-    """The square on the other side of the e-file."""
+    """Return the mirror image of a square, on the other side of the e-file."""
     return (8 - square // 10) * 10 + square % 10
 
 
 def other(side: str) -> str:
-    """The opponent."""
+    """Return the opponent of a side."""
     return "b" if side == "w" else "w"
 
 
 def _step(square: int, files: int, ranks: int) -> int | None:
-    """The square that many files and ranks away, if it is on the board."""
+    """Return the square that is `files` and `ranks` away, or None outside the board."""
     file, rank = square // 10 + files, square % 10 + ranks
     return 10 * file + rank if 0 <= file <= 8 and 0 <= rank <= 9 else None
 

@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
 
     @property
     def plies(self) -> int:
-        """Distance in plies."""
+        """Distance to the end, or to a direct state, in plies."""
         return self.value if self.order == 0 else 255 - self.value
 
 
@@ -63,7 +63,7 @@ class Game:
 
 
 class Pattern(NamedTuple):
-    """Direct states of a winner: `wins` with the winner to move, `losses` with the offender."""
+    """Nodes of a pattern: `wins` with the winner to move, `losses` with the offender."""
 
     wins: frozenset[int]
     losses: frozenset[int]
@@ -111,7 +111,7 @@ def _no_way_out(
 
 
 def _exits_to_a_rule_loss(game: Game, node: int, order: int) -> bool:
-    """Return whether W may leave the graph for a position that O loses by the rules."""
+    """Return whether W has a move out of the graph to a position that O loses by repetition."""
     return any(
         verdict.outcome == LOSS and 1 <= verdict.order <= order
         for verdict in game.exits.get(node, ())
@@ -138,8 +138,9 @@ def _prune(
 def _not_for_ever_checking(
     game: Game, known: Sequence[Verdict | None], wins: set[int], losses: set[int], order: int
 ) -> tuple[set[int], set[int]]:
-    """Return the candidates from which W forces, inside them, one more move without check.
+    """Return the candidates from which W can force another move of its own without check.
 
+    All moves up to that one stay within the candidates.
     A least fixpoint from the moves without check. It starts with the win candidates that have such
     a move into the pattern (or out of the graph). It adds a loss candidate when all its checks lead
     into the set, and a win candidate that must check first.

@@ -17,10 +17,13 @@ from .retrograde import decide
 
 
 class Region:
-    """Given legal positions (FENs), the targets of their moves, and outcomes outside."""
+    """Graph of given legal positions, with their moves and the outcomes outside."""
 
     def __init__(self, fens: Iterable[str], outside: Callable[[str], int]) -> None:
-        """Generate the moves; `outside` returns the outcome of another position, by its FEN."""
+        """Generate the moves.
+
+        outside : function that returns the outcome of a position outside the region, by its FEN
+        """
         self.fens = list(fens)
         self.positions = [from_fen(fen) for fen in self.fens]
         self._nodes = {

@@ -58,7 +58,7 @@ def decide(
 
 
 class _Propagation:
-    """Verdicts found so far, and for each node the number of moves not yet refuted."""
+    """Verdicts found so far, and for each node the number of its moves not known to lose."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -69,7 +69,7 @@ class _Propagation:
         ]
 
     def spread(self, order: int, direct_wins: Sequence[int]) -> bool:
-        """Propagate everything of one order; return whether anything was decided."""
+        """Settle all positions of one order, from its direct wins; return whether there was any."""
         # By distance: the exits (node, verdict's outcome) that count as children settled there.
         arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node, verdicts in self.game.exits.items():

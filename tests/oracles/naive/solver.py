@@ -1,8 +1,8 @@
 """Materials solved from the rules: every legal position of a material and of its captures.
 
 A material is a pair of strings, Red's pieces and Black's, each starting with the king: `("KR",
-"KN")`; it is not canonical, and `("KN", "KR")` is another one. Positions are numbered in the order
-of generation, with one number for a position and its mirror image, separately by side to move:
+"KN")`. The pair is not canonical: `("KN", "KR")` is another material. Positions are numbered in the
+order of generation, separately by side to move. A position and its mirror image share a number:
 
     key = square of the 1st piece + 90 * square of the 2nd + ...   (like pieces by square)
     nodes[side][key]  the number, under the key of the position and under that of its mirror
@@ -61,8 +61,8 @@ def parse(text: str) -> Material:
 class Table:
     """Positions of one material and the moves between them.
 
-    `pawn_ranks` keeps only positions with all pawns on their last so many ranks; then moves out of
-    these are left out, except captures into others like them.
+    `pawn_ranks`, if given, keeps only positions with all pawns on their last `pawn_ranks` ranks.
+    Moves out of these are then left out; captures lead to positions with the same limit.
     """
 
     def __init__(self, material: Material, pawn_ranks: int | None = None) -> None:
@@ -88,13 +88,13 @@ class Table:
         self._find_moves()
 
     def key(self, squares: Sequence[int]) -> int:
-        """Return the key of a placement, like pieces in any order."""
+        """Return the key of a placement; like pieces may be in any order."""
         if self.has_twins:
             squares = [square for start, end in self.runs for square in sorted(squares[start:end])]
         return sum(square * weight for square, weight in zip(squares, self.weights, strict=True))
 
     def _placements(self) -> Iterator[tuple[int, ...]]:
-        """Yield every placement of the pieces on squares of their areas, like pieces sorted."""
+        """Yield every placement of the pieces on squares of their areas; like pieces are sorted."""
         areas = [(self._area(self.slots[start]), end - start) for start, end in self.runs]
 
         def place(run: int, placed: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -163,7 +163,7 @@ class Table:
             self.moves.append(found)
 
     def _capture(self, node: int, squares: tuple[int, ...], slot: int, to: int) -> None:
-        """Record a capture if it is legal."""
+        """Record the exit of a capture if the capture is legal."""
         taken = squares.index(to)
         assert self.slots[taken] not in "Kk", "a king could be taken in a legal position"
         left = [to if index == slot else square for index, square in enumerate(squares)]

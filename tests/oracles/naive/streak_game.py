@@ -2,12 +2,12 @@
 
 A `StreakGame` has positions of one side only: at each this side chooses an option, and the rival
 one of the option's steps. A step has the pieces chased by each side; the king is one more victim,
-whose chase is a check. An endless play is judged by levels: level 2 for a side that checks on every
-move from some point on, level 1 for one that chases the same piece.
+whose chase is a check. An endless play is judged by levels: a side has level 2 if it checks on
+every move from some point on, level 1 if it chases the same piece on every move, else 0.
 
-`solved` uses the recurrence of conditions ("does not check", "does not chase V", for both sides),
-keeps a latest appearance record of them, and so turns the question into a parity game, solved by
-Zielonka's algorithm.
+`solved` turns this into a parity game, solved by Zielonka's algorithm. A condition is "does not
+check" or "does not chase V", for one side; the levels depend on which conditions recur. Vertices
+hold a latest appearance record: all conditions, those met last in front.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ KING = -1
 """The victim of a check."""
 
 Condition = tuple[bool, int]
-"""True for the own side, and the victim that this side does not chase."""
+"""Pair (own side?, victim); met by a step in which this side does not chase the victim."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Target of a move and a reply, and the pieces that the side and the rival chase with them."""
+    """A move of the side and a reply: target position, and the pieces that each of them chases."""
 
     target: int
     own: frozenset[int]
@@ -36,9 +36,9 @@ class Step:
 
 @dataclass(frozen=True)
 class StreakGame:
-    """`options[n][i]` has the steps of option i at position n, at least one each.
+    """Game of one side against a rival: `options[n][i]` has the steps of option i at position n.
 
-    `victims` are the pieces that either side can chase, besides the king.
+    Every option has a step. `victims` are the pieces that either side can chase, besides the king.
     """
 
     victims: Sequence[int]
@@ -46,14 +46,17 @@ class StreakGame:
 
 
 def level(returning: frozenset[Condition], own: bool, victims: Sequence[int]) -> int:
-    """Return the level of a side if exactly these conditions recur."""
+    """Return the level of a side (`own` or the rival) if only the conditions `returning` recur."""
     if (own, KING) not in returning:
         return 2
     return int(any((own, victim) not in returning for victim in victims))
 
 
 def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
-    """Return the positions from which the side forces a play with `is_won` (own level, rival's)."""
+    """Return the positions from which the side can force an endless play with good levels.
+
+    `is_won(own level, rival's level)` decides which levels are good.
+    """
     conditions = tuple((own, v) for own in (True, False) for v in (KING, *game.victims))
     # A vertex: position, chosen option or -1, the record, how far down the last step hit it.
     starts = [(node, -1, conditions, 0) for node in range(len(game.options))]
@@ -82,7 +85,10 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
 
 
 def _recorded(record: tuple[Condition, ...], step: Step) -> tuple[tuple[Condition, ...], int]:
-    """Return the record after a step, and how many conditions from its front were moved or met."""
+    """Return the record after a step, and the largest old place of a condition that was met.
+
+    Places count from 1; 0 if no condition was met.
+    """
     met = [c for c in record if c[1] not in (step.own if c[0] else step.rival)]
     rest = [c for c in record if c not in met]
     hit = max((record.index(condition) + 1 for condition in met), default=0)
