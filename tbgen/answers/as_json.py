@@ -30,7 +30,7 @@ def position_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON of a position, without its moves."""
+    """Return the JSON of a position and its value, without its moves."""
     return {
         "fen": position.fen,
         "material": position.material.name,
@@ -56,7 +56,10 @@ def move_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON of a legal move; `result` is the value of its position, None if unknown."""
+    """Return the JSON of a legal move of a position.
+
+    `result` is the value of that position, None if unknown.
+    """
     return {
         "move": format_move(position, move.move, notation),
         "outcome": outcome_name(move.outcome),
@@ -85,10 +88,11 @@ def probe_answer(
 
 
 def line_answer(line: Mainline, notation: str = "iccs", words: Words = ENGLISH) -> dict[str, Any]:
-    """Return the answer of `tbgen line`: `reason` explains the value, `end` the end of the line.
+    """Return the answer of `tbgen line`: the first position, its best play, and how that ends.
 
-    `loop_start` is the number, from 0, of the first move of the loop; null without a loop. `fen` of
-    a move is the position after it; `verdict` is the referee's on the loop.
+    `reason` explains the value, `end` the end of the line. `loop_start` is the number, from 0, of
+    the first move of the loop; null without a loop. `verdict` is the referee's on the loop. `fen`
+    of a move is the position after it.
     """
     mechanism = mechanism_of(line)
     return {

@@ -1,4 +1,4 @@
-"""Failures: one line, a hint, and an exit status.
+"""Failures: an exception as one line of message, a hint, and an exit status.
 
     0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted
 
@@ -45,7 +45,7 @@ class Failure:
 
 
 def describe(error: BaseException, tables_option: str = "") -> Failure | None:
-    """Return the failure for an exception; None if the exception is a bug.
+    """Return the failure for an exception; None if it is not expected, and so a bug.
 
     `tables_option` (` --tables DIR`) is appended to the command that builds a missing table.
     """
@@ -60,7 +60,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
 
 
 def expected(error: BaseException, tables_option: str = "") -> Failure:
-    """Return the failure for an exception as `describe` does; raise an exception that is a bug."""
+    """Return the failure for an expected exception, as `describe` does; raise any other again."""
     failure = describe(error, tables_option)
     if failure is None:
         raise error
@@ -68,9 +68,9 @@ def expected(error: BaseException, tables_option: str = "") -> Failure:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Return whether an exception, or one in its chain, reports a lack of memory.
+    """Return whether an exception, or one that caused it, reports a lack of memory.
 
-    A library that could not be loaded is recognised by the loader's message.
+    The failure to load a library for lack of memory is recognised by the loader's message.
     """
     import errno
 

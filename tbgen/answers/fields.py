@@ -1,4 +1,7 @@
-"""Constructors of JSON Schema for the fields of answers."""
+"""JSON Schema of the fields of answers: a function for each kind of field.
+
+`meaning` is the field's description in the schema.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ Schema = dict[str, Any]
 
 
 def text(meaning: str, *choices: str) -> Schema:
-    """Return the schema of a string, or of an enumeration if there are choices."""
+    """Return the schema of a string; with `choices`, of one of these strings."""
     return {"type": "string", "description": meaning} | ({"enum": list(choices)} if choices else {})
 
 
@@ -34,7 +37,7 @@ def or_null(schema: Schema) -> Schema:
 
 
 def record(meaning: str, **fields: Schema) -> Schema:
-    """Return the schema of an object with these fields, all required."""
+    """Return the schema of an object, all of whose `fields` are required."""
     return {
         "type": "object",
         "description": meaning,
@@ -44,5 +47,5 @@ def record(meaning: str, **fields: Schema) -> Schema:
 
 
 def several(meaning: str, items: Schema) -> Schema:
-    """Return the schema of an array."""
+    """Return the schema of an array of `items`."""
     return {"type": "array", "description": meaning, "items": items}

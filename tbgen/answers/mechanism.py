@@ -1,10 +1,11 @@
-"""The offence that decides a position under the repetition rules, found in its best play.
+"""The offence (perpetual check or chase) that decides a position under the repetition rules.
 
     position of order k  ->  best play, to its loop  ->  the referee  ->  Mechanism
                              (mainline)                                   the pieces that check, or
                                                                           chase, and the victim
 
-Pieces are named by their squares in the position asked about, not at the start of the loop.
+The order of a position is 0 if mate or conversion decides it, k >= 1 if the repetition rules do.
+Pieces are named by their squares in the requested position, not at the start of the loop.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules.attacks import attacks, find_king
 
 MAX_PLIES = 80
-"""Longest best play that is followed for an explanation; about a millisecond per ply."""
+"""Longest best play that is computed for an explanation; it takes about a millisecond per ply."""
 
 
 class Offence(StrEnum):
-    """Offence that the loser commits in the loop."""
+    """Kind of the offence by which the loser violates the repetition rules."""
 
     CHECK = "check"
     CHASE = "chase"
@@ -33,7 +34,7 @@ class Offence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of the requested position."""
+    """A piece, with its square in the requested position."""
 
     side: Side
     kind: PieceType
@@ -50,10 +51,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """Offence of a loser, and the first move of the line that leads to it.
+    """The offence by which a side loses, its pieces, and the first move of the losing line.
 
     `victim` is chased on every move of the loop, None for checks; `by` are the chasers, or the
-    pieces that give check.
+    pieces that give check. `move` is the first move of best play, which ends in the loop.
     """
 
     offence: Offence
@@ -63,7 +64,7 @@ class Mechanism:
     move: Move
 
     def as_json(self) -> dict[str, Any]:
-        """Return the field `mechanism` of answers."""
+        """Return the field `mechanism` of answers, which has no move."""
         return {
             "kind": str(self.offence),
             "offender": self.offender.name.lower(),
@@ -75,8 +76,8 @@ class Mechanism:
 def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | None:
     """Return the offence that decides a position of order 1 or above.
 
-    None for other positions, and if `MAX_PLIES` of best play reach no lost loop: the loop may be
-    farther away, or a table may be missing. Raises like `GameTablebase.probe`.
+    None for other positions, and if best play reaches no lost loop within `MAX_PLIES`: the loop may
+    be farther away, or a table may be missing. Raises like `GameTablebase.probe`.
     """
     result = tables.probe(position)
     if not result.order or (result.plies or 0) > MAX_PLIES:
@@ -85,7 +86,7 @@ def find_mechanism(tables: GameTablebase, position: Position) -> Mechanism | Non
 
 
 def mechanism_of(line: Mainline) -> Mechanism | None:
-    """Return the offence in the final loop of a line; None if there is no loop or it is drawn."""
+    """Return the offence in the final loop of a line; None without a loop that a side loses."""
     verdict, winner = line.verdict, line.winner
     if line.loop_start is None or verdict is None or winner is None:
         return None
@@ -106,7 +107,7 @@ def mechanism_of(line: Mainline) -> Mechanism | None:
 
 
 def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
-    """Return the pieces that give check in the loop."""
+    """Return the pieces of `offender` that give check in the loop of a line."""
     found = set[int]()
     for number, played in enumerate(line.moves):
         if number < (line.loop_start or 0) or played.position.side != offender:

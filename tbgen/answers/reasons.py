@@ -33,10 +33,10 @@ from tbgen.tables.codes import DRAW
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Reason as a sentence's key and the fields that fill it.
+    """Key of a sentence that explains a value, and the fields that fill it.
 
-    `side` is the subject of the sentence, usually the winner. `offence` and `mechanism` are the
-    known facts about a decision by the rules. `material` is the material after a move, or the one
+    `side` is the subject of the sentence, usually the winner. `offence` and `mechanism` say how the
+    repetition rules decide, as far as known. `material` is the material after a move, or the one
     whose table is missing. `verdict` is the referee's sentence.
     """
 
@@ -59,7 +59,7 @@ def read_sentences(column: int) -> dict[str, str]:
 
 
 class Words(ABC):
-    """Sentences and phrases of one language."""
+    """Sentences and phrases of one language; a base class."""
 
     sentences: ClassVar[Mapping[str, str]]
     """Sentences by reason key. Fields: {side} and {other} are sides, {plies} and {distance} are
@@ -67,7 +67,7 @@ class Words(ABC):
     """
 
     def say(self, reason: Reason) -> str:
-        """Return the sentence of a reason."""
+        """Return the sentence for a reason, with its fields filled in."""
         value, conversion = reason.value, reason.metric == Metric.DTC
         return self.sentences[reason.key].format(
             side=self.side(reason.side),
@@ -83,7 +83,7 @@ class Words(ABC):
         )
 
     def offence(self, reason: Reason) -> str:
-        """Return the phrase for the offence, as precise as known, such as `perpetual check`."""
+        """Return a phrase for the offence, as precise as is known, such as `perpetual check`."""
         found = reason.mechanism
         if found is not None and found.victim is not None:
             return self.chase(found)
@@ -102,11 +102,11 @@ class Words(ABC):
 
     @abstractmethod
     def distance(self, plies: int) -> str:
-        """Return plies, with the winner's moves in brackets, such as `9 plies (5 moves)`."""
+        """Return a distance with the winner's moves in brackets, such as `9 plies (5 moves)`."""
 
     @abstractmethod
     def chase(self, mechanism: Mechanism) -> str:
-        """Return the phrase for a chase of a victim by its chasers."""
+        """Return a phrase for a perpetual chase, which names victim and chasers."""
 
 
 class English(Words):
@@ -147,7 +147,7 @@ def explain_position(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """Return the reason for the value of a position."""
+    """Return the sentence that explains the value of a position."""
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:
@@ -171,10 +171,11 @@ def explain_move(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> str:
-    """Return the result of a move for its side, in a position with the value `root`.
+    """Return the sentence that explains the result of a move, for the side that makes it.
 
-    Without `root` (its table is missing), return the reason for the value after the move.
-    `mechanism` is that of the position; it is named only for the move that begins its line.
+    `root` is the value of the position before the move; without it (its table is missing), the
+    sentence explains the value after the move. `mechanism` is that of the position; its pieces are
+    named only for the move that begins its line.
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:
@@ -210,7 +211,7 @@ def explain_move(
 
 
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
-    """Return the reason that a line ends."""
+    """Return the sentence that explains how a line ends."""
     winner, verdict = line.winner, line.verdict
     if line.ending in (Ending.MATE, Ending.STALEMATE):
         return words.say(Reason(f"line_{line.ending}", line.final.side.other))
@@ -226,9 +227,9 @@ def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
 
 
 def _offence_of_direct_win(checked: bool) -> Offence:
-    """Return the offence that the opponent of a side with a direct win commits in the loop.
+    """Return the opponent's offence in a direct win: the opponent is already in a losing pattern.
 
-    In a pattern of checks the winner is in check; in a pattern of chases the winner is not.
+    checked : whether the winner is in check; true in patterns of checks, false in those of chases
     """
     return Offence.CHECK if checked else Offence.CHASE
 

@@ -106,7 +106,7 @@ PROOF = record(
 
 
 def counted(side: str) -> Schema:
-    """Return the schema of a table's counts with one side to move."""
+    """Return the schema of the numbers of positions of a table with one side to move."""
     return record(f"{side} to move", legal=whole("legal positions"), **SIDE_COUNTS)
 
 

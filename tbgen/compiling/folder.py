@@ -41,9 +41,7 @@ class KernelFolder(NamedTuple):
     path: Path | None
     """The folder to use; None if no folder can be written."""
     usual: Path | None
-    """The folder in the user's cache directory, whether used or not; None for a user without a
-    home.
-    """
+    """The folder in the user's cache directory, used or not; None for a user without a home."""
 
 
 def find_kernel_folder() -> KernelFolder:
@@ -105,9 +103,7 @@ _SOURCES = (".py", ".csv", ".json")
 """Suffixes of files whose contents become part of compiled kernels: code and numbers."""
 
 _ABANDONED_SECONDS = 3600
-"""Age from which an incomplete cache entry was left by a killed process; writing takes less than 1
-s.
-"""
+"""Age from which an incomplete entry is abandoned; writing an entry takes less than a second."""
 
 
 def clear_stale_files(folder: Path) -> None:

@@ -6,9 +6,9 @@
 
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames
-    moves           detection of a text's notation; ICCS and Fairy-Stockfish's
-    wxf, chinese    notations that name pieces by their file
-    naming          shared by these two: selection among several pieces of a kind
+    moves           detection of a text's notation; ICCS and Fairy-Stockfish's coordinates
+    wxf, chinese    notations that name the moving piece by its kind and file
+    naming          file numbers and places of pieces, shared by `wxf` and `chinese`
 
 docs/notations.md describes each notation with examples. This package depends neither on values nor
 on tables, and does not import numba or numpy. `tbgen.answers` explains values in words.

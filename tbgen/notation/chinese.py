@@ -6,13 +6,14 @@
     step        进 ahead, 退 back, 平 sideways; points moved, or the file reached
 
 Red's numbers are 一..九, Black's １..９, except that pawns are always counted 一..五. Two advisors
-or elephants on one file keep the file: one of them can only go ahead, the other only back.
+or elephants on one file are named by the file: one of them can only go ahead, the other only back.
 
 Source: the computer standard of xqbase.com (cchess_move.htm, 2006). Also read: any digits for
 either side, 上 and 下 for 进 and 退, either side's names of pieces, 前 and 后 for the first and the
 last of many pawns, and files spelt out: 前兵九平八, 前九平八.
 
-Internally, names use the WXF letters and plain digits (`前C.5`) in either script.
+Functions of this module take names with WXF letters and plain digits, such as `前C.5`, whatever
+the script of the text.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def is_chinese(text: str) -> bool:
 
 
 def split(text: str) -> tuple[str, Step] | None:
-    """Return the piece's name and the step that `text` contains; None if it is no Chinese text."""
+    """Split a move's text into the piece's name and the step; None if it is no Chinese text."""
     plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
     match = _TEXT.fullmatch(plain)
     if match is None or not is_chinese(text):
@@ -65,7 +66,7 @@ def split(text: str) -> tuple[str, Step] | None:
 
 
 def join(name: str, step: Step, side: Side, traditional: bool) -> str:
-    """Return the text of a move with the piece's name and the step."""
+    """Return the text of a move, from the piece's name (WXF letters) and the step."""
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     text = ""
     for index, letter in enumerate(name):
@@ -80,7 +81,7 @@ def join(name: str, step: Step, side: Side, traditional: bool) -> str:
 
 
 def names(place: Place) -> list[str]:
-    """Return the names of a piece: the standard's first, then others in use."""
+    """Return the names of a piece that are understood: the standard's first, then others."""
     letter = LETTERS[place.kind]
     file = f"{letter}{place.file}"
     if place.tandem == 1:

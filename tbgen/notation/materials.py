@@ -27,14 +27,14 @@ _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "fi
 _COUNTS = {"单": 1, "孤": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
 
 DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
-"""Chinese names of defences, by the numbers of advisors and elephants."""
+"""Chinese names of an army's defenders, by the numbers of advisors and elephants."""
 
 _AGAINST = re.compile("[必难難巧例]?[胜勝和]|[对對]")
-"""Pattern of the text between two armies: `对`, or a book's verdict, as in 单车难胜士象全."""
+"""Pattern of the Chinese text between two armies: `对`, or a verdict, as in 单车难胜士象全."""
 
 
 def parse_material(words: str) -> Material:
-    """Return the material that a text names in any of these ways.
+    """Return the material that a text names in letters, in English or in Chinese.
 
     Raises `MaterialError`, with a hint, for any other text.
     """
@@ -42,7 +42,7 @@ def parse_material(words: str) -> Material:
 
 
 def read_material(words: str) -> Material | None:
-    """Return the material that a text names in any spelling; None for any other text.
+    """Return the material that a text names; None for any other text. Examples:
 
     `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`, `馬兵對士象全`,
     `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
@@ -66,7 +66,7 @@ def read_material(words: str) -> Material | None:
 
 
 def _army(words: str) -> str | None:
-    """Return the letters of one army in English without its king; None for any other text."""
+    """Return the letters of one army in English, without its king; None if a word is unknown."""
     found, count = "", 1
     for word in re.findall(r"[^\s,]+", words):
         letter = _WORDS.get(word) or _WORDS.get(word.removesuffix("s"))
@@ -81,7 +81,7 @@ def _army(words: str) -> str | None:
 
 
 def _letters(words: str) -> str | None:
-    """Return the letters of one army in Chinese, without its king; None for any other text."""
+    """Return the letters of one army in Chinese, without its king; None if a word is unknown."""
     found = ""
     words = words.strip().translate(str.maketrans("仕相單", "士象单"))
     for (advisors, elephants), name in DEFENDERS.items():

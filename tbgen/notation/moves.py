@@ -115,7 +115,13 @@ def _resolve(
     names: Callable[[Place], list[str]],
     example: str,
 ) -> Move:
-    """Return the legal move of a piece of that name by that step."""
+    """Return the legal move with the piece's name and the step in `parts`.
+
+    text : the move's text, for messages
+    parts : the text split into name and step; None if it cannot be split
+    names : returns the names by which a piece may be called
+    example : text of a move in this notation, for messages
+    """
     if parts is None:
         raise MoveTextError(f"{excerpt(text)} is no move", f"such moves are written {example}")
     name, wanted = parts
@@ -146,7 +152,7 @@ def _resolve(
 
 @lru_cache(maxsize=16)
 def _places(position: Position) -> dict[int, Place]:
-    """Return the place of every piece of the side to move; cached for all moves of a position."""
+    """Return the `Place` of every piece of the side to move, by square; cached per position."""
     return {
         square: place(position, square)
         for code, square in position.pieces()
@@ -156,12 +162,12 @@ def _places(position: Position) -> dict[int, Place]:
 
 @lru_cache(maxsize=16)
 def _legal_moves(position: Position) -> list[Move]:
-    """Return the legal moves; cached like the places."""
+    """Return the legal moves; cached per position."""
     return legal_moves(position)
 
 
 def _choices(position: Position, sources: list[int]) -> str:
-    """Return a hint with the legal moves from some squares."""
+    """Return a hint for messages that lists the legal moves from some squares."""
     moves = [move.iccs for move in _legal_moves(position) if move.source in sources]
     where = " and ".join(square_name(square) for square in sources)
     return f"from {where}: {' '.join(moves)}" if moves else f"nothing on {where} may move"

@@ -1,11 +1,11 @@
 """Names of pieces and steps relative to the player: files from the right, pieces from the front.
 
     file        9 8 7 6 5 4 3 2 1   Red's (i is file 1); for Black a is file 1
-    Place       rank among like pieces on its file, and on all files that have several
+    Place       number of a piece among its side's pieces of the same kind: on its file, and on
+                all files that have several of them
     Step        + ahead, - back, . sideways; and the points moved or the file reached
 
-WXF and Chinese text share this content, and differ in their letters. This module contains neither
-letters nor rules.
+`wxf` and `chinese` write these numbers, each with its own letters.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _DIAGONAL = (PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT)
 
 
 class Step(NamedTuple):
-    """Second half of a move's text."""
+    """Second half of a move's text: the direction, and the distance or file."""
 
     direction: str
     """`+` ahead, `-` back, `.` sideways."""
     number: int
-    """Points along the file, or the file reached."""
+    """Points moved along the file; for sideways and diagonal moves the file reached."""
 
 
 class Place(NamedTuple):
@@ -36,17 +36,17 @@ class Place(NamedTuple):
     file: int
     """File, 1..9 from the owner's right."""
     rank: int
-    """Number on the file, 1 in front."""
+    """Number among these pieces on the file, counted from the front: 1 is most advanced."""
     tandem: int
-    """Number of these pieces on the file."""
+    """Number of pieces of this kind and side on the file."""
     crowded_files: int
-    """Number of files with two or more of these pieces."""
+    """Number of files with two or more pieces of this kind and side."""
     serial: int
-    """Number among all on crowded files, right to left, front to back; 0 if alone on its file."""
+    """Number among the pieces on all crowded files, from the right, then from the front; else 0."""
 
     @property
     def is_tandem(self) -> bool:
-        """Return whether the piece needs more than its file to be named.
+        """Return whether the file does not suffice to name the piece.
 
         This is False for advisors and elephants: of two on one file, one can only go ahead and the
         other only back.
@@ -60,7 +60,7 @@ def file_number(side: int, square: int) -> int:
 
 
 def place(position: Position, square: int) -> Place:
-    """Return the place of the piece on an occupied square among like pieces."""
+    """Return the place of the piece on `square` among its side's pieces of the same kind."""
     code = position.board[square]
     side = Side(piece_side(code))
     files: dict[int, list[int]] = {}
@@ -85,7 +85,7 @@ def place(position: Position, square: int) -> Place:
 
 
 def step(position: Position, move: Move) -> Step:
-    """Return the direction and length of a move, from its side's view."""
+    """Return the direction and number of a move, from the mover's side of the board."""
     code = position.board[move.source]
     side, kind = piece_side(code), piece_kind(code)
     ahead = move.target // FILES - move.source // FILES

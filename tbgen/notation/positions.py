@@ -1,11 +1,12 @@
 """Positions as text: FEN, Pai's string, the six-integer code and a board diagram.
 
     fen     4k4/4a4/9/9/9/4N4/9/5K3/9/9 w - - 0 1     Red upper case, side to move w or b
-    pai     4K44B49994n495k399                        Red lower case; 0 = Black moves, : = view
+    pai     4K44B49994n495k399                        Red lower case; at the end 0 if Black is to
+                                                      move, then : if seen from Black's side
     six     11017,30,570,0,0,0                        `tbgen.indexing.boardcode`, no side to move
     board   ten lines of nine points, with rank and file names and the side to move
 
-`parse_position` recognises each by a feature that no other has: line breaks (board), a slash (FEN),
+`parse_position` recognises each by a feature that no other has: a slash (FEN), line breaks (board),
 six numbers (six); any other text is Pai's string. This module does not import numba or numpy.
 """
 
@@ -43,13 +44,13 @@ _SIDE_LINE = re.compile(r"(red|r|white|w|black|b)(tomove)?")
 
 
 class PositionText(NamedTuple):
-    """Position read from a text, with the text's style and viewpoint."""
+    """A position that was read, and the style and viewpoint of its text."""
 
     position: Position
     style: str
     """One of `POSITION_STYLES`."""
     viewpoint: Side
-    """Side at the bottom of the board; Black for Pai's `:` and for diagrams from Black's side."""
+    """Side at the bottom of the board; Black for Pai's `:` and for diagrams seen by Black."""
 
 
 def parse_position(text: str, side: Side | None = None) -> Position:
@@ -85,8 +86,8 @@ def read_position(text: str, side: Side | None = None) -> PositionText:
 def format_position(position: Position, style: str = "fen", viewpoint: Side = Side.RED) -> str:
     """Return the text of a position in one of `POSITION_STYLES`.
 
-    `viewpoint` is the side at the bottom of a diagram, and determines Pai's trailing `:`. FEN and
-    the six-integer code have none.
+    `viewpoint` is the side at the bottom of a diagram; if it is Black, Pai's string ends with `:`.
+    FEN and the six-integer code have no viewpoint.
     """
     if style == "fen":
         return position.fen
@@ -102,7 +103,7 @@ def format_position(position: Position, style: str = "fen", viewpoint: Side = Si
 
 
 def _parse_fen(text: str, side: Side | None) -> Position:
-    """Read a FEN, or its board alone if the side to move is given."""
+    """Read a FEN; if `side` is given, the text may consist of the board alone."""
     if side is not None and len(text.replace("_", " ").replace("+", " ").split()) == 1:
         text += " b" if side == Side.BLACK else " w"
     return Position.from_fen(text)
@@ -247,7 +248,7 @@ def _parse_board(text: str) -> tuple[Position, Side]:
 
 
 def _split_row(letters: str) -> tuple[str, str]:
-    """Return the rank name (or "") and the points of a diagram's line without blanks."""
+    """Split a diagram's line without blanks into its rank name (or "") and its points."""
     if letters[0] in "0123456789":
         name, points = letters[0], letters[1:]
         return name, points[:-1] if points.endswith(name) else points

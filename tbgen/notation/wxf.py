@@ -21,14 +21,14 @@ from tbgen.indexing.squares import PieceType
 from tbgen.notation.naming import Place, Step
 
 LETTERS = "KAERHCP"
-"""Federation's letter of each `PieceType`."""
+"""Letter of each `PieceType` in the federation's notation."""
 
 _ALIASES = str.maketrans("BMNGS=\N{MIDDLE DOT}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}", "EEHAP..---")
 _TEXT = re.compile(r"([KAERHCP][1-9+-]|[1-9+-]{2})([+.-])([1-9])")
 
 
 def split(text: str) -> tuple[str, Step] | None:
-    """Return the piece's name and the step that `text` contains; None if it is no WXF text."""
+    """Split a move's text into the piece's name and the step; None if it is no WXF text."""
     plain = unicodedata.normalize("NFKC", text.strip()).upper().translate(_ALIASES)
     match = _TEXT.fullmatch(plain)
     if match is None:
@@ -37,12 +37,12 @@ def split(text: str) -> tuple[str, Step] | None:
 
 
 def join(name: str, step: Step) -> str:
-    """Return the text of a move with the piece's name and the step."""
+    """Return the text of a move, from the piece's name and the step."""
     return f"{name}{step.direction}{step.number}"
 
 
 def names(place: Place) -> list[str]:
-    """Return the names of a piece: the federation's first, then others in use."""
+    """Return the names of a piece that are understood: the federation's first, then others."""
     letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
     front, rear = place.rank == 1, place.rank == place.tandem
     if place.tandem == 1:

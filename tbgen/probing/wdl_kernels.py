@@ -57,9 +57,7 @@ whether in the last tile.
 TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
-"""Flags of an entry of `joint`, and the shift of the lead above them; an entry is -1 if pieces
-overlap.
-"""
+"""Flags of an entry of `joint`, and shift of the lead above them; -1 if pieces overlap."""
 
 _LAST_DEFENDER = 3
 """Largest code of a defender, without its colour bit: kings, advisors and elephants are 1 to 3."""

@@ -1,6 +1,6 @@
 """Game or line as one animated SVG, moved by CSS.
 
-    start, moves, pace  ->  a Walk for each piece: squares and times   (also for `flipbook`)
+    start, moves, pace  ->  a `Walk` for each piece: squares and times   (also for `flipbook`)
     walks, frames       ->  @keyframes of pieces, marked squares, arrows
 
 It needs no script, so it also moves as `<img>`. With the system setting for reduced motion, the
@@ -21,7 +21,11 @@ from tbgen.indexing import Move, Position
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds: before the first move, per ply, of that in motion, and after the last move."""
+    """Times of an animation in seconds.
+
+    opening, closing : before the first move, and after the last one
+    ply : from one move's start to the next; glide : the part of it in which the piece moves
+    """
 
     opening: float = 1.5
     ply: float = 1.1
@@ -39,9 +43,10 @@ class Pace:
 
 @dataclass
 class Walk:
-    """Path of a piece: code, first square, and moves as (second at the start, target).
+    """Path of a piece during a game: its code, first square, and moves.
 
-    `taken` is the second at which the piece leaves the board, or None.
+    `ways` has for each move the second at which it starts, and the target. `taken` is the second at
+    which the piece is captured, or None.
     """
 
     code: int
@@ -50,7 +55,7 @@ class Walk:
     taken: float | None = None
 
     def at(self, second: float, pace: Pace, flip: bool) -> tuple[float, float] | None:
-        """Return the place of the piece at a second, in units of the board; None if captured."""
+        """Return x and y of the piece in the picture at a second; None once it is captured."""
         if self.taken is not None and second >= self.taken:
             return None
         x, y = map(float, place(self.square, flip))
@@ -63,7 +68,7 @@ class Walk:
 
 
 def walks(start: Position, moves: Sequence[Move], pace: Pace) -> list[Walk]:
-    """Return the path of every piece; a captured piece leaves when its captor arrives."""
+    """Return the path of every piece; a captured piece leaves when the capturing one arrives."""
     found = [Walk(code, square) for code, square in start.pieces()]
     on = {walk.square: walk for walk in found}
     for number, move in enumerate(moves):
@@ -76,7 +81,10 @@ def walks(start: Position, moves: Sequence[Move], pace: Pace) -> list[Walk]:
 
 
 def keyframes(name: str, walk: Walk, pace: Pace, seconds: float, flip: bool) -> str:
-    """Return the CSS animation of a path, `seconds` long."""
+    """Return CSS keyframes with a name that move a piece along its path.
+
+    seconds : length of the animation
+    """
     steps, at = [(0.0, walk.square)], walk.square
     for begins, square in walk.ways:
         steps += [(begins, at), (begins + pace.glide, square)]
@@ -89,25 +97,28 @@ def keyframes(name: str, walk: Walk, pace: Pace, seconds: float, flip: bool) -> 
 
 
 def shown_between(name: str, begin: float, end: float, seconds: float) -> str:
-    """Return the stepwise CSS animation of an element visible from `begin` to `end` seconds."""
+    """Return CSS keyframes with a name that show an element from `begin` to `end`.
+
+    All times are in seconds; `seconds` is the length of the animation.
+    """
     moments = [(0.0, 0)] * (begin > 0) + [(begin, 1), (end, 0)] * (end < seconds)
     inside = "".join(f"{percent(second, seconds)}{{opacity:{on}}}" for second, on in moments)
     return f"@keyframes {name}{{{inside}}}"
 
 
 def percent(second: float, seconds: float) -> str:
-    """Format a time as CSS keyframe percentage."""
+    """Format the time `second` of an animation of `seconds` as a CSS keyframe percentage."""
     return f"{100 * second / seconds:.2f}%"
 
 
 def translation(square: int, flip: bool) -> str:
-    """Return the CSS translation from the origin to a square."""
+    """Return the CSS translation from the picture's origin to a square."""
     x, y = place(square, flip)
     return f"translate({x}px,{y}px)"
 
 
 def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> str:
-    """Return the animated SVG of a game, which repeats; `width` is in pixels."""
+    """Return the animated SVG of a game, which repeats without end; `width` is in pixels."""
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     style, drawn = [STYLE], []
@@ -149,7 +160,7 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
 
 
 def _marks(which: int, moves: Sequence[Move], flip: bool, pace: Pace, seconds: float) -> str:
-    """Return the animation of a circle on each move's source (`which` 0) or target (1)."""
+    """Return the CSS of a circle that marks each move's source (`which` 0) or target (1)."""
     inside = "".join(
         f"{percent(pace.begins(number), seconds)}"
         f"{{opacity:1;transform:{translation(move[which], flip)}}}"

@@ -49,7 +49,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Label of a point: an outcome ("win", ..., "unknown"), a short text, a link."""
+    """Label on a square: an outcome ("win", ..., "unknown"), a short text, a link."""
 
     outcome: str
     label: str
@@ -60,10 +60,14 @@ class Point:
 class Marks:
     """Marks on a diagram.
 
-    `last` is the last move. `links` are addresses by square. `targets` are the targets of the
-    selected piece, with the value of each move; `selected` is the square of that piece. `heat` has
-    a point for each square of a heat map. `checked` is the square of a king in check. `bad` are
-    faulty squares.
+    last : last move
+    links : addresses by square
+    selected : square of the selected piece
+    targets : label of each square to which the selected piece can move
+    arrows : best move, checks, chases
+    heat : label of each square of a heat map
+    checked : square of a king in check
+    bad : squares on which a piece must not stand
     """
 
     last: Move | None = None
@@ -78,7 +82,14 @@ class Marks:
 
 @dataclass(frozen=True)
 class Look:
-    """Display settings of a board: direction, pieces, coordinates, background, language."""
+    """Display settings of a board.
+
+    flip : whether Black is below
+    pieces : one of `PIECE_SETS`
+    notation : move notation whose coordinates are shown, "" for none
+    board : CSS class of the background
+    language : tag of the language
+    """
 
     flip: bool = False
     pieces: str = "zh"
@@ -95,7 +106,7 @@ def draw(
     alone: bool = False,
     width: int | None = None,
 ) -> str:
-    """Return the SVG of a position; a standalone one (`alone`) contains colours and symbols.
+    """Return the SVG of a position; with `alone` it contains its own colours and symbols.
 
     `width` is in pixels; without it the picture fills its container.
     """
@@ -125,7 +136,7 @@ def draw(
 
 @lru_cache(64)
 def position_address(position: Position) -> str:
-    """Format a position for addresses. Cached: about 70 links of a page have the same start."""
+    """Format a position for links; cached, since most links of a page share a position."""
     return "_".join(position.fen.split()[:2])
 
 
@@ -138,7 +149,10 @@ def picture(position: Position | str, *, width: int = 320) -> str:
 
 
 def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) -> str:
-    """Return a small board for a page with symbols; hidden from screen readers."""
+    """Return a small SVG of a position, hidden from screen readers.
+
+    The page must contain `symbols` with the board.
+    """
     uses = []
     for code, square in position.pieces():
         x, y = place(square, look.flip)
@@ -152,7 +166,10 @@ def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) ->
 
 
 def symbols(pieces: str, *, with_board: bool = False) -> str:
-    """Return the definitions of the fourteen pieces, and of an empty board for thumbnails."""
+    """Return the SVG definitions of the fourteen pieces, to which diagrams refer.
+
+    with_board : whether to define an empty board, too, for thumbnails
+    """
     found = [_symbol(piece_code(side, kind), pieces) for side in Side for kind in PieceType]
     if with_board:
         found.append(f'<g id="empty-board">{scenery(False, "")}</g>')
@@ -160,7 +177,7 @@ def symbols(pieces: str, *, with_board: bool = False) -> str:
 
 
 def _symbol(code: int, pieces: str) -> str:
-    """Return the definition of a piece, centred on the origin."""
+    """Return the SVG symbol of a piece, centred on the origin."""
     side, kind = Side(code >> 3), PieceType((code & 7) - 1)
     heavy, thin = piece_path(side, kind, pieces)
     return (
@@ -173,7 +190,7 @@ def _symbol(code: int, pieces: str) -> str:
 
 
 def names_of_pieces(language: str) -> str:
-    """Return names for the script, as JSON.
+    """Return names of pieces and squares for the page's script, as JSON.
 
     Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`) and `stop`, the separator.
     """
@@ -189,7 +206,10 @@ def names_of_pieces(language: str) -> str:
 
 
 def _under(marks: Marks, flip: bool) -> list[str]:
-    """Return marks below the pieces: last move, king in check, selected and faulty squares."""
+    """Return the marks that are drawn below the pieces.
+
+    These are last move, king in check, selected and faulty squares.
+    """
     found = []
     for square, css, radius in (
         *((square, "last", 50) for square in marks.last or ()),
@@ -204,7 +224,7 @@ def _under(marks: Marks, flip: bool) -> list[str]:
 
 
 def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
-    """Return a piece; a link if it can be selected."""
+    """Return the SVG of a piece on a square, as a link if `marks` has an address for the square."""
     x, y = place(square, look.flip)
     stop = text(look.language, "list_stop")
     name = f"{piece_name(code, look.language)}{stop}{point_name(square, look.language)}"
@@ -220,7 +240,7 @@ def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
 
 
 def draw_arrow(arrow: Arrow, flip: bool) -> str:
-    """Return an arrow between two points, which ends short of the second."""
+    """Return the SVG of an arrow, which ends short of its target's centre."""
     (x0, y0), (x1, y1) = place(arrow.source, flip), place(arrow.target, flip)
     length = hypot(x1 - x0, y1 - y0) or 1
     ux, uy = (x1 - x0) / length, (y1 - y0) / length
@@ -237,7 +257,7 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 
 
 def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
-    """Return the points of a heat map: a coloured disc with a short text on each."""
+    """Return the SVG of a heat map: on each square a coloured disc, a link with a short text."""
     found = []
     for square, point in sorted(heat.items()):
         x, y = place(square, look.flip)
@@ -252,7 +272,7 @@ def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
 
 
 def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
-    """Return the targets of the selected piece as links, with the value of each move."""
+    """Return links on the target squares of the selected piece, each with the value of the move."""
     found = []
     for square, point in sorted(marks.targets.items()):
         x, y = place(square, look.flip)

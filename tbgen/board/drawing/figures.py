@@ -13,17 +13,17 @@ from tbgen.tables import Outcome, ProbeResult, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 _HEIGHT = 90
-"""Height above the axis, and below it, in units of the picture."""
+"""Height of the diagram above the axis (Red wins) and below it (Black wins), in picture units."""
 _STEP = 8
-"""Width of a ply in units."""
+"""Usual width of a bar, which stands for one ply, in picture units."""
 _LABEL = 16
-"""Least distance of tick labels in units."""
+"""Least distance between two tick labels, in picture units."""
 _WIDEST = 1600
-"""Largest width in units; longer distances get narrower bars."""
+"""Largest width of a histogram in picture units; with many plies, bars are narrower."""
 
 
 def orders_of(figures: TableStatistics) -> list[int]:
-    """Return the orders in a table's histogram, ascending."""
+    """Return the orders of decided positions in a table, ascending."""
     return sorted({line.order for line in figures.histogram if line.plies is not None})
 
 
@@ -34,10 +34,12 @@ def histogram(
     here: tuple[Side, int] | None = None,
     address: Callable[[Side, int], str] = lambda winner, plies: "",
 ) -> str:
-    """Return the histogram of one order; empty if it has no positions.
+    """Return the SVG histogram of distances of one order; empty if the order has no positions.
 
-    here : winner and plies of the marked bar
-    address : returns the link of a bar, or ""
+    Bars are logarithmic: above the axis if Red wins, below it if Black wins.
+
+    here : winner and plies of the bar to mark
+    address : returns the link of a bar for winner and plies, "" for none
     """
     bars: dict[tuple[Side, int], int] = defaultdict(int)
     for line in figures.histogram:
@@ -78,7 +80,10 @@ def histogram(
 
 
 def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side, int] | None:
-    """Return order, winner and plies of a decided position, with sides as in its table."""
+    """Return order, winner and plies of a position's bar in its table's histogram; None for a draw.
+
+    Sides are those of the table, which may exchange the colours of the position.
+    """
     if result is None or result.outcome == Outcome.DRAW or result.plies is None:
         return None
     winner = position.side if result.outcome == Outcome.WIN else position.side.other
@@ -88,9 +93,9 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 
 
 def share_bar(counts: SideCounts, *, first: str = "win") -> str:
-    """Return a bar with the shares of Red's wins, draws and Black's wins, and their text.
+    """Return an SVG bar with the shares of Red's wins, draws and Black's wins, and these as text.
 
-    `first` is "win" if `counts` are for the side named first in the material, else "loss".
+    first : outcome in `counts` that means a win of Red: "win" with Red to move, "loss" with Black
     """
     numbers = [counts.wins, counts.draws, counts.losses]
     if first == "loss":
@@ -108,7 +113,7 @@ def share_bar(counts: SideCounts, *, first: str = "win") -> str:
 
 
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
-    """Return axis, ticks at plies, and lines at powers of ten."""
+    """Return the SVG of the axis, of ticks at plies, and of lines at powers of ten."""
     apart = next(
         gap
         for gap in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**6)
@@ -134,7 +139,7 @@ def _axes(width: float, longest: int, step: float, most: int, scale: float, belo
 
 
 def _count(number: int) -> str:
-    """Format a number as `10`, `1k` or `1M`."""
+    """Format a power of ten as `10`, `1k`, `1M` or `1G`."""
     for size, sign in ((10**9, "G"), (10**6, "M"), (1000, "k")):
         if number >= size:
             return f"{number // size}{sign}"

@@ -2,8 +2,8 @@
 
     board, pieces, marks as pixels, each drawn once  ->  composed for each moment  ->  GIF
 
-resvg draws the parts and Pillow composes them. `animation` has the paths of the pieces and makes
-the same picture as SVG; `story` makes the frames.
+resvg turns parts of the picture into pixels, and Pillow composes them. `animation` computes the
+paths of the pieces, and makes the same picture as SVG; `story` makes the frames.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 GLIDES = 3
-"""Pictures of a piece in motion, per move."""
+"""Number of pictures that show a piece in motion, per move."""
 
 COLOURS = 64
-"""Colours of a GIF, shared by all its pictures."""
+"""Number of colours of a GIF; all its pictures share one palette."""
 
 _HALF = 54
-"""Half of the square that holds a piece with its shadow, in units of the board."""
+"""Half the width of the square that holds a piece with its shadow, in units of the board."""
 
 
 class Moment(NamedTuple):
-    """One picture: its time in the game and duration, in seconds, the marked move, the arrows."""
+    """One picture of a GIF: board, marked move and arrows at a time.
+
+    `second` is its time in the game, and `shown` its duration, in seconds.
+    """
 
     second: float
     shown: float
@@ -43,7 +46,7 @@ class Moment(NamedTuple):
 
 
 def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> bytes:
-    """Return the GIF of a game, which repeats; `width` is in pixels.
+    """Return the GIF of a game, which repeats without end; `width` is in pixels.
 
     Raises `InputError` without resvg or Pillow.
     """
@@ -69,7 +72,7 @@ def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 
 
 
 def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
-    """Yield the pictures of a game, the first one before its first move."""
+    """Yield the moments of a game: the start, then several for each move."""
     yield Moment(0.0, pace.opening, None, ())
     step = pace.glide / (GLIDES + 1)
     for number, frame in enumerate(frames):
@@ -82,7 +85,7 @@ def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
 
 
 class _Easel:
-    """Composes pictures of one look and width; each part is drawn once."""
+    """Drawer of pictures with one look and width; each part is converted to pixels once."""
 
     def __init__(self, look: Look, width: int) -> None:
         self._look, self._width, self._scale = look, width, width / WIDTH
@@ -93,7 +96,7 @@ class _Easel:
         self._arrows: dict[tuple[Arrow, ...], Image] = {}
 
     def picture(self, paths: Sequence[Walk], moment: Moment, pace: Pace) -> Image:
-        """Return the board at a moment: squares of the move, pieces, arrows."""
+        """Return the picture of a moment: board, squares of the move, pieces, arrows."""
         found, flip = self._empty.copy(), self._look.flip
         for square in moment.move or ():
             self._put(found, self._ring, place(square, flip))
@@ -110,7 +113,7 @@ class _Easel:
         return found
 
     def stacked(self, pictures: Sequence[Image]) -> Image:
-        """Return pictures one below another."""
+        """Return one picture that contains several, one below another."""
         width, height = self._empty.size
         found = self._empty.resize((width, height * len(pictures)))
         for number, picture in enumerate(pictures):
@@ -124,7 +127,7 @@ class _Easel:
         return self._pieces[code]
 
     def _patch(self, drawn: str) -> Image:
-        """Return SVG content around the origin as pixels."""
+        """Convert SVG content to pixels: the square around the origin that a piece fills."""
         side = 2 * _HALF
         box = f"-{_HALF} -{_HALF} {side} {side}"
         return _pixels(drawn, box, round(side * self._scale))
@@ -140,7 +143,7 @@ class _Easel:
 
 
 def _on_white(picture: Image) -> Image:
-    """Return a picture without transparency, on white."""
+    """Return a copy of a picture on a white background, without transparency."""
     from PIL import Image
 
     found = Image.new("RGB", picture.size, "white")
@@ -149,7 +152,10 @@ def _on_white(picture: Image) -> Image:
 
 
 def _pixels(drawn: str, box: str, width: int) -> Image:
-    """Return SVG content as RGBA pixels."""
+    """Convert SVG content to RGBA pixels.
+
+    box : the SVG's view box; width : width of the result in pixels
+    """
     *_, wide, high = box.split()
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" height="{high}">'

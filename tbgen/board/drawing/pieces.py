@@ -5,8 +5,8 @@
 
 Horizontal strokes are thinner than vertical ones, as with a brush.
 
-Drawn for this project after the written characters, point by point; no font and no other piece set
-was traced. They have the project's licence (MIT). No font is needed to show them.
+All strokes were drawn for this project after the written characters, point by point; no font and no
+other piece set was traced. They have the project's licence (MIT). No font is needed to show them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from tbgen.board.language.i18n import read_csv
 from tbgen.indexing.squares import LETTERS, PieceType, Side
 
 PIECE_SETS = ("zh", "latin", "picture")
-"""Chinese characters, FEN letters, or pictures as in western chess."""
+"""Names of the piece sets: Chinese characters, FEN letters, or pictures as in western chess."""
 
 _STROKES = dict(read_csv(Path(__file__).with_name("strokes.csv")))
 
 _Part = tuple[str, float, float, float, float]
-"""Name in `strokes.csv`, and left, top, width and height of the box that the strokes fill."""
+"""Part of a character: its name in `strokes.csv`, then left, top, width and height of the box that
+its strokes fill.
+"""
 
 _ALL = (0, 0, 100, 100)
 _LEFT, _RIGHT = (4, 4, 34, 92), (38, 4, 58, 92)
@@ -45,14 +47,14 @@ _CHARACTERS: dict[tuple[Side, PieceType], list[_Part]] = {
     (Side.BLACK, PieceType.CANNON): [("stone", 2, 8, 44, 84), ("wrap", 46, 4, 52, 92)],
     (Side.BLACK, PieceType.PAWN): [("black pawn", *_ALL)],
 }
-"""帥仕相俥傌炮兵 and 將士象車馬砲卒."""
+"""Parts of the characters 帥仕相俥傌炮兵 (Red) and 將士象車馬砲卒 (Black)."""
 
 
 @cache
 def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
-    """Return the strokes of a piece, heavy and thin, each as the `d` of an SVG path.
+    """Return the heavy and the thin strokes of a piece, each as the `d` of an SVG path.
 
-    They are centred on the origin, 100 units wide. Only characters have thin ones.
+    The strokes are centred on the origin, 100 units wide. Only characters have thin strokes.
     """
     if piece_set == "zh":
         return strokes_path(*_CHARACTERS[side, kind])
@@ -61,7 +63,10 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 
 
 def strokes_path(*parts: _Part) -> tuple[str, str]:
-    """Return the strokes of all parts, each fitted into its box: heavy ones, and thin ones."""
+    """Return the heavy and the thin strokes of some parts, each as the `d` of an SVG path.
+
+    Each part is fitted into its box. Near-horizontal lines are thin.
+    """
     heavy: list[str] = []
     thin: list[str] = []
     for name, left, top, width, height in parts:
@@ -77,6 +82,6 @@ def strokes_path(*parts: _Part) -> tuple[str, str]:
 
 
 def piece_id(code: int) -> str:
-    """Return the id of a piece's symbol: `p-` and the FEN letter, so `p-R` or `p-r`."""
+    """Return the id of a piece's SVG symbol: `p-` and its FEN letter, such as `p-R` or `p-r`."""
     letter = LETTERS[(code & 7) - 1]
     return f"p-{letter.lower() if code & 8 else letter}"

@@ -21,7 +21,7 @@ def can_rasterise() -> bool:
 
 
 def png(picture: str, width: int) -> bytes:
-    """Return the picture as PNG, `width` pixels wide; raises `InputError` without resvg."""
+    """Convert a standalone SVG to PNG, `width` pixels wide; raises `InputError` without resvg."""
     try:
         import resvg_py
     except ImportError:

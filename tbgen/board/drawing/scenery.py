@@ -23,17 +23,20 @@ _MARKED = (
     *((file, rank) for file in (1, 7) for rank in (2, 7)),
     *((file, rank) for file in (0, 2, 4, 6, 8) for rank in (3, 6)),
 )
-"""Start squares of cannons and pawns, as (file, rank)."""
+"""Start squares of cannons and pawns, which have corner marks, as (file, rank)."""
 
 
 def place(square: int, flip: bool) -> tuple[int, int]:
-    """Return x and y of a square in the picture."""
+    """Return x and y of a square in the picture; `flip` draws Black below."""
     rank, file = divmod(square, FILES)
     return (100 * (8 - file), 100 * rank) if flip else (100 * file, 100 * (9 - rank))
 
 
 def scenery(flip: bool, notation: str) -> str:
-    """Return everything below the pieces, with coordinates of a move notation, or "" for none."""
+    """Return the SVG of everything below the pieces.
+
+    notation : move notation whose coordinates are shown, "" for none
+    """
     return (
         '<rect class="wood" x="-80" y="-84" width="960" height="1074" rx="18"/>'
         '<rect class="frame" x="-54" y="-54" width="908" height="1008" rx="6"/>'
@@ -47,12 +50,12 @@ _GRID = (
     + "".join(f"M{x} 0V400M{x} 500V900" for x in range(100, 800, 100))
     + f"M0 0V900M800 0V900{_PALACES}"
 )
-"""Lines of the board; the inner files stop at the river."""
+"""SVG path of the board's lines; the inner files stop at the river."""
 
 
 @cache
 def _marks() -> str:
-    """Return corner marks around the start squares of cannons and pawns."""
+    """Return the SVG path of the corner marks around the start squares of cannons and pawns."""
     found = []
     for file, rank in _MARKED:
         x, y = place(FILES * rank + file, False)
@@ -66,7 +69,7 @@ def _marks() -> str:
 
 @cache
 def _river() -> str:
-    """Return the four characters in the river: 楚河 (river of Chu) and 漢界 (border of Han)."""
+    """Return the SVG of the characters in the river: 楚河 (river of Chu), 漢界 (border of Han)."""
     found = []
     for x, name in zip((140, 250, 550, 660), "楚河漢界", strict=True):
         heavy, thin = strokes_path((name, 0, 0, 100, 100))
@@ -78,7 +81,10 @@ def _river() -> str:
 
 
 def _coordinates(flip: bool, notation: str) -> str:
-    """Return names of files and ranks, or the file numbers of each side."""
+    """Return the SVG of the coordinates of a move notation.
+
+    These are names of files and ranks, or each side's file numbers for `wxf` and Chinese.
+    """
     if not notation:
         return ""
     if notation in ("iccs", "fairy"):

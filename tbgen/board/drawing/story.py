@@ -1,9 +1,9 @@
-"""Line or game ply by ply: each move, its effect, and its arrows.
+"""Game or line ply by ply, as frames for animations: each move, its effect, and its arrows.
 
     best play, its loop repeated                                   film: with controls
     game, or line for another site        ->  Position, [Frame]  ->  animation, flipbook
 
-Checks follow from the board; chases only from the referee's judgement.
+A check is detected on the board. A chase is labelled only if the referee has judged the ply.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tbgen.rules import in_check, legal_moves
 from tbgen.rules.attacks import attacks, find_king
 
 MOST_PLIES = 120
-"""Most plies of an animated picture; a longer game is cut off."""
+"""Largest number of plies of an animation; a longer game is cut off."""
 
 ROUNDS = 3
-"""Number of times that a loop is shown."""
+"""Number of times that an animation shows a loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Ply: move, position after it, effect, arrows.
+    """One ply: the move, the position after it, its effect, and arrows.
 
-    `label` is "check", "chase" or "idle"; empty for a ply without judgement that gives no check.
+    `label` is "check", "chase" or "idle"; empty for a ply that gives no check and was not judged.
     """
 
     move: Move
@@ -41,7 +41,7 @@ class Frame:
 
 
 def frames_of_line(line: Mainline) -> list[Frame]:
-    """Return the frames of a line; chases are labelled only in the loop, which is judged."""
+    """Return the frames of a line; chases are labelled only in the loop that was judged."""
     judged: dict[int, Ply] = {}
     if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
         first = line.loop_start - line.verdict.span[0]
@@ -53,14 +53,14 @@ def frames_of_line(line: Mainline) -> list[Frame]:
 
 
 def loser_of(line: Mainline) -> Side | None:
-    """Return the side that loses a line by repetition, or None."""
+    """Return the side that the referee's verdict on a line's loop declares lost, or None."""
     winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
     winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
     return None if winner is None else winner.other
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply; forbidden moves of `loser` in a loop are numbered.
+    """Return a caption for each ply; checks and chases of `loser` are numbered as forbidden.
 
     The last caption says mate or stalemate if the game ends so.
     """
@@ -78,7 +78,7 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
 
 
 def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
-    """Return the frames with their loop repeated; at most `MOST_PLIES`."""
+    """Return the frames with their loop shown `ROUNDS` times, at most `MOST_PLIES` frames."""
     found = list(frames)
     if loop_start is not None:
         found += found[loop_start:] * (ROUNDS - 1)
@@ -86,7 +86,10 @@ def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
 
 
 def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
-    """Return the frame of a move by the referee's judgement `ply`, or by the board alone."""
+    """Return the frame of a move to the position `after`.
+
+    ply : the referee's judgement of the move; without it only checks are labelled
+    """
     if in_check(after):
         return Frame(move, after, "check", tuple(checkers(after)))
     if ply is None:
@@ -101,7 +104,7 @@ def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
 
 
 def checkers(position: Position) -> list[Arrow]:
-    """Return arrows from the checking pieces to the king."""
+    """Return arrows from the pieces that give check to the king of the side to move."""
     king = find_king(position.board, position.side)
     return [
         Arrow(square, king, "check")

@@ -1,10 +1,10 @@
-"""Error messages about a request, in the reader's language.
+"""Translation of error messages about a request into the reader's language.
 
     "rank 3 of the FEN has 10 files"  ->  第3行有10格，应为9格
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
-pattern (complaints.csv). A message without a pattern becomes a general sentence, never English.
-Text typed by the reader stands between 「 and 」.
+pattern (complaints.csv). A message without a pattern is replaced by a general sentence in Chinese,
+never shown in English. Text typed by the reader stands between 「 and 」.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _KINDS = {"king": "将（帅）", "advisor": "士", "elephant": "象", "rook": "
           "C": "炮", "P": "兵"}  # fmt: skip
 
 _FORMS = read_csv("complaints.csv")
-"""Patterns of whole messages and hints, and their translation into simplified Chinese."""
+"""Pairs: pattern of a whole message or hint, and its translation into simplified Chinese."""
 
 _CANNOT = "无法理解这个请求"
 
 
 def complain(message: str, hint: str, language: str) -> tuple[str, str]:
-    """Return a message and its hint for display; a hint without a translation becomes empty."""
+    """Return a message and its hint in a language; a hint without a translation becomes empty."""
     if language == "en":
         return _sentence(message), _sentence(hint)
     said = _translated(message) or _CANNOT
@@ -33,7 +33,7 @@ def complain(message: str, hint: str, language: str) -> tuple[str, str]:
 
 
 def _sentence(english: str) -> str:
-    """Capitalise a text, unless it begins with a square, a parameter or a command."""
+    """Capitalise an English text, unless it begins with a square, a parameter or a command."""
     named = re.match(r"[a-i][0-9]|\w+=|pip |tbgen ", english)
     return english if named else english[:1].upper() + english[1:]
 
@@ -47,7 +47,11 @@ def _translated(message: str) -> str | None:
 
 
 def _word(found: str) -> str:
-    """Return a side or a piece in Chinese, a number unchanged, anything else in corner brackets."""
+    """Translate a part of a message that its pattern captured into Chinese.
+
+    Sides and pieces are translated; a number, and a command after `run: `, are kept; anything else
+    is put in corner brackets.
+    """
     if found in _SIDES or found in _KINDS:
         return _SIDES.get(found) or _KINDS[found]
     if found.isdecimal() or found.startswith("run: "):

@@ -16,7 +16,7 @@ from tbgen.indexing import Side
 from tbgen.indexing.rulesets import Rules
 
 LANGUAGES = {"en": "English", "zh-Hans": "简体", "zh-Hant": "繁體"}
-"""Languages by tag, each with its own name for itself."""
+"""Languages of the board: tag and the name of the language in itself."""
 
 _PAIRS = (
     "习習题題丢丟约約许許运運这這暂暫为為从從体體决決减減则則动動单單变變后後启啟响響图圖复複将將对對导導库庫开開执執换換择擇数數无無时時杀殺标標残殘毙斃没沒浅淺点點"
@@ -25,7 +25,7 @@ _PAIRS = (
     "统統见見览覽试試该該详詳读讀谁誰里裡钟鐘错錯闭閉闲閒随隨与與译譯围圍验驗证證书書检檢亏虧预預击擊戏戲级級连連胁脅仅僅网網画畫达達宽寬顽頑挡擋竖豎横橫须須会會难難实實册冊赛賽"
     "却卻参參范範凭憑于於几幾并並余餘视視"
 )
-"""Simplified characters of the package, each followed by its traditional form."""
+"""Simplified characters used in the package, each followed by its traditional form."""
 
 _TRADITIONAL = str.maketrans(_PAIRS[::2], _PAIRS[1::2])
 
@@ -36,7 +36,7 @@ _WORDS = {
     "数据": "資料", "字节": "位元組", "字符": "字元", "导出": "匯出", "运行": "執行",
     "全屏": "全螢幕", "回车": "「Enter」鍵", "位图": "點陣圖", "响应": "回應", "文本": "文字",
 }  # fmt: skip
-"""Words with another form in traditional Chinese; longer ones first."""
+"""Words that traditional Chinese replaces by other words; longer ones come first."""
 
 _WORD = re.compile("|".join(_WORDS))
 
@@ -59,7 +59,10 @@ def traditional(simplified: str) -> str:
 
 
 def localise(language: str, english: str, chinese: str) -> str:
-    """Return one of two versions of a text; the Chinese one is given in simplified characters."""
+    """Return the text in a language: `english`, or `chinese` in simplified or traditional script.
+
+    `chinese` is given in simplified characters.
+    """
     if language == "en":
         return english
     return traditional(chinese) if language == "zh-Hant" else chinese

@@ -1,4 +1,4 @@
-"""Reasons and verdicts in the reader's language, with the Chinese `tbgen.answers.reasons.Words`.
+"""Chinese reasons and verdicts: the classes of `tbgen.answers.reasons.Words`, and short phrases.
 
 红方9步（5回合）杀                          order 0, distance to mate
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
@@ -24,7 +24,7 @@ from tbgen.tables.proofs import ProofStatus
 
 
 class Chinese(reasons.Words):
-    """Simplified Chinese."""
+    """Sentences of reasons in simplified Chinese."""
 
     sentences: ClassVar[Mapping[str, str]] = reasons.read_sentences(2)
 
@@ -50,7 +50,7 @@ class Chinese(reasons.Words):
 
 
 class Traditional(Chinese):
-    """Traditional Chinese, derived from the simplified sentences."""
+    """Sentences of reasons in traditional Chinese, derived from the simplified ones."""
 
     def say(self, reason: reasons.Reason) -> str:
         """Return the sentence of a reason."""
@@ -58,18 +58,21 @@ class Traditional(Chinese):
 
 
 WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
-"""Words of each language, by tag."""
+"""`Words` of each language, by tag."""
 
 
 def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
-    """Return the referee's sentence on a repetition: both conducts, the verdict, the article."""
+    """Return the referee's sentence on a repetition, with both conducts, verdict and article.
+
+    The conduct of a side is what it does in the loop, such as a perpetual check.
+    """
     if language == "en":
         return judgement.reason
     return localise(language, "", _judged(judgement, rules))
 
 
 def _judged(judgement: Judgement, rules: Rules) -> str:
-    """Return the sentence of `tbgen.referee.reasons.explain` in simplified Chinese."""
+    """Return the sentence of `explain_judgement` in simplified Chinese."""
     if rules == Rules.NONE:
         return "局面重复；不计循环规则，判和"
     red, black = judgement.conducts
@@ -89,7 +92,7 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
 
 
 def _conduct(conduct: Conduct) -> str:
-    """Return one side's conduct as a clause."""
+    """Return a clause in simplified Chinese on what one side does in the loop."""
     side = text("zh-Hans", conduct.side.name.lower())
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"
@@ -109,7 +112,10 @@ def _conduct(conduct: Conduct) -> str:
 
 
 def _article(article: str, rules: Rules) -> str:
-    """Return `art. 15` as `（世界象棋规则第15条）`; the book is named only under its own rules."""
+    """Return an article of the rules, such as `art. 15`, as `（世界象棋规则第15条）`.
+
+    The rule book is named only under the rules `wxf`.
+    """
     if "root" in article:
         return "（捉无真根子）"
     book = "世界象棋规则" if rules == Rules.WXF else ""
@@ -133,7 +139,7 @@ def time_in_words(seconds: float, language: str) -> str:
 
 
 def proof_in_words(status: ProofStatus, language: str) -> str:
-    """Return the state of a proof, such as `proven from the rules, but for KRK`."""
+    """Return the proof status of a table as text, such as `proven from the rules, but for KRK`."""
     said = text(language, f"proof_{status.state.name.lower()}")
     if status.gaps:
         names = dict.fromkeys(gap.table.material.name for gap in status.gaps)
@@ -144,5 +150,5 @@ def proof_in_words(status: ProofStatus, language: str) -> str:
 
 
 def order_value(order: int | None, value: int | None) -> str:
-    """Return order and value in Pai's form `oo-vvv`; dashes if unknown."""
+    """Return order and value of a position as `oo-vvv`, as Pai writes them; dashes if unknown."""
     return "--" if order is None or value is None else f"{order:02}-{value:03}"
