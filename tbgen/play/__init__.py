@@ -4,7 +4,7 @@
     preference   order of preference of values, and sets of equally good moves
     repetition   verdicts of the referee on a game
     streaks      unbroken runs of checks or chases of one side
-    safety       moves by which a side avoids its own offence
+    safety       moves with which a side does not lose by a repetition of its own
     choice       the move to play
     mainline     best play of both sides to the end
     tablebase    the package's interface: `GameTablebase`, `open_tablebase`

@@ -1,14 +1,16 @@
 """Choice of a move: progress for the winner, safety for the side that draws.
 
-    win, order 0, or order k above 255     a move to a shorter distance or a lower order
-    win, order k at 255                    keep the opponent in his pattern, without becoming an
-                                           offender as grave: `Aim.WIN`
-    draw                                   an idle move; if there is none, the first of
-                                           `DRAWING_AIMS` that can be reached
+    value of the position                  move to play
+    win of order 0, or before a pattern    a move to a shorter distance or a lower order
+    direct win (value 255, in a pattern)   keep the opponent in the pattern, without an offence as
+                                           grave as the opponent's: `Aim.WIN`
+    draw                                   an idle move, which neither checks nor chases; if there
+                                           is none, the first of `DRAWING_AIMS` that can be reached
     loss                                   the longest resistance
 
-Values alone select the move in all cases but patterns and draws. Those are loops, and the offender
-of a loop depends on the moves made (`tbgen.play.safety`).
+A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
+the repetition rules (docs/values.md). Values alone select the move except in patterns and draws,
+where the moves made decide which side offends (`tbgen.play.safety`).
 """
 
 from __future__ import annotations
@@ -62,11 +64,12 @@ def _by_rank(
     game: Sequence[Position],
     aims: Sequence[Aim],
 ) -> RootMove:
-    """Return the move of the lowest rank for the first aim that can be reached.
+    """Return the move of the lowest rank (`safety.Rank`) for the first aim that can be reached.
 
-    A repetition that the referee would punish in the given game is avoided: the move with the
-    fewest such occurrences is taken. Where the arena is larger than `safety.MAX_STAKES`, moves are
-    ordered by the fewest occurrences of the position they lead to.
+    Moves that would lead to a repetition which the referee punishes in the given game are avoided;
+    if there are only such moves, the least repeated one is taken. Moves without rank (also where
+    the arena exceeds `safety.MAX_STAKES`) come last, ordered by the occurrences in the game of the
+    position they lead to.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -88,17 +91,20 @@ def _by_rank(
 def _eagerness(
     game: Sequence[Position], move: RootMove, rank: Rank | None
 ) -> tuple[bool, Rank, int, object]:
-    """Return the sort key of a move, best first; without a rank, the least repeated first."""
+    """Return the sort key of a move, best first.
+
+    Moves with a rank come first, by rank; the others by the occurrences of the position after them.
+    """
     if rank is None:
         return True, SAFE, game.count(move.after), move.sort_key
     return False, rank, 0, move.sort_key
 
 
 def _punished(trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome) -> int:
-    """Return the maximum occurrences of a position that the move or a reply repeats with a loss.
+    """Return the most occurrences of a position that the move or a reply repeats with a loss.
 
-    A loss is a repetition that the referee decides for the opponent; in a won position, a drawn one
-    as well.
+    0 if there is none. A repetition that the referee decides for the opponent counts as a loss, in
+    a won position a drawn one as well.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

@@ -23,11 +23,11 @@ from tbgen.tables import Outcome, ProbeResult
 from tbgen.tables.result import as_html
 
 PATIENCE = 4
-"""Maximum occurrences of a position in a line that no verdict ends."""
+"""Maximum occurrences of a position in a line; one more ends the line even without a verdict."""
 
 
 class Ending(StrEnum):
-    """End of a line."""
+    """Kind of end of a line; the module lists the meanings."""
 
     MATE = "mate"
     STALEMATE = "stalemate"
@@ -62,7 +62,7 @@ class Mainline:
     verdict: Judgement | None = None
 
     def __repr__(self) -> str:
-        """`Mainline(a0a9 e9e8: mate)`."""
+        """Return text such as `Mainline(a0a9 e9e8: mate)`."""
         moves = " ".join(move.choice.move.iccs for move in self.moves)
         return f"Mainline({moves}: {self.ending})" if moves else f"Mainline({self.ending})"
 

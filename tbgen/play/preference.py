@@ -22,7 +22,7 @@ _RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
 
 
 class Preference(NamedTuple):
-    """Sort key of a value for the side that has it; smaller is better."""
+    """Sort key of a value, from the view of the side that has it; a smaller key is better."""
 
     outcome: int
     order: int
@@ -71,7 +71,7 @@ class RootMove:
     best: bool = False
 
     def __repr__(self) -> str:
-        """`RootMove(a0a9: win, order 0, 0 plies later)`, with the value after the move."""
+        """Return text such as `RootMove(a0a9: win, order 0, 0 plies later)`."""
         if self.result is None:
             return f"RootMove({self.move}: unknown, for want of {self.missing})"
         outcome = Outcome(-self.result.outcome).name.lower()
@@ -161,5 +161,8 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 
 
 def is_direct_win(result: ProbeResult) -> bool:
-    """Return whether the opponent is in a losing pattern already: value 255 (docs/values.md)."""
+    """Return whether a value is a direct win: 255, an opponent who must offend for ever.
+
+    See docs/values.md.
+    """
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

@@ -55,7 +55,7 @@ class Prober(Tablebase):
         return self.probe_with_moves(position)[1]
 
     def probe_with_moves(self, position: Position | str) -> tuple[ProbeResult, list[RootMove]]:
-        """Return the results of `probe` and of `probe_root` at the cost of one."""
+        """Return the results of `probe` and of `probe_root`, computed together."""
         position = as_position(position)
         root = self.probe(position)
         moves = []

@@ -3,7 +3,8 @@
     positions, oldest first  ->  moves between them  ->  tbgen.referee.judge
     a game and moves to try  ->  Trials, which read the game once  ->  verdicts
 
-What a table calls a draw or a direct win is decided in play by the moves of both sides.
+A table's value "draw" or "direct win" holds for any history. In a game, the repeated moves of both
+sides decide the verdict.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ class Trials:
         return Game.read(first, moves, self._rule_set.chase_rules)
 
     def verdict(self, *moves: Move) -> Verdict:
-        """Return the verdict after some more moves; `UNDECIDED` if no position is repeated."""
+        """Return the verdict after playing `moves` at the end of the game, which is then restored.
+
+        `UNDECIDED` if no position is repeated.
+        """
         rules = self._rule_set.rules
         if rules is None or rules == Rules.NONE:
             return Verdict.UNDECIDED
@@ -67,7 +71,10 @@ class Trials:
 
 
 def _moves_to(game: Sequence[Position]) -> list[Move]:
-    """Return the moves that led to the last position of a game, from the last gap on."""
+    """Return the moves that led to the last position of a game, oldest first.
+
+    Starts after the last gap: two positions that are not one legal move apart.
+    """
     moves: list[Move] = []
     for after, before in pairwise(reversed(game)):
         move = move_between(before, after)

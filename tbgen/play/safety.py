@@ -1,24 +1,28 @@
-"""Safety: moves by which a side avoids being the greater offender for ever.
+"""Safety: moves with which a side does not lose by a repetition of its own.
 
-    Stake                    position of the side in question, both streaks, the rival's last
-      |  move, reply         threats; a `Step` leads to the next Stake, or to safety
-    arena                    all reachable Stakes; few, because an idle move ends the matter
-      |  `solve`
-    ranks                    distance of a Stake from the events that must recur
+An *idle* move neither checks nor chases. A *streak* is an unbroken run of checks or chases of one
+side (`tbgen.play.streaks`). If play goes on for ever, the side with the graver endless streak
+loses; check is graver than chase. The *own* side plays by this module, the *rival* is its opponent.
+
+    Stake   node of a graph: a position with the own side to move, the streaks of both sides, and
+            the threats of the rival's last move
+    Step    edge: a move and its reply, to the next Stake
+    arena   the graph of all reachable Stakes; small, because an idle move has no step
+    Rank    distance of a Stake from the steps that must recur (`solve`)
 
 A side that draws is safe once it makes an idle move: the table gives the position after it as
 drawn, and earlier offences no longer count. If the side cannot force that, it may still be able to
-break its streak (`tbgen.play.streaks`) again and again by another offence, such as a check after
-chases. If it cannot force that either, the position is drawn because the rival must offend as
-gravely for ever. Then the rival's streak must be broken only finitely often. A side that wins by
-the rival's offence needs both: the rival's streak goes on, its own is broken again and again. These
-are the four members of `Aim`.
+break its streak again and again by another offence, such as a check after chases. If it cannot
+force that either, the position is drawn because the rival must offend as gravely for ever. Then the
+rival's streak must be broken only finitely often. A side that wins by the rival's offence needs
+both: the rival's streak goes on, and its own is less grave or is broken again and again. These are
+the four members of `Aim`.
 
-All four are one game, in which every step is good, neutral or bad: a side succeeds if bad steps
-occur finitely often and good steps infinitely often (`solve`). Ranks fall with every move until the
-next good step, so that a side that plays by them returns to no Stake on the way. Different Stakes
-may share a position. Only on the way to an idle move (`Aim.REST`), where streaks do not matter, no
-position is repeated at all. That is why it is the first choice.
+All four are one game on the graph, in which every step is good, neutral or bad. The own side
+succeeds if bad steps occur finitely often and good steps infinitely often. Ranks fall with every
+move until the next good step, so that a side that plays by them returns to no Stake on the way.
+Different Stakes may share a position. Only on the way to an idle move (`Aim.REST`), where streaks
+do not matter, no position is repeated at all. That is why it is the first choice.
 """
 
 from __future__ import annotations
@@ -50,18 +54,18 @@ MAX_STAKES = 1000
 
 
 class Kind(Enum):
-    """Kind of a step for the side that plays by the ranks."""
+    """Kind of a step, seen from the own side."""
 
     NEUTRAL = auto()
     GOOD = auto()
-    """Must occur infinitely often."""
+    """Step that must occur infinitely often."""
     BAD = auto()
-    """May occur finitely often; outweighs the good in the same step."""
+    """Step that may occur finitely often only. A step with a good and a bad effect is bad."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stake:
-    """A position with the side in question to move, and its relevant history.
+    """A position with the own side to move, and the part of its history that the aim depends on.
 
     `own` and `rival` are the streaks, empty if irrelevant to the aim. `threats` are the threats of
     the rival's last move, which become an offence depending on the reply; None if that move is
@@ -75,7 +79,7 @@ class Stake:
 
 
 class Step(NamedTuple):
-    """A move with its reply, and the Stake after them."""
+    """A move of the own side with the rival's reply, and the Stake after both."""
 
     kind: Kind
     next: Stake
@@ -84,7 +88,7 @@ class Step(NamedTuple):
 class Option(NamedTuple):
     """A move that keeps the value of its position, and its steps, one for every reply.
 
-    Replies that lead to safety are left out; a move without steps is safe.
+    Replies after which the own side is safe are left out; a move without steps is safe.
     """
 
     move: RootMove
@@ -95,18 +99,18 @@ Arena = dict[Stake, Sequence[Option]]
 
 
 class Rank(NamedTuple):
-    """Number of bad steps that may still be needed, and of steps to a good one."""
+    """Distance of a Stake: numbers of bad steps at worst, and of steps to a good one."""
 
     bad: int
     steps: int
 
 
 SAFE = Rank(0, 0)
-"""Rank of a move without steps."""
+"""Rank of a move without steps: the own side is safe after every reply."""
 
 
 def solve(arena: Arena) -> dict[Stake, Rank]:
-    """Return the ranks of the Stakes from which the side succeeds against all replies.
+    """Return the ranks of the Stakes from which the own side succeeds against all replies.
 
     Solves a parity game with three priorities by its nested fixpoints: least over the bad steps,
     greatest over the good steps, least over the steps between two good ones. Stakes outside the
@@ -129,7 +133,10 @@ def solve(arena: Arena) -> dict[Stake, Rank]:
 def _reach_good(
     arena: Arena, region: Sequence[Stake], settled: dict[Stake, Rank], bad: int
 ) -> dict[Stake, Rank]:
-    """Return the ranks of Stakes that can force a settled Stake or a good step in the region."""
+    """Return the ranks of Stakes that can force a settled Stake, or a good step in `region`.
+
+    `bad` is the number of bad steps in the returned ranks.
+    """
     inside = set(region)
     reached: dict[Stake, Rank] = {}
 
@@ -169,20 +176,22 @@ def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
 
 
 class Aim(Enum):
-    """Goal of a side at a Stake."""
+    """Goal of the own side."""
 
     REST = auto()
-    """Reach an idle move; streaks do not matter."""
+    """Make an idle move; streaks do not matter."""
     BREAK = auto()
-    """Break the own streak, if only by another offence; the rival's does not matter."""
+    """Break the own streak, if only by another offence; the rival's streak does not matter."""
     OUTLAST = auto()
-    """Keep the rival in a streak as grave as the own one."""
+    """Keep the rival in an endless streak that is at least as grave as the own one."""
     WIN = auto()
-    """Keep the rival in a graver streak than the own one, and break the own one again and again."""
+    """Keep the rival in a graver streak than the own one, or in any while the own is broken for
+    ever.
+    """
 
     @property
     def heeds_rival(self) -> bool:
-        """Return whether the rival's streak matters."""
+        """Return whether the aim depends on the rival's streak."""
         return self in (Aim.OUTLAST, Aim.WIN)
 
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
@@ -206,7 +215,7 @@ class Aim(Enum):
 
 
 class StreakGame:
-    """Moves and replies relevant to an aim, at positions of the same value as `root`."""
+    """Graph of moves and replies for an aim, at positions with the value of `root`."""
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
         self._tables = tables
@@ -215,7 +224,7 @@ class StreakGame:
         self._aim = aim
 
     def stake(self, game: Sequence[Position]) -> Stake:
-        """Return the Stake at the end of a game."""
+        """Return the Stake at the end of a game with the own side to move."""
         own = NO_VICTIMS if self._aim == Aim.REST else self._offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
         if not self._aim.heeds_rival or move is None:
@@ -240,7 +249,7 @@ class StreakGame:
     def arena(self, start: Stake) -> tuple[Arena, dict[Stake, Rank]]:
         """Return the arena from a Stake on, at most `MAX_STAKES` large, and its ranks.
 
-        If the rival's streak does not matter, the arena grows by one move at a time until the start
+        If the aim ignores the rival's streak, the arena grows by one move at a time until the start
         has a rank: that rank is then minimal, and falls with the next move.
         """
         arena: Arena = {}
@@ -255,7 +264,7 @@ class StreakGame:
         return arena, ranks or solve(arena)
 
     def _steps(self, stake: Stake, move: RootMove) -> Iterator[Step]:
-        """Yield the steps of a move, one for each relevant reply."""
+        """Yield the steps of a move, one for each reply that does not make the side safe."""
         offences, after = self._offences, move.after
         threats = offences.threats(stake.position, move.move, after)
         wins = self._aim == Aim.WIN
@@ -278,7 +287,7 @@ class StreakGame:
             yield Step(kind, Stake(now, own, rival, answer))
 
     def _matters(self, position: Position) -> bool:
-        """Return whether the position keeps the value of `root`; a better value ends the matter."""
+        """Return whether a position keeps the value of `root`; a better one makes the side safe."""
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order

@@ -1,13 +1,14 @@
 """Streaks: common victims of the latest moves of a side, as the repetition rules count them.
 
     move   ->  threats    its checks and new attacks: pairs (attacker, victim)
-    reply  ->  offence    victims whose attacks the reply has answered; empty for an idle move
+    reply  ->  offence    victims whose attacks are chases, given the reply; empty for an idle move
     moves  ->  streak     victims chased by all of these moves, followed as they move
 
-The king is the victim `KING`, chased by checks. A side that only gives checks has the streak
-{KING}; a side that always chases a knight has the knight's square; a side whose last move was idle
-has an empty streak. A streak that goes on for ever is a perpetual check or chase. A side that
-breaks its streak again and again commits neither.
+Victims are stored as squares. The square of a victim is updated when it moves. The king is the
+victim `KING`, chased by checks. A side that only gives checks has the streak {KING}; a side that
+always chases a knight has the knight's square; a side whose last move was idle has an empty streak.
+A streak that goes on for ever is a perpetual check or chase. A side that breaks its streak again
+and again commits neither.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender, may_
 from tbgen.tables import Rules, RuleSet
 
 KING = -1
-"""Victim in place of a square: the king on any square."""
+"""Victim of checks, in place of the king's square."""
 
 Victims = frozenset[int]
 """Squares of pieces of one side, and `KING`."""
@@ -38,12 +39,12 @@ NO_THREATS: Threats = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Offences:
-    """Offences under one rule set."""
+    """Checks and chases under one rule set."""
 
     rule_set: RuleSet
 
     def threats(self, before: Position, move: Move, after: Position) -> Threats:
-        """Return the new attacks of a move, before any reply."""
+        """Return the threats of a move before any reply: a check, or else the new attacks."""
         if self.rule_set.rules in (None, Rules.NONE):
             return NO_THREATS
         if in_check(after):
@@ -68,7 +69,10 @@ class Offences:
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
-        """Return the victims of a move with these threats, by their squares after the reply."""
+        """Return the victims of a move, by their squares after the reply to it.
+
+        `threats` are those of the move, `replied` is the position after the reply.
+        """
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
         if self.rule_set.chase_rules & CHECK_VOIDS and in_check(replied):
@@ -84,7 +88,8 @@ class Offences:
     def streak(self, game: Sequence[Position]) -> Victims:
         """Return the streak of the side to move in the last position of a game, from its own moves.
 
-        Goes back to its last idle or irreversible move, or to a gap in the game.
+        The streak starts after that side's last idle move, a capture or pawn's advance of either
+        side, or a gap in the game.
         """
         offences: list[tuple[Victims, Move]] = []
         for number in range(len(game) - 1, 1, -2):
@@ -105,16 +110,17 @@ class Offences:
 
 
 def extended(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
-    """Return a streak after one more move, and whether the move has broken it (or restarted it).
+    """Return a streak after one more offence, and whether the streak has been broken.
 
-    Both have the victims' current squares. A broken streak restarts with the offence.
+    Victims are squares after the reply. A streak without common victim is broken, and restarts with
+    the offence. An idle move always counts as broken.
     """
     common = streak & offence
     return (common or offence), not common and (bool(streak) or not offence)
 
 
 def follow(victims: Victims, move: Move) -> Victims:
-    """Return the squares of pieces after a move of their side."""
+    """Return the squares of the victims after a move of their side."""
     if move.source not in victims:
         return victims
     return victims - {move.source} | {move.target}

@@ -10,6 +10,9 @@
 
     diagram  positions that books print and no game reaches
 
+A *ply* is one move of one side. A *span* is the part of a game between two occurrences of a
+position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`).
+
 Attacks and chases are in `tbgen.rules`; names of rule sets are in `tbgen.tables.names`. Nothing
 here reads tables or chooses moves.
 

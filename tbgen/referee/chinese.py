@@ -3,11 +3,12 @@
     judge_chinese(game)  ->  Judgement: one side must vary, or undecided
 
 The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
-exchanges to define a chase. Parts of that need a human judge. Certain are
+exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels; all
+but `open` are certain:
 
     check   the ply gives check
-    kill    it threatens mate by a run of checks, and its side could not mate so before
-    idle    its side could not gain anything by checks and captures, were it to move again
+    kill    the ply threatens mate by a run of checks, and its side could not mate so before
+    idle    the side could not gain anything by checks and captures if it moved again
     open    any other ply that is no chase by the points of docs/referee.md
 
 A side must vary, or it loses, in two cases: every ply of it in the loop is a check or a kill, and
@@ -38,8 +39,8 @@ from tbgen.referee.verdict import (
 def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     """Judge the last position of a game under the Chinese rules; parameters as for `judge`.
 
-    Levels are 2 for checks on every move, 1 for checks and kills on every move, and 0 otherwise;
-    level 0 may be an offence that is not certain.
+    A side's level is 2 for checks on every move, 1 for checks and kills on every move, else 0. At
+    level 0 the side may still commit an offence, but not a certain one.
     """
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
@@ -60,7 +61,10 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
 
 
 def _label(game: Game, ply: int, start: int) -> Ply:
-    """Return a ply with its label under the Chinese rules."""
+    """Return a ply with its label under the Chinese rules.
+
+    `start` is the first position of the span, or `record.NO_SPAN`.
+    """
     found = label_ply(game, ply, chases_of(game, ply, start))
     if found.label == Label.CHECK:
         return found
@@ -76,7 +80,7 @@ def _label(game: Game, ply: int, start: int) -> Ply:
 
 
 def _level(labels: list[Label]) -> int:
-    """Return the level of the certain offence."""
+    """Return the level (0 to 2) of a side's certain offence, given the labels of its plies."""
     if all(label == Label.CHECK for label in labels):
         return 2
     return int(all(label in (Label.CHECK, Label.KILL) for label in labels))
@@ -90,7 +94,7 @@ def _must_vary(own: list[Label], other: list[Label]) -> bool:
 
 
 def _clause(labels: list[Label]) -> str:
-    """Return the conduct of a side as a clause without a subject."""
+    """Return the conduct of a side as a clause, such as `checks on every move`."""
     if _level(labels):
         done = {Label.CHECK: "checks", Label.KILL: "threatens mate"}
         return f"{' or '.join(done[label] for label in done if label in labels)} on every move"

@@ -35,7 +35,7 @@ _MOST_WORTH = {
     PieceType.ROOK: 12, PieceType.KNIGHT: 5, PieceType.CANNON: 5, PieceType.ADVISOR: 3,
     PieceType.ELEPHANT: 3, PieceType.PAWN: 3,
 }  # fmt: skip
-"""Least and greatest worth of a piece in an exchange for pieces of other kinds."""
+"""Least and greatest worth of a kind of piece, used when it is exchanged for other kinds."""
 
 
 def can_mate(board: bytes | bytearray, side: int) -> bool | None:
@@ -49,8 +49,9 @@ def can_mate(board: bytes | bytearray, side: int) -> bool | None:
 def can_gain(board: bytes | bytearray, side: int) -> bool | None:
     """Return whether a side to move can mate, or gain material, by checks and captures.
 
-    True if a gain cannot be excluded: pieces of one kind offset each other, and pieces of different
-    kinds are compared by their least and greatest worth. None as for `can_mate`.
+    True if a gain cannot be excluded. Captured pieces of one kind offset each other. Of the rest, a
+    captured piece has its greatest and a lost piece its least worth. None if the search reaches its
+    limit.
     """
     return _Search(side, _count(board), takes=True).run(bytes(board))
 
@@ -59,8 +60,9 @@ def can_gain(board: bytes | bytearray, side: int) -> bool | None:
 class _Search:
     """Graph of positions with the side to move, in which won positions are propagated backwards.
 
-    Move number n was played in `origins[n]`; `replies[n]` are its replies not yet searched.
-    `answers` maps a position to the moves whose current reply it is.
+    Move number n was played in position `origins[n]`; `replies[n]` are the positions after its
+    replies that have not been searched. `answers` maps a position to the numbers of the moves whose
+    current reply leads to it. `pieces` counts the pieces of the first position.
     """
 
     side: int
@@ -73,7 +75,7 @@ class _Search:
     worklist: list[tuple[int, int, bytes]] = field(default_factory=list)
 
     def run(self, first: bytes) -> bool | None:
-        """Search until the first position is won, or the worklist is empty."""
+        """Search until the first position is won, or the worklist is empty; None at the limit."""
         self.worklist.append((0, 0, first))
         tried: dict[bytes, int] = {}
         while self.worklist and first not in self.won:
@@ -93,7 +95,10 @@ class _Search:
         return first in self.won
 
     def _queue_next_reply(self, move: int, depth: int, tried: dict[bytes, int]) -> None:
-        """Queue the next reply to a move that is not won; if none is left, its origin is won."""
+        """Queue the position after the next reply to a move that is not won.
+
+        If no reply is left, the position before the move is won.
+        """
         replies = self.replies[move]
         while replies:
             reply = replies.pop()
@@ -105,7 +110,7 @@ class _Search:
         self._win(self.origins[move], tried)
 
     def _win(self, board: bytes, tried: dict[bytes, int]) -> None:
-        """Mark a position as won, and advance the moves whose current reply it was."""
+        """Mark a position as won, and queue the next replies of the moves whose reply led to it."""
         if board in self.won:
             return
         self.won.add(board)
@@ -113,7 +118,10 @@ class _Search:
             self._queue_next_reply(move, tried[self.origins[move]] + 1, tried)
 
     def _moves(self, board: bytearray) -> Iterator[list[bytes]]:
-        """Yield, for each forcing move, the positions after its replies, captures last."""
+        """Yield the positions after the replies to each check (and capture, if `takes`).
+
+        Captures come last.
+        """
         for source, target in _pseudo_legal(board, self.side):
             moved, taken = board[source], board[target]
             board[target], board[source] = moved, EMPTY

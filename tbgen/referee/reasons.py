@@ -24,12 +24,12 @@ _ARTICLES = {
     (PieceType.KNIGHT, PieceType.KNIGHT): "art. 24",
     (PieceType.CANNON, PieceType.CANNON): "art. 24",
 }
-"""The article that forbids a perpetual chase, by kinds of chaser and victim, for pairs with one."""
+"""The article that forbids a perpetual chase, by (kind of chaser, kind of victim)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Actor:
-    """A piece of a chase, with its square at the start of the span.
+    """A chaser or a victim, with its square at the start of the span.
 
     `is_only` is True if its side has no other piece of the kind.
     """
@@ -41,10 +41,11 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """Conduct of one side over a span.
+    """Checks and chases of one side over a span.
 
-    `chasing` is the number of its plies that chase. `pairs` are the (chaser, victim) pairs of
-    victims that all its plies chase, sorted by the victim's square.
+    `plies`, `checks` and `chasing` are the numbers of its plies, of those that give check, and of
+    those that chase. `pairs` are (chaser, victim), for the victims that all its plies chase, sorted
+    by the victim's square.
     """
 
     side: Side
@@ -99,7 +100,7 @@ class Conduct:
 
     @property
     def chasers(self) -> tuple[PieceType, ...]:
-        """Kinds of the pieces that chase common victims; a kind is repeated for several pieces."""
+        """Kinds of the chasers of the common victims, one entry for each piece."""
         return tuple(sorted(chaser.kind for chaser in {chaser for chaser, _ in self.pairs}))
 
     @property
@@ -114,7 +115,7 @@ class Conduct:
 
     @property
     def article(self) -> str:
-        """Article on this conduct; empty if no particular one applies."""
+        """Article of the rules on the conduct, such as `art. 6`; empty if none fits."""
         if self.checks == self.plies:
             return "art. 6"
         if self.victims:
@@ -126,7 +127,7 @@ class Conduct:
         return ""
 
     def _chase_article(self) -> str:
-        """Return the article, or the point of docs/referee.md, that makes this chase an offence."""
+        """Return the article, or the point of docs/referee.md, that forbids the chase."""
         own = _ARTICLES.get((self.chasers[0], self.victims[0].kind))
         if len(set(self.chasers)) == 1 and own in ("art. 15", "art. 20"):
             return own  # for one cannon or two, one knight or two
@@ -137,7 +138,7 @@ class Conduct:
         return "no real root, point 4b" if self.chasers[0].is_attacker else "point 4"
 
     def clause(self) -> str:
-        """Return the conduct as a clause with the side as its subject."""
+        """Return the conduct as a clause, such as `Red checks on every move`."""
         name = self.side.name.title()
         if self.checks == self.plies:
             return f"{name} checks on every move"
@@ -156,7 +157,7 @@ class Conduct:
         return f"{name}'s moves are idle"
 
     def _victim_names(self) -> str:
-        """Return `the cannon`, `the cannon that stood on b6`, or `the cannon and the knight`."""
+        """Return names such as `the cannon`, `the cannon that stood on b6`."""
         return _join(
             f"the {victim.kind.name.lower()}"
             + ("" if victim.is_only else f" that stood on {square_name(victim.square)}")

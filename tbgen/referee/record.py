@@ -47,15 +47,17 @@ class Log(Protocol):
 
 
 KEY = 0
-"""Sum of `square_key` over the pieces: equal for equal boards, rarely equal for others."""
+"""Log column: sum of `square_key` over the pieces. Equal for equal boards, rarely for others."""
 FIRST = 1
-"""The earliest position that this one can repeat: none before the last capture or pawn advance."""
+"""Log column: first position that this one may repeat, after the last capture or pawn's advance."""
 CHECKED = 2
-"""1 if the side to move is in check, that is, if the ply before gave check; else 0."""
+"""Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
 SOURCE = 3
 TARGET = 4
 VICTIMS = 5
-"""Ids (a bit mask) of the pieces that the ply chases given its reply, or `NOT_COMPUTED`."""
+"""Log column: ids (a bit mask) of the pieces that the ply chases, given its reply; or
+`NOT_COMPUTED`.
+"""
 LOG_FIELDS = 6
 
 NOT_COMPUTED = -1
@@ -75,7 +77,9 @@ UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
 """Verdicts as integers; `tbgen.referee.verdict.Verdict` names them."""
 
 NO_RULES, CHECKS_ONLY = Rules.NONE.number, Rules.CHECK.number
-"""Rule sets as integers (`Rules.number`); all others also judge chases, by `chase_rules`."""
+"""Rule sets as integers (`Rules.number`): without repetition rules, and with perpetual check alone.
+All others also judge chases, by `chase_rules`.
+"""
 
 ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 """Levels of offence; the side with the higher level loses."""
@@ -237,9 +241,9 @@ def _victims_of_ply(
 def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
     """Return the victims that stay common if the span is repeated for ever.
 
-    If identical pieces have exchanged places at the end of the span, the next pass chases the piece
-    that has replaced the victim of the previous pass. The span is unrolled until all pieces are
-    back; exchanges are permutations, so the loop ends.
+    At the end of a span, identical pieces may have exchanged places. The next pass then chases the
+    piece that stands where the victim of this pass stood. So the span is repeated until all pieces
+    are back; exchanges are permutations, so the loop ends.
     """
     common, image = mask, mask
     while True:

@@ -178,7 +178,10 @@ def verdict_on(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
 
 
 def chases_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
-    """Return the chases of a ply; in a span (from `start`) the first ply replies to the last."""
+    """Return the chases of a ply; `start` is the first position of the span, or `record.NO_SPAN`.
+
+    The last ply of a span takes its first ply as the reply.
+    """
     if ply + 1 < game.plies:
         reply = ply + 1
     else:
@@ -198,7 +201,10 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
 
 
 def without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:
-    """Return verdict and reason if no repetition is to be judged: the game is over or goes on."""
+    """Return verdict and reason for a last position that has not been repeated.
+
+    The game is over (no legal move), or undecided.
+    """
     loser = game.last.side
     if is_terminal(game.last):
         name = loser.other.name.title()
