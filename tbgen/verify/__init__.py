@@ -7,14 +7,14 @@ Read it in this order; docs/proof.md has the argument.
     index           all positions in order, and the slot that a move leads to
     moves           one position and its moves; lists and bit sets of positions
     complete        fill every slot of a plane: legality, mirror images, captures
-    acceleration    whole rows at once, where `--plain` takes one place at a time
-    passes          every position against its moves, by several threads
+    acceleration    the work on all places of a row at once; `--plain` takes one place at a time
+    passes          comparison of every position with its moves, by several threads
     candidates      perpetual checks and chases: find the few candidates, by rows
     checks          perpetual checks: compare the pattern of each order with the claims
     chasers         positions of which all moves may chase one piece
-    chases          their chases, the answers to them, and the pieces that answers attack
+    chases          the moves of chasers, the answers to them, and the pieces that answers attack
     chase_patterns  perpetual chases: compare the pattern of each order with the claims
-    prove           the driver
+    prove           the driver: one table
     files           table files: checksums, proof, statistics, certificates; closures
     wdl             win-draw-loss files: checksums, every outcome, agreement with the source table
     report          the report of a proof
@@ -24,9 +24,16 @@ index, the rules and the coding of values, but neither rows nor phases of the so
 if the supporting tables are right, so a closure is proven bottom-up. Both sides of every table are
 in memory at once, or in a file without a name. Only certificates are written.
 
-Vocabulary: the *winner* (W) would win by a repetition, the *offender* (O) checks or chases for
-ever. A *claim* is a direct win by the rules of repetition. The *innermost* attacker is the one
-whose placements make a row.
+Vocabulary
+    innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
+    row                 the slots that differ in the innermost attacker alone
+    place, cell         number of a slot within its row; or *place in a palette*, number of a value
+    quiet move          a move that captures nothing
+    open position       a draw, or a position decided by the repetition rules
+    offender (O)        side that checks or chases for ever; the *winner* (W) would win by this
+    pattern             of order k: the positions in which O has nothing but the offence
+    claim               a position that the table stores as a direct win by the repetition rules
+    hanging piece       a piece that can be chased and is under attack
 
 Parameters of kernels, unless a kernel says otherwise:
     arrays : Arrays, the tables; index : Index, this table's; marks : Marks
@@ -58,8 +65,8 @@ Parameters of kernels, unless a kernel says otherwise:
     edges : int64 (edges, EDGE_COLUMNS), of all chases
     graph : ChaseGraph, start offsets of the same lists
     victims : Victims, the pieces that the winner chases
-    due : bool (chases,), the chases that matter at this order
-    dead : bool (chases,), the chases without an answer
+    due : bool (chases,), the chases that matter at this order: those that do not lose yet
+    dead : bool (chases,), the chases after which the winner cannot meet some clause
     alive : bool (chasers,), the chasers that may belong to the pattern
     orders : int64 (n,), out; lists : Lists, inout; which : int, index of a list
     key, child : int, a key, and the opponent's key after a move

@@ -4,11 +4,12 @@
     mark_row       places where kings are hit, kings face each other, or a piece hangs
     best_of_row    best number that a side's moves lead to, for each place
 
-A move of another piece leads from every place of a row to the same place of another row, so the
-best is an element-wise maximum of rows. A place that blocks a line or a knight's leg of the moving
-piece is examined separately. The innermost attacker's own moves along lines are a running maximum.
-Attacks of and on it are found by walking from the other piece. An attack between two other pieces
-is tested once for the row, and again for each place between them.
+A *place* is a square of the innermost attacker; the row has a slot for each place. A move of
+another piece leads from every place of a row to the same place of another row, so the best is an
+element-wise maximum of rows: `best` is *raised* by each move. A place that blocks a line or a
+knight's leg of the moving piece is examined separately. The innermost attacker's own moves along
+lines are a running maximum. Attacks of and on it are found by walking from the other piece. An
+attack between two other pieces is tested once for the row, and again for each place between them.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ _OTHER_WAYS = (*_SIDEWAYS, 10, 8, -10, -8, 20, 16, -20, -16)
 
 @part
 def _mark_way(first, end, step, needed, mask, state, index):
-    """Mark the places of a line that are reached beyond a number of pieces.
+    """Mark the places of a line with exactly `needed` pieces before them.
 
-    needed : int, the number of pieces; mask : uint8 (cells,), inout
+    needed : int, 0 for attacks of rooks, 1 for cannons; mask : uint8 (cells,), inout
     """
     mounts, s = 0, first
     while s != end and mounts <= needed:
@@ -59,7 +60,7 @@ def _mark_way(first, end, step, needed, mask, state, index):
 
 @part
 def _mark_seen(square, kind, mask, state, index):
-    """Mark the places that a rook or cannon on a square attacks; attacks are symmetric.
+    """Mark the places that a rook or cannon on a square attacks; these also attack the square.
 
     mask : uint8 (cells,), inout
     """
@@ -72,7 +73,7 @@ def _mark_seen(square, kind, mask, state, index):
 
 @part
 def _attacks_with(s, source, target, state, index):
-    """Return whether a square attacks another with the innermost attacker on an empty square."""
+    """Return whether a piece attacks a square while the innermost attacker stands on `s`."""
     state.board[s] = index.men[index.men.size - 1]
     found = attacks(state.board, source, target)
     state.board[s] = EMPTY
@@ -81,13 +82,16 @@ def _attacks_with(s, source, target, state, index):
 
 @part
 def _is_place(s, state, index):
-    """Return whether the innermost attacker may stand on a square, which may be off the board."""
+    """Return whether the innermost attacker may stand on `s`, an empty square in its area.
+
+    s : int, may be off the board
+    """
     return 0 <= s < SQUARES and index.cells[s] != NOWHERE and state.board[s] == EMPTY
 
 
 @part
 def _mark_inner(target, mask, state, index):
-    """Mark the places from which the innermost attacker attacks a square.
+    """Mark the places from which the innermost attacker attacks the square `target`.
 
     mask : uint8 (cells,), inout
     """
@@ -104,7 +108,7 @@ def _mark_inner(target, mask, state, index):
 
 @part
 def _mark_attacked(source, mask, buffer, chase_rules, state, index):
-    """Mark the places where the innermost attacker is attacked from a square and can be chased.
+    """Mark the places where the innermost attacker hangs because the piece on `source` attacks it.
 
     mask : uint8 (cells,), inout; buffer : uint8 (cells,)
     chase_rules : int, bits of the rule set
@@ -130,7 +134,7 @@ def _mark_attacked(source, mask, buffer, chase_rules, state, index):
 
 @part
 def _mark_outer(source, target, mask, buffer, state, index):
-    """Mark the places of the innermost attacker with which a square attacks another.
+    """Mark the places of the innermost attacker for which the piece on `source` attacks `target`.
 
     mask : uint8 (cells,), inout; buffer : uint8 (cells,)
     """
@@ -159,7 +163,10 @@ def _mark_outer(source, target, mask, buffer, state, index):
 
 @part
 def _mark_facing(mask, state, index):
-    """Mark the places with which the kings face each other; mask : uint8 (cells,), inout."""
+    """Mark the places of the innermost attacker for which the kings face each other.
+
+    mask : uint8 (cells,), inout
+    """
     red, black = state.kings[0], state.kings[1]
     if red % 9 == black % 9 and pieces_between(state.board, red, black) == 0:
         mask[:] = 1
@@ -170,9 +177,11 @@ def _mark_facing(mask, state, index):
 
 @part
 def mark_row(chases, chase_rules, state, index):
-    """Fill the masks of a row; the innermost attacker is not on the board.
+    """Fill the masks of a row (`RED_HIT` to `BLACK_HANGS` of `index`), and clear the mask `TAKEN`.
 
-    chases : bool, whether to fill the last two; chase_rules : int, bits of the rule set
+    The innermost attacker is not on the board.
+
+    chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
     squares, last = state.all, state.all.size - 1
     masks, buffer = state.masks, state.buffer
@@ -218,7 +227,10 @@ def _is_open(m, n, side, state, index):
 
 @part
 def _best_leap(m, side, at, best, numbers, state, index):
-    """Return the best number of a knight's or pawn's moves; best : int, the best number before."""
+    """Return the maximum of `best` and the numbers that a knight's or pawn's moves lead to.
+
+    best : int, the best number before
+    """
     square, line, n = state.squares[m], state.line[m], 0
     while index.leaps[m, square, n, LANDING] != NOWHERE:
         if _is_open(m, n, side, state, index):
@@ -230,7 +242,7 @@ def _best_leap(m, side, at, best, numbers, state, index):
 
 @part
 def _raise(best, numbers, at):
-    """Replace a row by its element-wise maximum with another row.
+    """Replace a row by its element-wise maximum with another row of `numbers`.
 
     at : int, the start of the other row
     """
@@ -242,7 +254,7 @@ def _raise(best, numbers, at):
 
 @part
 def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
-    """Raise a row by the steps of a side's king, advisors and elephants."""
+    """Raise a row by the moves of a side's king, advisors and elephants."""
     board, steps = state.board, state.steps
     for n in range(state.counts[side]):
         code = board[steps[side, n, TARGET]]
@@ -268,7 +280,7 @@ def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
 
 @part
 def _raise_cell(square, at, best, numbers, index):
-    """Raise the place of the innermost attacker on one square, if the square has a place."""
+    """Raise the number of one place of a row: that of a square; do nothing outside the area."""
     cell = index.cells[square]
     if cell != NOWHERE:
         best[cell] = max(best[cell], numbers[at + cell])
@@ -276,7 +288,7 @@ def _raise_cell(square, at, best, numbers, index):
 
 @part
 def _keep(s, end, step, kept, best, index):
-    """Restore the saved numbers of the places of a line."""
+    """Restore numbers that were saved in `kept`, for the places of a line."""
     n = 0
     while s != end:
         if index.cells[s] != NOWHERE:
@@ -287,11 +299,10 @@ def _keep(s, end, step, kept, best, index):
 
 @part
 def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
-    """Raise the numbers of a row by the moves of a rook or cannon in one direction.
+    """Raise a row by the moves of an outer rook or cannon in one direction.
 
-    The number of a place becomes the maximum of itself and of the numbers that these moves
-    lead to. The innermost attacker may stand on the line. It can be captured there or is the
-    cannon's mount, and it blocks the squares beyond.
+    The innermost attacker may stand on the line: it can be captured there or is the cannon's mount,
+    and it blocks the squares beyond. So places on the line are treated separately.
     """
     board, s, n = state.board, first, 0
     while s != end and board[s] == EMPTY:
@@ -331,9 +342,9 @@ def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, st
 
 @part
 def _look_closer(m, side, at, square, kept, best, numbers, state, index):
-    """Compute the best number of one place that may block a leg of the moving piece.
+    """Compute the best number of a place on a leg of the moving knight, if `square` is a place.
 
-    kept : int, the best number without that piece
+    kept : int, the best number without the moves of that knight
     """
     cell = index.cells[square]
     if cell != NOWHERE and state.board[square] == EMPTY:
@@ -376,7 +387,7 @@ def _raise_by_man(m, side, at, best, kept, numbers, state, index):
 
 @part
 def _sweep(first, step, count, kind, at, best, numbers, state):
-    """Raise a line of squares by the moves of the innermost rook or cannon in one direction.
+    """Raise the places of a line by moves of the innermost rook or cannon back along the line.
 
     count : int, the number of squares; at : int, the start of the row
     """
@@ -401,8 +412,8 @@ def _sweep(first, step, count, kind, at, best, numbers, state):
 def best_of_row(side, own, plane, lead, within, image, numbers, state, index):
     """Compute the largest number that a move of a side leads to, for each place of the row.
 
-    The result is in `state.best`; occupied places hold arbitrary numbers. The innermost attacker is
-    not on the board.
+    The result is in `state.best`; places on other pieces hold arbitrary numbers. The innermost
+    attacker is not on the board.
 
     own : uint8 or uint16 (cells,), the stored numbers; places with 0 may get arbitrary results
     lead : int, the first slot of the lead

@@ -12,11 +12,12 @@
                  remaining pieces there
     values       lookup tables of ranks (`values`)
 
-A few scalars of the layout and of the rule set are added for the kernels. The planes are copies.
-When loaded they hold places in the palette of their side; `complete` replaces those of table 0 by
-ranks, and `candidates` ranks by marks. Of a supporting table only the sides to move after a capture
-are loaded. The statistics of a table list the codes that get a place. Any other code is no value,
-and refutes its position.
+A *plane* has one number for each slot, for one side to move. A *palette* lists the values of a
+plane; the number of a value in it is its *place*. When loaded, planes hold places in the palette of
+their side. `complete` replaces the places of table 0 by ranks, and `candidates` ranks by marks. Of
+a supporting table only the sides to move after a capture are loaded. The statistics of a table list
+the codes that get a place. Any other code is no value, and refutes its position. A few scalars of
+the layout and of the rule set are added for the kernels.
 """
 
 from __future__ import annotations
@@ -57,26 +58,26 @@ FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4
 TABLE, SWAPPED, SOURCES = 0, 1, 2
 
 NO_TABLE = -1
-"""The number of the table of materials in which every position is drawn."""
+"""Table number of materials without a table, in which every position is drawn."""
 
 SLACK = 64
-"""Ranks beyond the planes: whole vectors are read past the end of the last row."""
+"""Unused ranks after the planes: whole vectors are read past the end of the last row."""
 
 
 Numbers = NDArray[np.int64]
-"""Nodes (2 * slot + side to move), orders, keys, or positions in a list of them."""
+"""Lists of nodes (2 * slot + side to move), of orders, of keys, or of indices into such lists."""
 
 NOBODY: Numbers = np.empty(0, np.int64)
 
 ManyNumbers = NDArray[np.uint32] | NDArray[np.int64]
-"""Lists of possibly millions of nodes: four bytes each where that is enough."""
+"""Lists of possibly millions of nodes, as uint32 where four bytes are enough."""
 
 Members = NDArray[np.bool_]
-"""Set as one flag for each element of a list."""
+"""Subset of a list, as one flag for each element."""
 
 
 class Table(Protocol):
-    """Finished table, in a file or in memory."""
+    """Interface of a finished table, in a file or in memory."""
 
     @property
     def layout(self) -> Layout:
@@ -106,25 +107,27 @@ class Table(Protocol):
 
 
 Supporting = Callable[[Material], Table]
-"""Opens the table of a material that a capture leads to; called only for those that need one."""
+"""Function that opens the table of a material that a capture leads to. Called only for materials
+that need a table.
+"""
 
 Plane = tuple[int, int]
-"""Number of a table, and side to move."""
+"""A plane of supporting tables: number of the table, and side to move."""
 
 
 class Palette(NamedTuple):
-    """Values of one side of a table, each with a place. Place 0 stands for no value."""
+    """Values of one side of a table; each has a number, its place. Place 0 is for no value."""
 
     codes: Numbers
-    """int64 (n + 1,), ascending, without 0; the last one is larger than all codes."""
+    """int64 (n + 1,): stored codes, ascending, without 0; the last is larger than all codes."""
     places: Numbers
-    """int64 (n + 1,): the place of each code; 0 for the last."""
+    """int64 (n + 1,): the place of each entry of `codes`; 0 for the last."""
     keys: Numbers
     """int64 (places,): the key of each place; `NO_KEY` for place 0."""
 
     @classmethod
     def of(cls, table: Table, side: int, *, converts: bool = False) -> Palette:
-        """Return the palette of a side.
+        """Return the palette of a side, from the codes that occur there.
 
         converts : whether to replace keys by the keys after a conversion (metric DTC)
         """
@@ -143,7 +146,7 @@ class Palette(NamedTuple):
         return np.where(self.codes[at] == codes, self.places[at], 0)
 
     def count_codes(self, counts: Numbers) -> dict[int, int]:
-        """Return the number of positions of each code, given that of each place (places,)."""
+        """Return the number of positions of each code, given `counts` of each place (places,)."""
         found = zip(self.codes[:-1].tolist(), counts[self.places[:-1]].tolist(), strict=True)
         return {code: count for code, count in found if count}
 
@@ -157,18 +160,19 @@ class Supports(NamedTuple):
     """
 
     places: NDArray[Any]
-    """uint8 or uint16 (S,): the place of each slot in the palette of its table and side."""
+    """uint8 or uint16 (S,): the place of each slot in the palette of its table and side to move."""
     ranks: NDArray[Any]
-    """ranks (T, 2, 2, places): the rank of a place, by the side to move in the supporting table and
-    the side to move here; the two differ where colours are swapped.
+    """(T, 2, 2, places), dtype of `Arrays.ranks`: the rank of each place, by table, by the side to
+    move in it, and by the side to move in this table. The two sides differ where colours are
+    swapped.
     """
 
 
 @by_pointer
 class Arrays(NamedTuple):
-    """Arrays of the picture above and scalar parameters, as passed to kernels.
+    """Arrays of the module's docstring and scalar parameters, as passed to kernels.
 
-    Shapes: S slots of both planes, T tables, P pieces, L leads.
+    Shapes: S slots of both planes, T tables, P pieces.
     """
 
     ranks: NDArray[Any]
@@ -181,14 +185,16 @@ class Arrays(NamedTuple):
     pieces: NDArray[np.int64]
     """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
     captures: NDArray[np.int64]
-    """int64 (P, SOURCES + P): the columns named above; NO_TABLE for captures that draw."""
+    """int64 (P, SOURCES + P): columns TABLE, SWAPPED, and from SOURCES on the pieces of this table
+    in the order of the other table; NO_TABLE for captures after which every position is drawn.
+    """
     stakes: NDArray[np.bool_]
-    """bool (P,): whether the capture of the piece may win by the rules of repetition."""
+    """bool (P,): whether the capture of the piece may lead to a win of order 1 or above."""
     values: Values
     hung: NDArray[np.uint8]
-    """uint8 (2, slots / 8): by side to move, bit set of slots where a piece that can be chased is
-    under attack, or where a rule-decided win may come from a capture. Empty except from `complete`
-    to `candidates`.
+    """uint8 (2, bytes): by side to move, bit set of slots with a draw or rule-decided win in which
+    a piece of the side hangs, or in which a capture wins by the repetition rules. Empty except from
+    `complete` to `candidates`.
     """
     seek_patterns: bool
     """Whether the rules judge perpetual checks."""
@@ -199,17 +205,17 @@ class Arrays(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Tables of a proof."""
+    """Result of `gather`: the arrays, the marks, and the palettes of this table."""
 
     arrays: Arrays
     marks: Marks
     palettes: tuple[Palette, Palette]
-    """Palettes of the two sides of this table."""
+    """Palettes of this table, Red's and Black's."""
 
 
 @part
 def rank_after_capture(table, to_move, here, slot, arrays):
-    """Return the rank of a slot of a supporting table.
+    """Return the rank, in this table, of a position in a supporting table.
 
     table : int, its number; to_move : int, the side to move there
     here : int, the side to move in this table; slot : int, of the supporting table
@@ -244,14 +250,15 @@ def list_captures(
 
 
 def _plane_after(line: NDArray[np.int64], code: int) -> Plane:
-    """Return the plane that a capture leads to; line : of `captures`; code : of the piece taken."""
+    """Return the plane after a capture; line : of `captures`; code : of the captured piece."""
     return int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
-    """Return whether a capture's child swaps colours, and its pieces as pieces of this table.
+    """Return whether a capture swaps colours, and the remaining pieces in the child's order.
 
-    The child's sides are swapped where its material names the other side first.
+    Colours are swapped if the child's material names the other side first. Pieces are indices of
+    `layout.piece_codes`.
     """
     left = list(layout.armies)
     code = layout.piece_codes[taken]
@@ -271,12 +278,12 @@ class PlaneAllocator:
     """Allocator of planes: in memory up to a limit, then in unnamed files."""
 
     def __init__(self, memory: int | None = None, folder: Path | None = None) -> None:
-        """Allow so many bytes of memory, None for no limit."""
+        """Set the limit to `memory` bytes (None: no limit); unnamed files are in `folder`."""
         self._left = memory
         self._folder = folder
 
     def reserve(self, slots: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Return zeros for a number of slots."""
+        """Return a plane of zeros for a number of slots."""
         size = slots * np.dtype(dtype).itemsize
         if self._left is None:
             return np.zeros(slots, dtype)
@@ -288,7 +295,7 @@ class PlaneAllocator:
 
 
 def unpack(table: Table, side: int, palette: Palette, places: NDArray[Any]) -> None:
-    """Write one side of a table as places in a palette.
+    """Write one side of a table into a plane, as places in a palette.
 
     Single-threaded: two threads take as long and twice the processor time, because the work is in
     pieces of about 30 microseconds and the threads contend for the interpreter lock.
@@ -303,7 +310,7 @@ def unpack(table: Table, side: int, palette: Palette, places: NDArray[Any]) -> N
 
 
 def _list_tables(layouts: list[Layout], planes: list[Plane]) -> tuple[NDArray[np.int64], int]:
-    """Return `Arrays.tables`, and the number of slots of the supporting planes (`planes`)."""
+    """Return `Arrays.tables`, and the number of slots of the supporting planes `planes`."""
     tables = np.zeros((len(layouts), TABLE_COLUMNS), np.int64)
     tables[0, 1] = layouts[0].slots
     ends = np.cumsum([layout.descriptor.size for layout in layouts])

@@ -1,10 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Candidates for perpetual checks, found by passes over rows (`values` defines the marks).
+"""Candidates for perpetual checks, found by passes over rows (`values` defines marks and roles).
 
     ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
 
-Each pass updates the marks of one side from the best of its moves, in the rows where that may
-change anything. Positions that still are possible offenders at the fixpoint are candidates.
+Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
+those where a mark may change. Positions that still are possible offenders at the fixpoint are
+candidates. A claim is *in question* if no answer leads to a direct loss with O not in check. So is
+a position in check that is no claim, but has an answer to a direct loss.
 """
 
 from __future__ import annotations
@@ -47,12 +49,12 @@ from tbgen.verify.values import (
 )
 
 _ROUNDS = 100
-"""Maximal number of passes; positions still in question are left to the scalar rules."""
+"""Largest number of passes; possible offenders that remain then are left to the scalar rules."""
 
 
 @borrowing_kernel
 def k_mark(lead_0, lead_1, state, index, arrays, marks):
-    """Replace the ranks of a range of leads by marks."""
+    """Replace the ranks of a range of leads by marks, depending on the state of each slot."""
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     red_hung, black_hung = arrays.hung[0], arrays.hung[1]
     for lead in range(lead_0, lead_1):
@@ -107,11 +109,11 @@ def _next_mark(side, mark, best, checked, is_first, marks):
 
 @part
 def _is_question(side, mark, best, marks):
-    """Return whether a claim lacks an answer to a direct loss in which O is not in check.
+    """Return whether a claim has no answer to a direct loss in which O is not in check.
 
     For a position in check that is no claim: return whether it has an answer to a direct loss.
 
-    mark, best : int
+    mark, best : int, the mark of the position, and the best mark that its moves lead to
     """
     other = marks.number[side, 1 - side, mark]
     if marks.role[side, mark] == CHECK:
@@ -120,10 +122,10 @@ def _is_question(side, mark, best, marks):
 
 
 _FEW = 12
-"""Rows with at most so many positions in question are examined one position at a time."""
+"""Largest number of marks to update for which a row is examined one position at a time."""
 
 QUESTIONS, LOSING, LISTS = range(3)
-"""Lists of the first pass: claims in question, and losses that may be chasers."""
+"""Lists of the first pass: claims in question, and lost positions that may be chasers."""
 
 
 @borrowing_kernel
@@ -132,9 +134,9 @@ def k_update_marks(
 ):
     """Update the marks of a side from the best of its moves; return the number of changes.
 
-    updated : bool (M,), the marks to update; next_pass : bool (M,), those of the next pass
+    updated : bool (M,), the marks to update in this pass; next_pass : bool (M,), in the next pass
     is_first : bool, whether this is the first pass
-    due : bool (rows,), inout, the rows of this pass, and on return of the next one
+    due : bool (rows,), inout, the rows of this pass, and on return of the next pass
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
     last, changed, there = index.men.size - 1, 0, (1 - side) * slots
@@ -190,7 +192,7 @@ def k_update_marks(
 
 
 def _mark(passes: Passes, marks: Marks) -> None:
-    """Replace ranks by marks, in the planes and in the tables of captures."""
+    """Replace ranks by marks, in the planes and in the ranks after captures."""
     arrays, index = passes.arrays, passes.index
     passes.over_leads(lambda a, b: k_mark(a, b, passes.make_state(), index, arrays, marks), "marks")
     supports, drawn = arrays.supports, arrays.values.drawn.copy()
@@ -231,7 +233,7 @@ def _find_for_side(
 ) -> tuple[Numbers, ManyNumbers, Numbers]:
     """Run the passes for one side as W.
 
-    held : draws of either side held by checks alone
+    held : draws of both sides that are held by checks alone
 
     Returns the claims in question, the losses that may be chasers, and the possible offenders at
     the fixpoint.
@@ -268,7 +270,11 @@ def _find_for_side(
 def _set_draw_roles(
     passes: Passes, side: Side, held: ManyNumbers, marks: Marks, checked: int, others: int
 ) -> None:
-    """Assign roles to the draws of a side that are held by checks alone; held : their slots."""
+    """Set the roles of the draws of a side that are held by checks alone.
+
+    held : slots of these draws
+    checked, others : the roles for draws in check, and for other draws
+    """
     plane = passes.plane(side)
     first_mark = int(np.flatnonzero(marks.role[side] == DRAW_CHECK)[0]) - DRAW_CHECK
     mark_of = np.arange(marks.role.shape[1], dtype=plane.dtype)
@@ -283,7 +289,7 @@ def _set_draw_roles(
 def _list_alive(
     passes: Passes, side: Side, marks: Marks, roles: list[int], due: Members
 ) -> Numbers:
-    """Return the nodes of a side whose marks have one of the roles, in rows that are due."""
+    """Return the nodes of a side whose marks have one of `roles`, in rows that are due."""
     size = passes.index.row_slots
     is_wanted = np.isin(marks.role[side], roles)
     cells, listed = passes.plane(side).reshape(-1, size), [NOBODY]
@@ -298,7 +304,7 @@ def _run_pass(
     passes: Passes, side: Side, updated: Members, next_pass: Members, is_first: bool, due: Members,
     marks: Marks,
 ) -> tuple[int, list[Numbers]]:  # fmt: skip
-    """Run one pass; return the number of changed marks, and the lists."""
+    """Run one pass; return the number of changed marks, and the lists of the first pass."""
     index, arrays = passes.index, passes.arrays
 
     def update(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:

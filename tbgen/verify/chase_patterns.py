@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Perpetual chases: compare the pattern of each order with the claims.
 
-The pattern of order k is found anew among everything that is undecided before that order. A
+The pattern of order k is found anew among all positions that are undecided before that order. A
 *chaser* is a position of a side whose moves all chase one piece or lose (`chasers`). A game on
 chasers determines which of them belong to a pattern (docs/values.md, "Patterns, exactly").
 
@@ -16,9 +16,10 @@ chaser may be one too, if an answer leads into the pattern: it is won by this or
 
     chaser  --chase-->  the winner answers  --edge-->  chaser  --chase-->  ...
 
-A chaser belongs to the pattern if every chase that matters at this order has an edge to a chaser
-of the pattern, for ever, and the winner can satisfy each clause again and again. The clauses ask
-for an answer that gives no check and, for each piece, an answer that does not chase it or whose
+A chase is *due* at order k if it does not lose by this order. A set of chasers is *safe* if each
+has a due chase, and each due chase has an edge to a chaser of the set. The pattern is the greatest
+safe set in which the winner can meet each *clause* again and again. The clauses ask for an answer
+that gives no check and, for each piece of the offender, an answer that does not chase it or whose
 chase the offender does not answer. Each clause is a least fixpoint inside one greatest fixpoint.
 
     chases of chaser n     chase_start[n] up to chase_start[n + 1]
@@ -61,14 +62,17 @@ from tbgen.verify.values import orders_of_keys
 
 @by_pointer
 class ChaseGraph(NamedTuple):
-    """Arrays of the picture above, and one flag per edge. Shapes: N chasers, C chases."""
+    """Chases and edges of all chasers, as arrays of the module's docstring.
+
+    Shapes: N chasers, C chases.
+    """
 
     chase_start: Numbers
-    """int64 (N + 1,)."""
+    """int64 (N + 1,): index of the first chase of each chaser."""
     edge_start: Numbers
-    """int64 (C + 1,)."""
+    """int64 (C + 1,): index of the first edge of each chase."""
     edge_to: Numbers
-    """int64 (edges,)."""
+    """int64 (edges,): index of the chaser that each edge leads to."""
     is_check: Members
     """bool (edges,): the answer gives check."""
 
@@ -77,15 +81,15 @@ class ChaseGraph(NamedTuple):
 class Victims(NamedTuple):
     """Pieces chased by the winner, for edges inside a possible pattern.
 
-    A piece is a bit. Its number refers to the chaser's position at the start of the pair.
+    Pieces are numbered as at the chaser where the edge's chase begins.
     """
 
     pair_start: Numbers
     """int64 (edges,): -1 for edges whose answers chase nothing."""
     victims: NDArray[np.uint64]
-    """uint64 (pairs,): a bit set of pieces for each pair."""
+    """uint64 (pairs,): a bit set of pieces for each pair; bit p stands for piece p."""
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): a piece's number at the chaser that an edge leads to."""
+    """int8 (edges, pieces): the number of each piece at the chaser that an edge leads to."""
 
 
 def keep_clauses(
@@ -93,9 +97,9 @@ def keep_clauses(
 ) -> None:
     """Reduce a safe set of chasers to the pattern.
 
-    due : bool (chases,), the chases that matter
-    dead : bool (chases,), inout, the chases without an answer
-    alive : bool (chasers,), inout
+    due : bool (chases,), the chases that do not lose by this order
+    dead : bool (chases,), inout, the chases after which the winner cannot meet some clause
+    alive : bool (chasers,), inout, the set
     """
     chaser_of = np.repeat(np.arange(alive.size), np.diff(graph.chase_start))
     while True:
@@ -110,7 +114,7 @@ def keep_clauses(
 
 @borrowing_kernel
 def k_keep_safe(graph, due, dead, alive):
-    """Reduce the chasers that are `alive` to the greatest subset that support each other.
+    """Reduce the chasers that are `alive` to their greatest safe subset; dead chases have no edges.
 
     alive : bool (chasers,), inout
     """
@@ -144,7 +148,7 @@ def _meets(graph, victims, due, met, e, clause):
     """Return whether an edge meets a clause, or leads only to chases from which it can be met.
 
     e : int, the edge; clause : int, 0 for an answer without check, 1 + p for piece p
-    met : bool (chases, 1 + pieces), the current set of `k_reach`
+    met : bool (chases, 1 + pieces), the clauses that `k_reach` has met so far
     """
     if clause == 0 and not graph.is_check[e]:
         return True
@@ -168,7 +172,7 @@ def _meets(graph, victims, due, met, e, clause):
 
 @borrowing_kernel
 def k_reach(graph, victims, due, alive, met):
-    """Find the chases from which each clause can be met inside the pattern.
+    """Find, for each chase and clause, whether the winner can meet the clause inside the pattern.
 
     met : bool (chases, 1 + pieces), inout, all False on entry
     """
@@ -196,7 +200,7 @@ _RANGE_CHASERS = 1 << 12
 
 
 class ChasePatterns:
-    """Possible chase patterns of a table, and comparison of each order with the claims."""
+    """Possible chase patterns of a table, compared with its claims order by order."""
 
     def __init__(
         self,
@@ -256,7 +260,7 @@ class ChasePatterns:
         ]
 
     def check_limit(self, limit: int) -> list[Wrong]:
-        """Return the claims of orders beyond a limit."""
+        """Return the claims of orders above the limit of the rule set, all of which are wrong."""
         claimed = zip(self.claims.tolist(), self._claimed_orders.tolist(), strict=True)
         return [
             Wrong(node, order, is_pattern=False, by_chase=True)
@@ -265,7 +269,7 @@ class ChasePatterns:
         ]
 
     def find(self, order: int) -> tuple[Members, Members, Members]:
-        """Return the chasers of the pattern of an order, the candidates, and the due chases."""
+        """Return the chasers of the pattern of an order, all candidates, and the due chases."""
         candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
         alive = candidates.copy()
         due: Members = self._chases[:, LOSES_FROM] > order
@@ -276,7 +280,7 @@ class ChasePatterns:
         return alive, candidates, due
 
     def _find_victims(self, alive: Members, due: Members) -> Victims:
-        """Return the pieces that the winner chases inside a safe set."""
+        """Return the pieces that the winner chases inside the safe set `alive`."""
         sources = self._edges[:, SOURCE]
         inside = alive[self._chases[sources, CHASER]] & due[sources] & alive[self._edges[:, TO]]
         wanted = np.flatnonzero(inside)

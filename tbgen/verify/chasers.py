@@ -3,8 +3,9 @@
 
     chaser   (position, victim): every move loses, or chases the victim, from `first order` on
 
-Attacks are judged by the predicates of the referee (`tbgen.rules.chases`; points are those of
-docs/referee.md, section 2). Pieces are numbered in the order of `Layout.piece_codes`.
+A move *attacks a piece anew* if it creates the attack. Attacks are judged by the predicates of the
+referee (`tbgen.rules.chases`; points are those of docs/referee.md, section 2). Pieces are numbered
+in the order of `Layout.piece_codes`.
 
 Order from which a losing move counts as lost:
 
@@ -37,24 +38,28 @@ from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 
 @by_pointer
 class ChaseBoards(NamedTuple):
-    """Position, and the boards after a chase and after its answer.
+    """A position, the board after a chase, and the board after the answer to it.
 
-    `state.all` follows the moves made on any of the three.
+    `state.all` has the squares of the pieces on the board that was changed last.
     """
 
     state: BoardState
     after: NDArray[np.int8]
-    """int8 (90,): piece codes."""
+    """int8 (90,): piece codes after the chase."""
     replied: NDArray[np.int8]
-    """int8 (90,): piece codes."""
+    """int8 (90,): piece codes after the answer."""
     targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): of replies."""
+    """int64 (MAX_MOVES,): target squares of replies."""
     first_orders: NDArray[np.int64]
-    """int64 (pieces,): from which order on each piece is the one that every move must chase."""
+    """int64 (pieces,): for each piece, the order from which on every move loses or chases the
+    piece.
+    """
     last_orders: NDArray[np.int64]
-    """int64 (pieces,): the highest order from which a move loses that chases each piece."""
+    """int64 (pieces,): for each piece, the highest order of `loses_from` among the moves that chase
+    it.
+    """
     attackers: NDArray[np.int64]
-    """int64 (pieces,): the pieces that attack the victim anew."""
+    """int64 (pieces,): the pieces that attack the victim anew after a chase."""
 
     @classmethod
     def make(cls, index: Index, arrays: Arrays) -> ChaseBoards:
@@ -70,7 +75,7 @@ class ChaseBoards(NamedTuple):
 
 @part
 def copy_board(board, copy):
-    """Copy a board.
+    """Copy a board into `copy`.
 
     copy : int8 (90,), out
     """
@@ -91,7 +96,7 @@ def play(mover, target, board, squares):
 
 @part
 def is_chased(before, after, source, target, victim, squares, index, arrays):
-    """Return whether the move `source`-`target` lets a piece attack the victim anew (points 1-6).
+    """Return whether after the move `source`-`target` a piece attacks the victim anew (points 1-6).
 
     squares : int64 (pieces,), of the board `after`
     """
@@ -108,7 +113,7 @@ def is_chased(before, after, source, target, victim, squares, index, arrays):
 
 @part
 def is_mirrored(slot, board, other, index, arrays):
-    """Return whether a slot holds the mirror image of the position on the board.
+    """Return whether a slot holds the mirror image of the position on `board`, not the position.
 
     other : int64 (pieces,), out: the squares of the slot's position
     """
@@ -121,9 +126,9 @@ def is_mirrored(slot, board, other, index, arrays):
 
 @part
 def loses_from(n, side, key, state, index, arrays):
-    """Return the order from which a legal move counts as losing, and whether it may be a chase.
+    """Return the order from which a legal move counts as lost, and whether it may be a chase.
 
-    The order is NEVER + 1 for moves that never count. A move that may be a chase is quiet, gives no
+    The order is NEVER + 1 for moves that do not lose. A move that may be a chase is quiet, gives no
     check and leads to a draw or a rule-decided position.
 
     n : int, index of a listed move; key : int, the opponent's key after it
@@ -152,12 +157,14 @@ def loses_from(n, side, key, state, index, arrays):
 
 
 NUMBER, FIRST_ORDER, CHASER_COLUMNS = range(3)
-"""Columns of chasers. The number is 90 * (2 * slot + side to move) + square of the victim."""
+"""Columns of chasers: the number 90 * (2 * slot + side to move) + square of the victim, and the
+order from which every move loses or chases the victim.
+"""
 
 
 @part
 def _weigh(n, side, key, limit, boards, index, arrays):
-    """Update the first orders of all possible victims by a legal move.
+    """Update the first orders of all possible victims with one legal move.
 
     Returns the least first order; more than `limit` if no victim is left.
 
@@ -223,7 +230,7 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 def k_find_chasers(nodes, lists, boards, index, arrays):
     """List the chasers among draws and rule-decided positions.
 
-    lists : Lists, out
+    lists : Lists, out, one list of chasers
     """
     state = boards.state
     for n in range(nodes.size):

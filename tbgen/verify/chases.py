@@ -2,11 +2,12 @@
 """Chases, answers and victims: the edges of possible chase patterns.
 
     chase    a chaser's move that attacks the victim anew, with the attacking pieces
-    answer   a reply that meets one of these attacks and leads to a chaser of the same victim
-    victim   a piece that an answer attacks anew, unless the next chase meets that attack
+    answer   a reply that removes one of these attacks and leads to a chaser of the same victim
+    victim   a piece that an answer attacks anew, unless the next chase removes that attack
 
-Victims are computed only for answers inside a possible pattern, and only for answers that give no
-check. Most answers attack nothing anew, so the question does not arise.
+An *edge* is an answer together with the chaser that it leads to. Victims are computed only for
+answers inside a possible pattern, and only for answers that give no check. Most answers attack
+nothing anew: they are *calm*, and have no victims.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
 pattern.
@@ -34,23 +35,25 @@ from tbgen.verify.moves import list_moves, load_key, new_row, set_up, slot_after
 from tbgen.verify.values import is_open
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
-"""Columns of chases: the chaser's place, the node after the move, the move, and the order from
-which it loses. A move is piece * 90 + target square, as the chaser's slot lists the pieces."""
+"""Columns of chases: the index of the chaser, the node after the move, the move, and the order from
+which the move loses. A move is piece * 90 + target square, with pieces as in the chaser's slot.
+"""
 
 SOURCE, TO, MOVE, IS_CHECK, IS_CALM, EDGE_COLUMNS = range(6)
-"""Columns of edges: the chase, the place of the chaser that the answer leads to, the answer,
-whether it gives check, and whether it attacks nothing anew."""
+"""Columns of edges: the index of the chase, the index of the chaser that the answer leads to, the
+answer as a move, whether it gives check, and whether it attacks nothing anew.
+"""
 
 
 CHASES, EDGES, LISTS = range(3)
-"""What `k_expand_chasers` lists; the chase of an edge is counted from the first of the list."""
+"""Lists written by `k_expand_chasers`. The chase of an edge is its index in the list of chases."""
 
 
 @part
 def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
     """Return the index of the chaser with the position on `boards.replied` and the victim; else -1.
 
-    side : int, the chaser's; slot : int, of that position
+    side : int, the chaser's side to move; slot : int, of the position
     """
     first = SQUARES * (2 * slot + side)
     at = np.searchsorted(chasers, first)
@@ -67,7 +70,7 @@ def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
 
 @part
 def _is_met(attackers, source, target, place, boards, arrays):
-    """Return whether a reply meets one of the attacks on the victim (point 7).
+    """Return whether a reply removes one of the attacks on the victim (point 7).
 
     attackers : int, the number of entries of `boards.attackers`
     place : int, the victim's square before the reply
@@ -81,7 +84,7 @@ def _is_met(attackers, source, target, place, boards, arrays):
 
 @part
 def _is_calm(side, source, target, boards, index, arrays):
-    """Return whether a reply of a side attacks no piece anew."""
+    """Return whether a reply attacks no piece anew; side : int, the side that replies."""
     squares = boards.state.all
     for v in range(squares.size):
         if piece_side(arrays.pieces[v]) != side and is_chased(
@@ -93,11 +96,11 @@ def _is_calm(side, source, target, boards, index, arrays):
 
 @part
 def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays):
-    """List the answers to the last listed chase.
+    """List the answers to the last listed chase as edges.
 
     `boards.after` holds the position after the chase, `boards.replied` a copy.
 
-    side : int, the chaser's; attackers : int, the number of entries of `boards.attackers`
+    side : int, the chaser's side; attackers : int, the number of entries of `boards.attackers`
     lists : Lists, inout
     """
     edges = lists.rows[EDGES]
@@ -136,7 +139,10 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
 
 @part
 def _list_attackers(source, target, victim, boards, index, arrays):
-    """Write the pieces that attack the victim anew after `source`-`target`; return their number."""
+    """Write the pieces that attack the victim anew after `source`-`target` into `boards.attackers`.
+
+    Returns their number.
+    """
     squares, count, n = boards.state.all, 0, 0
     while index.chasers[victim, n] != NOWHERE:
         q = index.chasers[victim, n]
@@ -152,7 +158,7 @@ def _list_attackers(source, target, victim, boards, index, arrays):
 
 @borrowing_kernel
 def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, arrays):
-    """List the chases of the chasers [first, last), and the answers to each.
+    """List the chases of the chasers `first` to `last` - 1, and the answers to each chase.
 
     first, last : int, indices of chasers
     first_orders : int64 (chasers,), of all chasers; lists : Lists, out
@@ -195,11 +201,11 @@ ONE = np.uint64(1)
 
 @part
 def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
-    """Return whether the next chase meets an attack made by the answer (point 7).
+    """Return whether the next chase removes an attack made by the answer (point 7).
 
     chase : int64, the next chase as a move; attacker : int, the attacking piece
-    mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; its
-        squares are in `boards.state.other`
+    mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; the
+        squares of the slot are in `boards.state.other`
     """
     squares, replied = boards.state.all, boards.replied
     source, target = boards.state.other[chase // SQUARES], chase % SQUARES
@@ -218,7 +224,7 @@ def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
 @part
 def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victims, boards,
                   index, arrays):  # fmt: skip
-    """Fill the words of one edge, whose answer is the move `source`-`target`.
+    """Fill `victims.victims` for one edge, whose answer is the move `source`-`target`.
 
     e : int64, the edge; side : int, the colour of possible victims
     mirrored : bool, as in `_meets_attack`

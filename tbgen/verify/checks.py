@@ -13,9 +13,12 @@ the greatest set of
 Its checked sides must be exactly the direct wins of order k (docs/values.md, "Patterns, exactly").
 At one order more than the table has, the set must be empty: then no draw hides a pattern.
 
-The graph is small: it has only candidates of the first pass. A checked side that is not decided by
-rules and that no offender reaches is left out. If it had a move to an offender of the set, which is
-a loss of order k, the first pass would have refuted its value.
+The graph is small: its only offenders are the candidates of the passes over rows. A checked side
+that is not decided by rules and that no offender reaches is left out. If it had a move to an
+offender of the set, which is a loss of order k, the comparison with moves would have refuted its
+value.
+
+A direct loss is *confirmed* if all claims that it leads to have passed the passes over rows.
 
     offenders (m,) ascending    checked (n,) ascending     nodes 2 * slot + side
     checks    (e, 2)            indices (offender, checked)
@@ -60,17 +63,19 @@ from tbgen.verify.values import (
 )
 
 Edges = NDArray[np.int64]
-"""int64 (edges, 2)."""
+"""int64 (edges, 2): pairs of indices, source and goal."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Possible patterns of all orders: the arrays of the picture above, and for nodes
+    """Possible patterns of all orders: `checks` and `replies` as in the module's docstring.
 
-    offenders  `offender_orders` of their values, `first_orders` from which their other moves
-               are known to lose, `offender_in_check`
-    checked    `checked_orders` of their values, `wins_from` the lowest order at which a capture
-               wins, or a move to a confirmed direct loss
+    For each offender and each checked side there are numbers:
+
+    offenders  `offender_orders` of their stored values; `first_orders` from which their moves
+               other than checks are known to lose; `offender_in_check`
+    checked    `checked_orders` of their stored values; `wins_from`, the lowest order at which a
+               capture or a move to a confirmed direct loss wins
     """
 
     checks: Edges
@@ -82,7 +87,7 @@ class Graph:
     wins_from: Numbers
 
     def find(self, order: int) -> Members:
-        """Return the checked sides of the pattern of an order."""
+        """Return the checked sides of the pattern of an order, bool (checked,)."""
         offenders = (self.first_orders <= order) & (self.offender_orders >= order)
         unknown = self.checked_orders >= order
         # A check into a win of a lower order loses like any other move.
@@ -99,7 +104,11 @@ class Graph:
     def _prune(
         self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
     ) -> tuple[Members, Members]:
-        """Return the greatest subsets of both that support each other."""
+        """Return the greatest subsets of offenders and checked sides in which all stay in the set.
+
+        An offender stays if all needed checks lead to checked sides of the set. A checked side
+        stays if it wins by capture, or has a reply to an offender of the set.
+        """
         while True:
             staying = offenders.copy()
             staying[needed[~checked[needed[:, 1]], 0]] = False
@@ -109,7 +118,7 @@ class Graph:
             offenders, checked = staying, supported
 
     def _reach(self, offenders: Members) -> Members:
-        """Return the checked sides with a move to an offender of the set."""
+        """Return the checked sides with a reply to one of the offenders."""
         reached = np.zeros(len(self.checked_orders), np.bool_)
         reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
         return reached
@@ -119,8 +128,9 @@ class Graph:
     ) -> Members:
         """Return the checked sides that can reach, inside the pattern, a reply that is no check.
 
-        A least fixpoint: a reply to an offender that is not in check; a capture that wins; or a
-        reply that checks an offender all of whose checks lead to such sides again.
+        A least fixpoint. A checked side is in it if it has a reply to an offender that is not in
+        check, or a capture that wins. It is also in it if it has a reply to an offender in check,
+        all of whose checks lead to checked sides of the fixpoint.
         """
         quiet = offenders & ~self.offender_in_check
         if np.array_equal(quiet, offenders):
@@ -136,27 +146,28 @@ class Graph:
 
 
 class Listed(NamedTuple):
-    """Nodes and their edges."""
+    """Nodes and their edges, as listed by `Patterns`."""
 
     nodes: Numbers
-    """int64 (n,): the possible offenders among the nodes; of checked sides, all."""
+    """int64 (n,): of candidates, those that have a first order; of checked sides, all."""
     orders: Numbers
-    """int64 (n,): for an offender its first order; for a checked side the lowest order of a winning
-    capture or of a confirmed direct loss after a move, NEVER without one.
+    """int64 (n,): for an offender its first order. For a checked side the lowest order of a winning
+    capture, or of a move to a confirmed direct loss; NEVER without such a move.
     """
     edges: Edges
-    """int64 (edges, 2): the index of a node, and the node after a move."""
+    """int64 (edges, 2): the index of a node in `nodes`, and the node after a move."""
 
 
 class Patterns:
-    """Patterns of each order, compared with a table's direct wins."""
+    """Check patterns of each order, compared with a table's direct wins."""
 
     def __init__(
         self, arrays: Arrays, index: Index, offenders: Ranges, checked: Numbers, threads: int
     ) -> None:
         """Build the graph.
 
-        offenders : possible offenders; checked : further nodes to examine
+        offenders : possible offenders
+        checked : nodes to examine besides those that offenders check
         """
         self._arrays, self._index = arrays, index
         with compile_lock():
@@ -190,7 +201,7 @@ class Patterns:
         ]
 
     def check_limit(self, limit: int) -> list[Wrong]:
-        """Return the claims of orders beyond a limit."""
+        """Return the claims of orders above the limit of the rule set, all of which are wrong."""
         orders = self.graph.checked_orders
         direct = (self._keys > 0) & (self._keys == MATE - orders * ORDER)
         return [
@@ -217,7 +228,8 @@ class Patterns:
     ) -> Listed:
         """Return the checks of possible offenders, or the answers of checked sides.
 
-        offenders : None for checks; else the goals of answers
+        ranges : the possible offenders, or the checked sides
+        offenders : None to list checks; else the offenders that answers may lead to
         """
         parts: list[Listed] = []
         count = 0
@@ -228,7 +240,7 @@ class Patterns:
         return Listed(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> Listed:
-        """Return the edges of one task."""
+        """Return the edges of one range of nodes."""
         orders, state = (
             np.zeros(len(nodes), np.int64),
             BoardState.make(self._index, self._arrays.ranks.dtype),
@@ -249,17 +261,17 @@ class Patterns:
 
 @part
 def _add(n, node, lists):
-    """Add an edge; n : int, the index of its source; lists : Lists, inout."""
+    """Add an edge to a list; n : int, the index of its source; lists : Lists, inout."""
     row = new_row(lists, 0)
     lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node
 
 
 @part
 def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays):
-    """List the moves of a checked side to offenders, and note the order of its confirmed wins.
+    """List a checked side's moves to offenders, and write the order of its confirmed wins.
 
     n : int, the index of the node; count : int, the number of listed moves
-    offenders : int64 (m,), ascending: the goals; lists : Lists, inout
+    offenders : int64 (m,), ascending, the offenders that answers may lead to; lists : Lists, inout
     """
     values, there = arrays.values, (1 - side) * index.slots
     orders[n] = NEVER
@@ -279,7 +291,7 @@ def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays
 
 @part
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
-    """List the checks of a node if it is a possible offender.
+    """List the checks of a node if it is a possible offender, and write its first order.
 
     n : int, the index of the node; count : int, the number of listed moves
     lists : Lists, inout
@@ -313,7 +325,7 @@ def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
     """List the edges of some nodes.
 
     nodes : int64 (n,), possible offenders, or checked sides
-    offenders : int64 (m,), ascending: the goals of answers
+    offenders : int64 (m,), ascending, the offenders that answers may lead to
     answers : bool, whether nodes are checked sides, and edges their answers
     orders : int64 (n,), out: as in `Listed`, NEVER + 1 for nodes that are no offenders
     lists : Lists, out: edges

@@ -4,6 +4,9 @@
 place in a palette  --rules----->  number of each legal position; positions are counted
                     --index----->  the same number in mirror images and exchanged twins
                     --captures-->  number after the capture, where two pieces share a square
+
+Numbers are ranks (`values`). A slot in which only two pieces, of different sides, share a square
+stands for the position after one captures the other.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ _KING = int(PieceType.KING)
 
 @part
 def is_hit(side, skipped, state, index):
-    """Return whether an attacker hits the king of a side.
+    """Return whether an attacker of the opponent attacks the king of a side.
 
     skipped : int, an attacker treated as off the board, or NOWHERE
     """
@@ -51,7 +54,7 @@ def is_hit(side, skipped, state, index):
 
 @part
 def hangs(side, chase_rules, state, index):
-    """Return whether an attacker able to chase attacks a piece of a side that can be chased.
+    """Return whether a piece of a side that can be chased is attacked by one able to chase.
 
     chase_rules : int, bits of the rule set
     """
@@ -95,9 +98,10 @@ def after_capture(side, taken, state, arrays):
 
 @part
 def wins_by_capture(side, order, state, arrays):
-    """Return whether a capture of the side to move, not in check, wins by an order from 1 up.
+    """Return whether the side to move can capture into a win of order 1 up to `order`.
 
-    No capture of an open position wins by order 0: its value would not be the best of its moves.
+    The side is not in check. In an open position no capture wins by order 0, since its value would
+    then not be the best of its moves.
 
     order : int, the highest order that counts
     """
@@ -123,7 +127,10 @@ def wins_by_capture(side, order, state, arrays):
 
 @part
 def _capture(x, y, slot, state, arrays, index):
-    """Fill a slot in which two pieces of different sides share a square; x, y : int, the pieces."""
+    """Fill a slot in which two pieces of different sides share a square, for both sides to move.
+
+    x, y : int, the two pieces, as indices of `Layout.piece_codes`
+    """
     pieces, board = arrays.pieces, state.board
     square = state.all[x]
     stood = board[square]
@@ -145,9 +152,9 @@ def _capture(x, y, slot, state, arrays, index):
 
 @part
 def find_canonical(lead, within, image, state, index):
-    """Return the canonical slot of the position in a slot.
+    """Return the canonical slot of the position in `state.all`, given one of its slots.
 
-    lead : int
+    lead : int, the lead of that slot
     """
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:
@@ -161,7 +168,7 @@ def find_canonical(lead, within, image, state, index):
 
 @part
 def _mark_places(chases, chase_rules, state, index):
-    """Fill the masks of a row one place at a time; same result as `mark_row`.
+    """Fill the masks of a row as `mark_row` does, but one place at a time.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
@@ -181,7 +188,9 @@ def _mark_places(chases, chase_rules, state, index):
 
 @part
 def _fill_row(side, plane, slot, counts, state, arrays, index):
-    """Fill the slots of a row with a side to move, except the places of the mask TAKEN.
+    """Replace places in a palette by ranks in a row with a side to move, and count its positions.
+
+    Slots of the mask TAKEN get 0; `k_complete` fills them.
 
     plane : int, where in the planes the row begins; slot : int, its first slot
     counts : int64 (2, places), inout, number of positions of each place of a side's palette
@@ -209,7 +218,7 @@ def _fill_row(side, plane, slot, counts, state, arrays, index):
 
 @part
 def _mark_taken(lead, at, image, is_shared, state, index):
-    """Fill the mask TAKEN: places of other pieces, and slots that are not canonical.
+    """Fill the mask TAKEN: places on other pieces, and slots that are not canonical.
 
     lead : int; is_shared : bool, whether a position may have two slots
     """
@@ -225,7 +234,7 @@ def _mark_taken(lead, at, image, is_shared, state, index):
 
 @part
 def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
-    """Fill the slots of a place in which pieces share a square.
+    """Fill a slot in which pieces share a square, for both sides to move.
 
     overlaps, x, y : int, as returned by `open_row`
     """
@@ -247,7 +256,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
-    """Fill the slots of a range of leads.
+    """Fill all slots of a range of leads.
 
     plain : bool, whether to examine positions one by one
     counts : int64 (2, places), inout, number of positions of each place of a side's palette

@@ -54,7 +54,7 @@ from tbgen.verify.report import METHOD, Progress, VerifyReport, no_progress
 
 
 class FileTable(TableFile):
-    """Table file for `verify`; its digest is computed from the bytes that are proven."""
+    """Table file as a `Table` for `verify`; its digest is computed from the bytes proven."""
 
     def __init__(self, path: Path, *, name: TableName) -> None:
         """Open the file; only the header is checked."""
@@ -81,7 +81,7 @@ class FileTable(TableFile):
         return runs
 
     def check_rest(self) -> None:
-        """Read and check the blocks not read so far: a side that no capture leads to."""
+        """Read and check the blocks not read so far, such as a side to which no capture leads."""
         if not self._is_checked:
             self.check_blocks(self._digests)
             self._is_checked = True
@@ -222,7 +222,7 @@ def _code_of(file: TableFile, fen: str, side: Side) -> int | None:
 
 
 def _shorten(figure: object) -> str:
-    """Return a value as text for a message, shortened."""
+    """Return a value of the statistics as shortened text for a message."""
     text = str(figure)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -256,7 +256,7 @@ def certificate_of(proof: FileProof) -> Certificate:
 
 
 def _claims(proof: FileProof) -> bool:
-    """Return whether the table has a certificate of the same contents."""
+    """Return whether the table has a certificate, and its digest is that of the proven contents."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:
@@ -265,15 +265,17 @@ def _claims(proof: FileProof) -> bool:
 
 
 _PROCESS = 300 << 20
-"""Bytes of a process before it reads a table, compiled kernels included."""
+"""Memory of a process in bytes before it reads a table, compiled kernels included."""
 
 _SLOTS_PER_SECOND = 1e6
-"""Approximate speed of a proof; only ratios matter, for the order of jobs."""
+"""Approximate speed of a proof in slots per second, to estimate the time of jobs; only ratios
+matter.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvenTable:
-    """Table and the way it was settled: by a proof (`report`), or by its certificate.
+    """Table with its result: a proof (`report`), or a valid certificate instead of a new proof.
 
     `digest` is that of its contents, hex, computed from its bytes; `notes` are lines for the user.
     """
@@ -286,7 +288,7 @@ class ProvenTable:
 
 
 class RefutedError(TablebaseError):
-    """A table is refuted; `settled` has the report."""
+    """A table is refuted; `settled` is the `ProvenTable` with the report."""
 
     def __init__(self, settled: ProvenTable) -> None:
         self.settled = settled
@@ -295,7 +297,7 @@ class RefutedError(TablebaseError):
 
 @dataclass(frozen=True, slots=True)
 class TableProver:
-    """Picklable call that settles tables in a worker process.
+    """Picklable function that proves the table of a job, or checks its certificate.
 
     threads : of all processes together
     plain : whether to examine positions one by one
@@ -310,7 +312,7 @@ class TableProver:
     certificates: bool
 
     def __call__(self, start: Start) -> ProvenTable:
-        """Settle the table of a job.
+        """Prove the table of a job, or check it against its certificate.
 
         Raises `RefutedError`, and the errors of `verify_file`.
         """
@@ -334,7 +336,7 @@ class TableProver:
         return settled
 
     def _by_certificate(self, find: Find, name: TableName, threads: int) -> ProvenTable | None:
-        """Return the table settled by its certificate; None without a valid certificate."""
+        """Return a table whose certificate holds for its bytes and supporting tables, else None."""
         with open_table(find, name) as file:
             try:
                 certificate = read_certificate(file.path)
@@ -383,12 +385,12 @@ def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
 
 
 def _memory(own: int, supporting: int) -> int:
-    """Return the memory of a proof in bytes, from the bytes of the planes."""
+    """Return the memory of a proof in bytes; own, supporting : bytes of the planes."""
     return _PROCESS + 2 * own + supporting
 
 
 def _plane_bytes(find: Find, name: TableName) -> int:
-    """Return the bytes of both sides of a table; 0 if unreadable (its job reports the error)."""
+    """Return the bytes of both planes of a table; 0 if unreadable (its job reports the error)."""
     try:
         with TableFile(find(name) or name.filename, name=name) as file:
             return 2 * file.header.slots * file.code_space.width

@@ -3,10 +3,11 @@
 
     slot = first slot of the lead + one term for each group of attackers
 
-A row is all placements of the innermost attacker with everything else fixed. What stands where is
-on a board of ninety squares; a move of an attacker changes one term, which `extend` has for every
-square that the others of its group leave. A step of a king, advisor or elephant leads to another
-lead, or to its mirror image: so the sum of the mirror image is kept as well.
+The *term* of a group is the rank of its placement times the group's stride. A row is all placements
+of the innermost attacker with everything else fixed. The pieces are on a board of ninety squares. A
+move of an attacker changes one term. `Index.extend` has the new term for each target square; its
+line depends on the placement of the other pieces of the group. A step of a king, advisor or
+elephant leads to another lead, or to its mirror image: so the sum of the mirror image is kept, too.
 
 All of it is made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
 """
@@ -36,12 +37,15 @@ from tbgen.rules.board import LEAPS, MAX_MOVES, is_on_board
 from tbgen.rules.moves import piece_moves
 
 NOWHERE = -1
-"""No square, no term, no leg."""
+"""Number that stands for no square, no term or no leg; it also ends lists."""
 
 SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
-"""Words of a defender's step: squares, the elephant's eye square, the placement after the step."""
+"""Words of a defender's step: source and target square, the elephant's eye (NOWHERE for others),
+and the side's placement of defenders after the step.
+"""
 FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
-"""Words of a step from a lead: the first slot of the lead after it; whether it is a mirror image.
+"""Words of a step listed for a lead: the first slot of the lead after the step, and whether that
+lead has the mirror image of the position.
 """
 
 LEG, LANDING, LEAP_WORDS = range(3)
@@ -49,32 +53,36 @@ LEG, LANDING, LEAP_WORDS = range(3)
 _MOST_LEAPS = 8
 
 RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, TAKEN, MASKS = range(7)
-"""Masks of a row: places where a side's king is hit, where the kings face each other, and where a
-piece of a side that can be chased is attacked by one that can chase.
+"""Masks of a row, each with a flag for each place: the red or the black king is attacked, the kings
+face each other, a red or a black piece hangs, the slot is taken (`complete`).
 """
 
 LANES = 32
-"""Number of places processed together: loops of this length are vectorised."""
+"""Number of places processed together, by vectorised loops; rows are padded to multiples."""
 
 
 @by_pointer
 class Index(NamedTuple):
-    """Tables of a layout. Shapes: M attackers, G groups (the last is the innermost), L leads."""
+    """Tables of a layout. Shapes: M attackers, G groups (the last is the innermost), L leads.
+
+    A *placement* is an index over the placements of all groups, one group after the other.
+    Placements of defenders are numbered for each side.
+    """
 
     slots: int
     lead_slots: int
     row_slots: int
-    """Slots of a row: placements of the innermost attacker."""
+    """Number of slots of a row (`cells` in shapes): placements of the innermost attacker."""
     twin: int
-    """The group of attackers equal to the innermost one, or NOWHERE."""
+    """Index of the group of the same side and kind as the innermost attacker, or NOWHERE."""
     men: NDArray[np.int64]
-    """int64 (M,): piece codes."""
+    """int64 (M,): the piece code of each attacker."""
     group: NDArray[np.int64]
     """int64 (M,): the group of each attacker."""
     number: NDArray[np.int64]
     """int64 (M,): the number of each attacker within its group."""
     own: NDArray[np.int64]
-    """int64 (2, M): the attackers of each side, then NOWHERE."""
+    """int64 (2, M + 1): the attackers of each side, then NOWHERE."""
     first: NDArray[np.int64]
     """int64 (G,): the first placement of each group."""
     sizes: NDArray[np.int64]
@@ -84,11 +92,13 @@ class Index(NamedTuple):
     squares: NDArray[np.int64]
     """int64 (placements, most pieces): the squares of the pieces of a placement."""
     lines: NDArray[np.int64]
-    """int64 (placements, most pieces): the line of `extend` for moves of each piece."""
+    """int64 (placements, most pieces): the line of `extend` for a move of each piece of a
+    placement.
+    """
     mirrored: NDArray[np.int64]
-    """int64 (placements,): the term of the mirror image."""
+    """int64 (placements,): the term of the mirror image of each placement."""
     extend: NDArray[np.int64]
-    """int64 (lines, 90): the term with the piece on a square, or NOWHERE."""
+    """int64 (lines, 90): the term of a group after a piece moves to a square, or NOWHERE."""
     lead_ranks: NDArray[np.int64]
     """int64 (2, L): Red's and Black's defender placement of each lead."""
     self_mirrored: NDArray[np.bool_]
@@ -96,64 +106,67 @@ class Index(NamedTuple):
     red: NDArray[np.int64]
     """int64 (placements, defenders): the squares of Red's defenders, the king first."""
     black: NDArray[np.int64]
-    """int64 (placements, defenders): the same for Black."""
+    """int64 (placements, defenders): the squares of Black's defenders, the king first."""
     codes: NDArray[np.int64]
-    """int64 (2, most defenders): piece codes of the defenders, then EMPTY."""
+    """int64 (2, most defenders): piece codes of each side's defenders, then EMPTY."""
     step_start: NDArray[np.int64]
-    """int64 (2, most placements + 1): the first step of each placement."""
+    """int64 (2, most placements + 1): index in `steps` of the first step of each placement, by
+    side.
+    """
     steps: NDArray[np.int64]
-    """int64 (steps, STEP_WORDS)."""
+    """int64 (steps, STEP_WORDS): steps of defenders of all placements."""
     leaps: NDArray[np.int64]
-    """int64 (M, 90, 9, LEAP_WORDS): leaps of each knight, and steps of each pawn, from a square.
-    Leaps with a common leg are neighbours. NOWHERE ends the list.
+    """int64 (M, 90, 9, LEAP_WORDS): leaps of each knight, and steps of each pawn, from each square.
+    Leaps with a common leg are neighbours. NOWHERE ends each list.
     """
     chasers: NDArray[np.int64]
-    """int64 (pieces, pieces + 1): the pieces that can chase each piece, as indices of
-    `Layout.piece_codes`; then NOWHERE."""
+    """int64 (pieces, pieces + 1): for each piece, the opponent's pieces of the types that may
+    chase, then NOWHERE; empty for kings. Pieces are indices of `Layout.piece_codes`.
+    """
     places: NDArray[np.int64]
     """int64 (cells,): the square of each place in a row."""
     cells: NDArray[np.int64]
     """int64 (90,): the place of a square in a row, or NOWHERE."""
     mirror_cell: NDArray[np.int64]
-    """int64 (cells,): the place of the mirror image."""
+    """int64 (cells,): the place of the mirror image of each place."""
     descriptor: NDArray[np.int64]
     """int64 (words,): the layout, for the scalar functions of `tbgen.indexing.slots`."""
 
 
 @by_pointer
 class BoardState(NamedTuple):
-    """Position and buffers of one thread. Shapes as in `Index`."""
+    """Position and buffers of one thread. Shapes as in `Index`; `cells` is `Index.row_slots`."""
 
     board: NDArray[np.int8]
     """int8 (90,): piece codes."""
     squares: NDArray[np.int64]
     """int64 (M,): the square of each attacker."""
     line: NDArray[np.int64]
-    """int64 (M,): the line of `Index.extend` of each attacker."""
+    """int64 (M,): the line of `Index.extend` for moves of each attacker."""
     rest: NDArray[np.int64]
-    """int64 (M,): the slot without the term of the attacker's group and without the lead."""
+    """int64 (M,): for each attacker, the slot in its lead without the term of its group."""
     ranks: NDArray[np.int64]
     """int64 (G,): the placement of each group."""
     steps: NDArray[np.int64]
-    """int64 (2, steps, STEP_WORDS + 1): the defenders' steps from the lead."""
+    """int64 (2, steps, STEP_WORDS + 1): the steps of each side's defenders from the lead."""
     counts: NDArray[np.int64]
-    """int64 (2,): the number of steps of each side."""
+    """int64 (2,): the number of each side's entries of `steps`."""
     kings: NDArray[np.int64]
-    """int64 (2,): squares."""
+    """int64 (2,): squares of the kings."""
     lead: NDArray[np.int64]
     """int64 (1,): the lead whose steps are listed, or NOWHERE."""
     sources: NDArray[np.int64]
     """int64 (MAX_MOVES,): source squares, written by `list_moves`."""
     targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): target squares."""
+    """int64 (MAX_MOVES,): target squares, written by `list_moves`."""
     children: NDArray[np.int64]
-    """int64 (MAX_MOVES,): the slots after the moves."""
+    """int64 (MAX_MOVES,): the slots after the moves, written by `list_moves`."""
     all: NDArray[np.int64]
     """int64 (pieces,): squares in the order of `Layout.piece_codes`: defenders, then attackers."""
     on: NDArray[np.int64]
-    """int64 (90,): the index in `all` of the piece on an occupied square (`moves`)."""
+    """int64 (90,): the index in `all` of the piece on an occupied square (`moves.set_up`)."""
     other: NDArray[np.int64]
-    """int64 (pieces,): the squares of another position."""
+    """int64 (pieces,): buffer for the squares of another position."""
     masks: NDArray[np.uint8]
     """uint8 (MASKS, cells): the masks of a row."""
     buffer: NDArray[np.uint8]
@@ -165,7 +178,7 @@ class BoardState(NamedTuple):
 
     @classmethod
     def make(cls, index: Index, dtype: DTypeLike = np.uint8) -> BoardState:
-        """Return an empty state for planes of a dtype."""
+        """Return an empty state for planes of type `dtype`."""
         men, groups, cells = len(index.men), len(index.first), index.row_slots
         lanes = -(-cells // LANES) * LANES
         pieces = men + int((index.codes != EMPTY).sum())
@@ -182,7 +195,7 @@ class BoardState(NamedTuple):
 
 
 def make_index(layout: Layout) -> Index:
-    """Return the tables of a layout."""
+    """Return the `Index` of a layout."""
     groups = [*layout.groups]
     strides = [stride * layout.inner_size for stride in layout.strides]
     assert layout.inner is not None, "a table has an attacker"
@@ -227,7 +240,7 @@ def make_index(layout: Layout) -> Index:
 
 
 def _targets(code: int, square: int) -> list[int]:
-    """Return the targets of a piece that is alone on the board."""
+    """Return the target squares of a piece that is alone on the board."""
     board, targets = bytearray(SQUARES), [0] * SQUARES
     board[square] = code
     return targets[: piece_moves(board, square, targets, 0)]
@@ -324,7 +337,7 @@ def set_lead(lead, state, index):
 
 @part
 def first_slot(w, b, index):
-    """Return the first slot of the lead of two placements, and whether it is their mirror image.
+    """Return the first slot of the lead of two placements, and whether the lead is mirrored.
 
     w, b : int, the placements of Red's and Black's defenders
     """
@@ -341,9 +354,10 @@ def first_slot(w, b, index):
 def open_row(lead, row, state, index):
     """Put the pieces of a row on the board, except the innermost attacker.
 
-    Returns the slots of the row and of its mirror image relative to the lead; the number of
-    attackers on the square of another piece (2 for each if the two have one colour); and the last
-    two pieces that share a square.
+    Returns (at, image, overlaps, x, y):
+        at, image: the first slot of the row, and that of its mirror image, relative to the lead
+        overlaps: number of attackers on the square of another piece; 2 for each on its own side's
+        x, y: the last two pieces that share a square, as indices of `Layout.piece_codes`
 
     lead : int; row : int, the number of the row within its lead
     """

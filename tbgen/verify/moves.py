@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Positions: one on a board, its moves, where they lead; many as numbers, in lists and sets.
+"""Positions: one on a board, with its moves; many as numbers, in lists and sets.
 
-    set_up       the pieces of a slot on the board
-    list_moves   sources and targets by `tbgen.rules`, and the slots after them
-    best_move    the largest number in these slots
-    slot_after   of a quiet move, the slot that the index has for the position
-    Ranges       nodes for each task: lists that were made, or made when their turn comes
-    Lists        what a kernel finds
+    set_up       put the pieces of a slot on the board
+    list_moves   sources and targets by `tbgen.rules`, and the child slots: the slots after them
+    best_move    the largest number in the child slots
+    slot_after   the canonical slot after a quiet move
+    Ranges       lists of nodes for tasks; a list may be made when its task starts
+    Lists        lists that a kernel writes
     bits         sets of numbers, eight to a byte
 
-Planes are complete: a move is illegal where there is 0 in the slot after it, and gives check where
-there is 0 for the other side to move. A node is 2 * slot + side to move. What several threads write
-of a set lies in bytes of their own: they have leads, eight at a time.
+Planes are complete: a move is illegal if its child slot holds 0, and gives check if the child slot
+holds 0 for the other side to move. A node is 2 * slot + side to move. Threads that write one bit
+set write different bytes, because their ranges of leads end at multiples of eight slots.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ from tbgen.verify.index import (
 
 @part
 def set_up(slot, state, index):
-    """Put the position of a slot on the board; return slot and image relative to the lead."""
+    """Put the position of a slot on the board.
+
+    Returns the slot and the slot of its mirror image, both relative to the lead.
+    """
     lead, within = slot // index.lead_slots, slot % index.lead_slots
     row, cell = within // index.row_slots, within % index.row_slots
     last, square = index.men.size - 1, index.places[cell]
@@ -56,7 +59,7 @@ def set_up(slot, state, index):
 
 @part
 def list_moves(side, slot, within, image, state, index):
-    """List the pseudo-legal moves of a side, and return their number.
+    """List the pseudo-legal moves of a side in `state`, and return their number.
 
     A move is legal if its child slot does not hold 0.
     """
@@ -90,7 +93,8 @@ def list_moves(side, slot, within, image, state, index):
 def best_move(side, slot, within, image, numbers, state, index):
     """Return the largest number in a child slot of a side's moves, 0 without a legal move.
 
-    The innermost attacker must be on the board, and its square in `state.squares`.
+    The innermost attacker must be on the board, and its square in `state.squares`. `numbers` are
+    complete.
     """
     best, plane = np.int64(0), (1 - side) * index.slots
     for n in range(list_moves(side, slot, within, image, state, index)):
@@ -113,43 +117,45 @@ def slot_after(n, state, index):
 
 @part
 def load_key(side, slot, index, arrays):
-    """Return the key of a slot of this table."""
+    """Return the key of a slot of this table, with a side to move."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 
 Ranges = Sequence[Callable[[], Numbers]]
-"""Non-empty sequence of functions that return ascending nodes; ranges do not overlap and ascend."""
+"""Non-empty sequence of functions, each of which returns the nodes of one task. Nodes ascend within
+a range and from range to range.
+"""
 
 _NODES = 1 << 14
-"""Nodes of a range."""
+"""Number of nodes of a range."""
 
 
 def cut(nodes: ManyNumbers) -> Ranges:
-    """Return the ranges of a list."""
+    """Divide an ascending list of nodes into ranges."""
     starts = range(0, max(1, len(nodes)), _NODES)
     return [partial(_part, nodes, start) for start in starts]
 
 
 def _part(nodes: ManyNumbers, start: int) -> Numbers:
-    """Return one range of a list."""
+    """Return the nodes of the range that begins at index `start`."""
     return nodes[start : start + _NODES].astype(np.int64)
 
 
 def narrowed(nodes: ManyNumbers, slots: int) -> ManyNumbers:
-    """Return a copy of nodes of a table with so many slots, as uint32 where that is enough."""
+    """Return a copy of nodes of a table with `slots` slots, as uint32 if that is enough."""
     return nodes.astype(np.uint32) if 2 * slots <= 1 << 32 else nodes.astype(np.int64)
 
 
 _FIRST_ROOM = 1 << 15
-"""Capacity of a list; if it is too small, the list is made again with more."""
+"""First capacity of a list; if it is too small, the kernel runs again with a larger list."""
 
 
 @by_pointer
 class Lists(NamedTuple):
-    """Lists written by a kernel; the last row of each receives entries beyond its capacity."""
+    """Lists written by a kernel; the last row of a list takes entries beyond its capacity."""
 
     rows: NDArray[np.int64]
-    """int64 (lists, room + 1, columns)."""
+    """int64 (lists, room + 1, columns): the entries; `room` is the capacity."""
     counts: NDArray[np.int64]
     """int64 (lists,): the number of entries of each list, including those beyond its capacity."""
 
@@ -164,7 +170,7 @@ class Lists(NamedTuple):
 
 
 def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> list[Numbers]:
-    """Return the entries that a kernel writes to each list, int64 (n, columns)."""
+    """Run a kernel that writes lists, and return the entries of each list, int64 (n, columns)."""
     room = _FIRST_ROOM
     while True:
         found = Lists.make(lists, room, columns)
@@ -176,7 +182,7 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 
 @part
 def new_row(lists, which):
-    """Return the row for one more entry of a list."""
+    """Return the index of the row for one more entry of a list, and count the entry."""
     row = lists.counts[which]
     lists.counts[which] += 1
     return min(row, lists.rows.shape[1] - 1)

@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Passes over a table: complete the planes, then compare every position with its moves (point 2).
+"""Passes over a table: complete the planes, then compare every position with its moves.
 
     places  --complete-->  ranks  --judge-->  findings, lists
 
-The stored value must equal the value of the best move. Only a direct win may be better; it is
-listed as a *claim*, to be proven by a pattern. Also listed are draws that may belong to a pattern:
-those where every move that keeps the draw is a check, or where every such move gives no check and
-leaves a piece under attack that can be chased. A side with any other drawing move commits no
-offence.
+The stored value must equal the value of the best move (docs/proof.md, point 2). Only a direct win
+may be better; it is listed as a *claim*, to be proven by a pattern. Also listed are draws that may
+belong to a pattern: those where every move that keeps the draw is a check (*held by checks alone*),
+or where every such move gives no check and leaves a piece under attack that can be chased. A side
+with any other drawing move commits no offence.
 
 The best move is computed for whole rows (`acceleration`); with `plain` for single positions. A task
 is a range of leads that does not depend on the number of threads, so the findings do not either.
@@ -58,21 +58,23 @@ _TASK_SLOTS = 1 << 21
 
 HELD_DRAWS, CHASERS, CLAIMS, LISTS = range(4)
 """Lists of `k_judge`: draws held by checks alone (all slots of each position); draws and wins in
-which every move that keeps the value may be a chase; direct wins.
+which every move that keeps the value may be a chase; claims.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
-"""Counters of `k_judge`: findings; node, stored key and best key of the first one."""
+"""Counters of `k_judge`: number of findings; node, stored key and best key of the first finding."""
 
 Result = TypeVar("Result")
 
 
 @part
 def _classify(side, slot, rank, best, lists, figures, index, arrays):
-    """Classify a position whose value does not simply follow from its best move.
+    """Add a position to the claims, the chasers or the findings, if it belongs there.
+
+    Called for positions whose value does not simply follow from the best move.
 
     rank, best : int, the stored rank, and the rank that the best move leads to
-    lists : Lists; figures : int64 (FIGURES,), inout
+    lists : Lists; figures : int64 (FIGURES,), inout, the counters
     """
     stored = arrays.values.keys[side, rank]
     worth = key_after_move(arrays.values.keys[1 - side, best]) if best else -MATE
@@ -101,7 +103,7 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     """Compare the slots of a range of leads with the best of their moves.
 
     plain : bool, whether to examine positions one by one
-    figures : int64 (FIGURES,), inout
+    figures : int64 (FIGURES,), inout, the counters
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
     board, last = state.board, index.men.size - 1
@@ -144,7 +146,7 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
 
 
 class Found(NamedTuple):
-    """Findings of the passes. Nodes ascend unless noted."""
+    """Results of `Passes.prove`. Nodes ascend unless noted."""
 
     findings: int
     first: tuple[int, int, int] | None
@@ -156,20 +158,22 @@ class Found(NamedTuple):
     chasers: ManyNumbers
     """Draws and wins in which every move that keeps the value may be a chase."""
     check_claims: Numbers
-    """Direct wins of sides in check."""
+    """Claims of sides in check."""
     chase_claims: tuple[Numbers, Numbers]
-    """Direct wins of sides not in check, and their keys."""
+    """Claims of sides not in check, and their keys."""
 
 
 class Candidates(NamedTuple):
-    """Candidates for patterns."""
+    """Positions in which `checks` and `chase_patterns` search for patterns."""
 
     offenders: Ranges
-    """Possible offenders of a check pattern that is not claimed, or claimed too late."""
+    """Possible offenders of a check pattern that the table does not claim, or claims at a later
+    order.
+    """
     checked: Numbers
-    """Claims by check that need the scalar check."""
+    """Claims and other positions in check that `checks` must examine."""
     chasers: Ranges
-    """Possible chasers."""
+    """Nodes that may be chasers."""
 
 
 class Passes:
@@ -185,7 +189,7 @@ class Passes:
         self._phase = ""
 
     def prove(self) -> Found:
-        """Complete the planes, and compare every position with its moves."""
+        """Complete the planes, compare every position with its moves, and return the results."""
         arrays, index = self.arrays, self.index
 
         def complete(lead_0: int, lead_1: int) -> NDArray[np.int64]:
@@ -222,7 +226,7 @@ class Passes:
         return Candidates(ranges, found.check_claims, ranges)
 
     def _list_open(self, lead_0: int, lead_1: int) -> Numbers:
-        """Return the draws and rule-decided positions of a range of leads."""
+        """Return the open positions (draws and rule-decided) of a range of leads, as nodes."""
         first, end = lead_0 * self.index.lead_slots, lead_1 * self.index.lead_slots
         nodes = []
         for side in Side:
@@ -238,11 +242,11 @@ class Passes:
         return self.arrays.ranks[side * slots : (side + 1) * slots]
 
     def make_state(self) -> BoardState:
-        """Return the buffers of a task."""
+        """Return new buffers for a task."""
         return BoardState.make(self.index, self.arrays.ranks.dtype)
 
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
-        """Return the results of a function for each range of leads."""
+        """Call `work(first, end)` for each range of leads, in threads, and return the results."""
         if phase != self._phase:
             # Compile on an empty range, then return the compiler's memory to the system.
             self._phase = phase
@@ -258,7 +262,7 @@ class Passes:
         return results
 
     def _lead_ranges(self) -> list[tuple[int, int]]:
-        """Return the leads of each task; each task ends at a byte boundary of the bit sets."""
+        """Return the range of leads of each task; it ends at a byte boundary of the bit sets."""
         leads, size = self._layout.leads, self.index.lead_slots
         least = 8 // math.gcd(8, size)
         step = max(1, _TASK_SLOTS // size // least) * least

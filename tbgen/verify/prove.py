@@ -87,13 +87,17 @@ class _Searched(NamedTuple):
     """Result of the pattern search."""
 
     is_complete: bool = False
-    """Whether the candidates are sufficient if the table has no other error."""
+    """Whether the candidates were sufficient for a table without other errors; if not, all draws
+    and rule-decided positions are searched.
+    """
     wrong: Sequence[Wrong] = ()
     orders: int = 0
     """Number of orders examined."""
     offenders: int = 0
     chasers: int = 0
-    """`offenders` and `chasers`: numbers of nodes examined as such."""
+    """Numbers of nodes examined as possible offenders of checks (`offenders`) and as chasers
+    (`chasers`).
+    """
 
 
 def _search(
@@ -189,7 +193,7 @@ def _value(key: int) -> Value | None:
 
 
 def _stored_key(table: Table, node: int) -> int:
-    """Return the key that a table stores for a node."""
+    """Return the key of the value that a table stores for a node."""
     slot, side = divmod(node, 2)
     for number in range(table.tiles(side)):
         for first, codes in table.tile(side, number, lambda codes: codes):

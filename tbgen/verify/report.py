@@ -50,7 +50,8 @@ def fen_of(layout: Layout, node: int) -> str:
 class Wrong:
     """Position whose stored value the pattern of an order refutes.
 
-    `is_pattern`: the pattern makes it a direct win, and the table does not; or the reverse.
+    `is_pattern` True: the pattern makes it a direct win of `order`, and the table stores another
+    value. False: the table stores a direct win of `order`, and the pattern lacks the position.
     """
 
     node: int
@@ -64,8 +65,8 @@ class Wrong:
 class Finding:
     """Position whose stored value the rules refute.
 
-    `expected` is the value by the rules, None where only the stored one is excluded; `reason` is
-    one line of text.
+    `expected` is the value by the rules. It is None if only the stored value is known to be wrong.
+    `reason` is one line of text.
     """
 
     fen: str

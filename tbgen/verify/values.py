@@ -67,20 +67,20 @@ from tbgen.indexing.scalar import scalar
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 ORDER = 1 << 24
-"""More plies than any distance that codes can show (four bytes: 2 * LONG_SPAN)."""
+"""Difference of keys between orders, above the plies of every code (four bytes: 2 * LONG_SPAN)."""
 
 MATE = 1 << 56
-"""Above every order: a mated side has -MATE."""
+"""Key of a win in 0 plies, above every other key; a mated side has -MATE."""
 
 DECIDED_BY_RULES = MATE - ORDER
-"""Wins of order 1 and above have keys up to this."""
+"""Largest key of wins of order 1 and above."""
 
 
 @scalar
 def key_of_code(code: int, top: int, draw: int, span: int) -> int:
     """Return the key of a stored code.
 
-    Code 0 (no position) gives a number below every loss, which no position can have.
+    Code 0 (no position) gets `NO_KEY`, below every loss.
     """
     if code == draw:
         return 0
@@ -128,12 +128,12 @@ def order_of_key(key: int) -> int:
 
 @scalar
 def is_open(key: int) -> bool:
-    """Return whether a value is a draw or rule-decided: positions that may belong to patterns."""
+    """Return whether a key is a draw or rule-decided: such positions may belong to patterns."""
     return -DECIDED_BY_RULES <= key <= DECIDED_BY_RULES
 
 
 NEVER = MATE // ORDER
-"""Order of values that no order decides: draws."""
+"""Order of draws in comparisons: above all orders."""
 
 
 def value_of_key(key: int) -> Value:
@@ -150,13 +150,15 @@ def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 CHECKED, CHASED, FREE, KINDS = range(4)
-"""Kinds of draws; all other values are FREE."""
+"""Kinds of draws, as in the module's docstring; all other values have the kind FREE."""
 
 WON = 2
-"""Entry of `Values.asks`."""
+"""Entry of `Values.asks` for rule-decided wins."""
 
 NO_RANK, NO_VALUE = -1, -2
-"""Entries of `Values`: a value that always needs the scalar check; no move gives this value."""
+"""Entries of `Values.stored`. NO_RANK: a value that always needs the scalar check. NO_VALUE: an
+unused rank.
+"""
 
 NO_KEY = key_of_code(0, 255, 128, 127)
 """Key of code 0, below every loss."""
@@ -164,33 +166,33 @@ NO_KEY = key_of_code(0, 255, 128, 127)
 
 @by_pointer
 class Values(NamedTuple):
-    """Lookup tables of ranks, for kernels.
+    """Lookup tables of ranks, for kernels; the first axis is the side to move.
 
-    Shapes: R ranks of either side to move; rank 0 is no position.
+    Shapes: R ranks, the larger number of both sides; rank 0 is no position.
     """
 
     keys: NDArray[np.int64]
     """int64 (2, R): the key for the side to move; `NO_KEY` for rank 0."""
     kinds: NDArray[np.int64]
-    """int64 (2, R): the kind of each rank."""
+    """int64 (2, R): the kind of each rank, CHECKED, CHASED or FREE."""
     stored: NDArray[np.int32]
-    """int32 (2, R): the number of the rank's key, the same for both sides; NO_RANK for direct wins,
-    which always need the scalar check.
+    """int32 (2, R): a number for the key of each rank, the same for both sides. NO_RANK for direct
+    wins, which always need the scalar check.
     """
     expected: NDArray[np.int32]
     """int32 (2, R): the number, as in `stored`, of the value of a position whose best move leads to
-    the rank; another number where the scalar check is needed.
+    the rank; a number that `stored` lacks if the scalar check is needed.
     """
     own: NDArray[Any]
-    """ranks (2, KINDS, places): the rank of each place in the palette of this table's side."""
+    """(2, KINDS, places), dtype of ranks: the rank of each place of the side's palette, by kind."""
     asks: NDArray[np.int64]
-    """int64 (2, places): nonzero for draws and, WON, for rule-decided wins."""
+    """int64 (2, places): by place, WON for rule-decided wins, 1 for draws, else 0."""
     settled: NDArray[np.bool_]
-    """bool (2, R): of marks (`Marks`), direct losses all of whose claims are confirmed; False for
-    ranks.
+    """bool (2, R): by mark (`Marks`), whether it is a direct loss all of whose claims are
+    confirmed; all False as long as the planes hold ranks.
     """
     drawn: NDArray[np.int64]
-    """int64 (2,): the rank after a capture into a drawn material."""
+    """int64 (2,): the rank after a capture into a material without a table, where all is drawn."""
 
     def translate(self, side: int, keys: NDArray[np.int64], kind: int = FREE) -> NDArray[np.int64]:
         """Return the ranks of keys of a side to move, int64 (n,), for positions of one kind."""
@@ -210,7 +212,7 @@ def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int6
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return keys k', int64 (n,), such that a move to k' is worth what a conversion into k is."""
+    """Return keys, int64 (n,): moves to them are worth the same as conversions into `keys`."""
     values = [-key_after_conversion(key) for key in keys.tolist()]
     return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
 
@@ -221,10 +223,10 @@ def make_values(
     *,
     seek: bool,
 ) -> Values:
-    """Return the ranks of all values that occur.
+    """Return the lookup tables of ranks of all values that occur.
 
     own : int64 (places,) each, the keys of this table's palettes, by side to move
-    others : the keys of supporting tables, by side to move
+    others : the keys of supporting tables, by side to move in this table
     seek : whether the rules judge perpetual checks
 
     Raises `LimitExceededError` if 16 bits are too few.
@@ -277,35 +279,40 @@ def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]
 CLAIM_EARLY, CLAIM, CAPTURE, CHECK, HUNG, OPEN, WIN_ROLES = range(7)
 LEFT, HELD_CHECKED, HELD, SET_CHECKED, SET, EARLY_CHECKED, EARLY, LOSS_ROLES = range(7, 15)
 DRAW_CHECK, DRAW_CUT, DRAW_FREE, DRAW_HELD_CHECKED, DRAW_HELD, ROLES = range(15, 21)
-"""Roles of marks: of wins, losses and draws; CHECKED where O is in check."""
+"""Roles of marks, defined in the module's docstring: of wins, losses and draws. CHECKED at the end
+of a name: O is in check.
+"""
 
 _LOSSES = range(LEFT, LOSS_ROLES)
 _DRAWS = range(DRAW_CHECK, ROLES)
 
 SHARED, IN_CHECK, ATTACKED, CALM, STATES = range(5)
-"""States of a slot: two pieces share a square; the side to move is in check; it has a piece under
-attack that can be chased; none of these.
+"""States of a slot: two pieces share a square; the side to move is in check; a piece of the side to
+move hangs; none of these.
 """
 
 
 @by_pointer
 class Marks(NamedTuple):
-    """Lookup tables of marks, for kernels. Shapes: M marks of either side to move; 0 is none."""
+    """Lookup tables of marks, for kernels; the first axis is the side to move.
+
+    Shapes: M marks, the larger number of both sides; mark 0 is no position.
+    """
 
     of_ranks: NDArray[np.int64]
-    """int64 (2, STATES, ranks): the mark of a rank in each state."""
+    """int64 (2, STATES, ranks): the mark that replaces each rank, by the state of the slot."""
     role: NDArray[np.int64]
     """int64 (2, M): the role of a mark; -1 for values of order 0."""
     number: NDArray[np.int64]
-    """int64 (2, 2, M, ROLES): the mark of the same order with another role, by the side of the
-    given mark and of the returned mark.
+    """int64 (2, 2, M, ROLES): the mark of the same order with another role. Axes: side of the given
+    mark, side of the returned mark, given mark, wanted role.
     """
     keys: NDArray[np.int64]
     """int64 (2, M): the key of a mark."""
 
 
 def make_marks(keys: NDArray[np.int64]) -> Marks:
-    """Return the marks of the keys of ranks (2, ranks)."""
+    """Return the lookup tables of marks, from the keys of ranks, int64 (2, ranks)."""
     orders = orders_of_keys(keys)
     orders[:, 0] = -1
     by_rules = (orders > 0) & (orders < NEVER)
@@ -357,7 +364,7 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 
 
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
-    """Return the role of a value in each state."""
+    """Return the role of a value in each state, for a mark of order 1 and above or a draw."""
     if key == 0:
         return DRAW_FREE, DRAW_CHECK, DRAW_FREE, DRAW_FREE
     if key < 0:

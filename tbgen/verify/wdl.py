@@ -44,16 +44,16 @@ from tbgen.verify.report import Progress, fen_of, no_progress
 from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
-"""Code space of outcomes as codes; only the signs of its values matter."""
+"""Code space in which outcomes are encoded; only the signs of its values matter."""
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
-"""uint8 (4,): the code of each outcome."""
+"""uint8 (4,): the code in `_SPACE` of each outcome code, 0 for 0."""
 
 _PIECE = 1 << 20
-"""Number of slots compared at a time."""
+"""Number of slots that are compared at a time."""
 
 
 class _OutcomeTable:
-    """Outcomes of a win-draw-loss file or a table as a `Table` for `gather`."""
+    """Interface `Table` of the proof over the outcomes of a win-draw-loss file or a table."""
 
     metric = Metric.DTC
     code_space = _SPACE
@@ -90,10 +90,10 @@ class _OutcomeTable:
 class WdlReport:
     """Result of the proof of a win-draw-loss file.
 
-    `inconsistent` counts positions whose outcome is not the best of their moves, `differing` those
-    whose outcome differs from the table's; `compared` tells whether the table was present. `first`
-    is the FEN of the first of either. `problems` are disagreements between the file and its
-    statistics.
+    `inconsistent` counts positions whose outcome is not the best of their moves. `differing` counts
+    positions whose outcome differs from that of the source table; `compared` is False if the table
+    is missing. `first` is the FEN of the first position of either kind. `problems` are
+    disagreements between the file and its statistics.
     """
 
     material: str
@@ -109,7 +109,7 @@ class WdlReport:
 
     @property
     def ok(self) -> bool:
-        """Return whether nothing was found."""
+        """Return whether no position is wrong and there are no problems."""
         return not (self.inconsistent or self.differing or self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> Tabl
 
 
 def _by_outcome(values: Values) -> Values:
-    """Return the lookup tables of ranks for the comparison of outcomes alone."""
+    """Return lookup tables of ranks with which positions are compared by outcome alone."""
     keys = keys_of_codes(_CODES[1:].astype(np.int64), _SPACE).tolist()
     numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
     loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
@@ -215,6 +215,6 @@ def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) ->
 
 
 def _counts(histogram: dict[int, int]) -> SideCounts:
-    """Return the wins, draws and losses of a side; histogram : by the codes of `_CODES`."""
+    """Return the wins, draws and losses of a side; histogram : positions by code of `_SPACE`."""
     wins, draws, losses = (histogram.get(int(_CODES[code]), 0) for code in (WIN, DRAW, LOSS))
     return SideCounts(wins + draws + losses, wins, draws, losses)
