@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def loaded() -> Searcher:
-    """The shared search; use `searcher`, which clears its hash table."""
+    """A searcher with loaded kernels, shared by all tests.
+
+    Tests use the fixture `searcher`, which clears the hash table.
+    """
     from tbgen.engine.search.searcher import Searcher
 
     searcher = Searcher(hash_mebibytes=4)

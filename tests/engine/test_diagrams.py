@@ -1,7 +1,8 @@
-"""Diagrams of the WXF manual with a best way: the search finds it, and wins the game by it.
+"""Diagrams of the WXF manual with one best line: the search finds it, and wins the game.
 
-The rules of repetition decide each: the loser offends if it continues, and loses by force or by
-another offence otherwise. Under `Rules.NONE` nothing is decided within the same nodes.
+The rules of repetition decide each diagram. The loser offends if it continues the loop, and loses
+by force or by another offence otherwise. Under `Rules.NONE` nothing is decided within the same
+number of nodes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ BEST_WAYS = {
     "D35": Side.BLACK,
     "D93": Side.BLACK,
 }
-"""Winner of each diagram by the rules; D34 is figure 4 of Tan & Watkinson Medina."""
+"""Winner of each of these diagrams; D34 is figure 4 of Tan & Watkinson Medina."""
 NODES = 100_000
 MOST_PLIES = 60
 
@@ -37,7 +38,7 @@ def start_of(diagram: str) -> Position:
 
 
 def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rules) -> Line:
-    """Return the best line, once it is decided or the nodes are used up."""
+    """Search until a line is decided or the nodes are used up; return the best line."""
     game = [start]
     for move in moves:
         game.append(game[-1].after(*move))
@@ -61,7 +62,7 @@ def test_the_result_is_announced_only_under_the_rules(searcher: Searcher, diagra
 
 @pytest.mark.parametrize("diagram", BEST_WAYS)
 def test_the_game_is_won(searcher: Searcher, diagram: str) -> None:
-    """The search also plays the defence."""
+    """The search plays both sides."""
     start, moves = start_of(diagram), []
     position = start
     searcher.clear()

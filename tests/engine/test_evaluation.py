@@ -67,13 +67,13 @@ def test_mirror_images_have_equal_values() -> None:
 
 
 def test_exchanged_colours_have_equal_values() -> None:
-    """Rounding does not depend on the colour: the views change places."""
+    """Exchanging colours exchanges the inputs of the two views; rounding must not differ."""
     for position in random_positions(2, 8):
         assert value(colours_changed(position)) == value(position)
 
 
 def unpacked_shapes() -> NDArray[np.int64]:
-    """Return the first layer, by inputs."""
+    """Return the weights of the network's first layer, int64 (inputs, shapes)."""
     text = weights.SHAPES
     count = len(weights.BIASES)
     return np.frombuffer(base64.b85decode(text), np.int8).astype(np.int64).reshape(-1, count)
@@ -106,7 +106,7 @@ def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
 
 
 def test_values_agree_with_plain_arithmetic() -> None:
-    """Positions without known material outcomes and with attackers."""
+    """Tests positions with attackers whose material has no known outcome."""
     shapes, looked_at = unpacked_shapes(), 0
     for position in random_positions(5, 8):
         men = [code for code in position.board if code != EMPTY]
@@ -120,7 +120,7 @@ def test_values_agree_with_plain_arithmetic() -> None:
 
 
 def test_incremental_sums_agree_with_new_ones() -> None:
-    """After a game the sums equal those of its last position set up anew, captures included."""
+    """The first layer's sums, updated move by move, equal sums computed anew; captures included."""
     rng = random.Random(7)
     for _ in range(6):
         position = Position.from_fen(START_FEN)
@@ -142,7 +142,7 @@ def test_incremental_sums_agree_with_new_ones() -> None:
 
 
 def test_sums_and_outputs_do_not_overflow() -> None:
-    """Sums stay within 16 bits for any board, outputs within 32."""
+    """For any board, sums need at most 16 bits and outputs at most 32."""
     totals = 2 * np.abs(np.array(weights.OUTPUTS)).sum(axis=(1, 2))
     assert totals.max() * 181**2 < 1 << 31
     assert 32 * np.abs(unpacked_shapes()).max() + np.abs(weights.BIASES).max() < 1 << 15

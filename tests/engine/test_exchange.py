@@ -16,7 +16,10 @@ from tests.kits.tracing import is_sound_on_board
 
 
 def net(board: bytearray, source: int, target: int) -> int:
-    """Return the taker's balance if both sides continue, cheapest first, while it pays."""
+    """Return the material balance of a capture, for the taker.
+
+    Both sides recapture on the square, cheapest piece first, while it pays.
+    """
     gained = int(EXCHANGE_VALUES[board[target]])
     taken = bytearray(board)
     taken[target], taken[source] = taken[source], EMPTY

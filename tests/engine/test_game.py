@@ -1,4 +1,4 @@
-"""Games of a protocol: a longer game is parsed from the end of the previous one."""
+"""The game of a protocol: only the new moves of a longer game are parsed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ START = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def moves_from(fen: str, count: int) -> list[str]:
-    """Return random legal moves, one after the other."""
+    """Return `count` random legal moves played from a position."""
     rng, position, words = random.Random(4), Position.from_fen(fen), []
     for _ in range(count):
         move = rng.choice(legal_moves(position))
@@ -27,7 +27,7 @@ def moves_from(fen: str, count: int) -> list[str]:
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The moves that were parsed."""
+    """List that grows with every move that the engine parses."""
     found: list[str] = []
 
     def counting(position: Position, word: str, notation: str) -> object:

@@ -16,7 +16,7 @@ from tests.kits.strategies import ENDGAMES, random_position
 MIDDLE = "r1ba1a3/4kn3/2n1b4/pNp1p1p1p/4c4/6P2/P1P2R2P/1CcC5/9/2BAKAB2 w"
 
 CROWDED = ("KRNNCCPPPKRNNCCPPP",)
-"""Lines open and close, and knights' legs become blocked and free."""
+"""Materials of many pieces, in which lines and knights' legs are often blocked and freed."""
 
 
 @pytest.mark.parametrize(("depth", "count"), [(1, 44), (2, 1920), (3, 79666)])

@@ -1,4 +1,4 @@
-"""The engine's tables: the options that name them, and missing or unusable ones."""
+"""Tables of the engine: options that name them, and tables that are missing or unusable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EMPTY = ("", "<empty>", "null")
 
 @pytest.fixture
 def library(tables_dir: Path, tmp_path: Path) -> Library:
-    """Tables under the rules check, which a test may remove."""
+    """Directory of tables under check rules, from which a test may remove files."""
     for file in tables_dir.glob("*.check.*"):
         shutil.copy(file, tmp_path)
     library = Library()

@@ -32,7 +32,7 @@ from tbgen.rules import is_legal, legal_moves
 
 START = Position.from_fen(START_FEN)
 CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")
-"""Red's rook can chase the cannon perpetually, and loses by that."""
+"""A loop in which Red's rook chases the cannon perpetually, and loses by that."""
 CHASING, FLEEING = ("c4b4", "b4c4"), ("b6c6", "c6b6")
 NOTHING = Limit()
 SHALLOW = Limit(depth=1)
@@ -40,7 +40,7 @@ WXF = Judges(Rules.WXF, 3)
 
 
 class Scripted(Player):
-    """Player that repeats some moves, or those that a function chooses; None gives up."""
+    """Player that repeats given moves, or calls a function for each; None gives up."""
 
     def __init__(self, *moves: str | None) -> None:
         self.name = "scripted"
@@ -99,7 +99,7 @@ def test_an_illegal_or_missing_move_loses(move: str | None) -> None:
 
 
 def test_tables_end_a_game_after_a_capture(tables_dir: Path) -> None:
-    """After the capture that leads there, and not before."""
+    """The game ends when a capture reaches the tables, and not before."""
     start = Position.from_fen("4k4/9/9/9/9/4n3n/9/9/9/3KR4 w")
     after = start.after(*Move.from_iccs("e0e4"))
     with open_tablebase(tables_dir, rules="check") as tables:
@@ -272,7 +272,7 @@ GAMES = "/usr/games"
 
 @pytest.mark.parametrize("name", ["hoixiangqi", "maxqi", "fairy-stockfish"])
 def test_engines_of_every_protocol_play_on(name: str) -> None:
-    """Some plies of a game against itself, in one process."""
+    """Each engine plays some plies against itself, in one process."""
     program = shutil.which(name) or shutil.which(name, path=GAMES)
     if program is None:
         pytest.skip(f"{name} is not installed")

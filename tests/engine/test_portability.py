@@ -50,7 +50,10 @@ print(out.getvalue())
 
 
 def run(program: str, tables: Path) -> str:
-    """Return the output of a Python program without POSIX."""
+    """Run a Python program in a process, and return its output.
+
+    The program hides the POSIX-only modules before it imports tbgen.
+    """
     done = subprocess.run(
         [sys.executable, "-c", program, str(tables)],
         cwd=ROOT, capture_output=True, text=True, check=False,

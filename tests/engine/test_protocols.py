@@ -28,7 +28,7 @@ ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def best_of(tables: Path) -> str:
-    """Return the tables' move in `ROOK_ALONE`."""
+    """Return the best move of the tables in the position `ROOK_ALONE`."""
     with open_tablebase(tables, rules="check") as opened:
         best = opened.best_move(Position.from_fen(ROOK_ALONE))
     assert best is not None
@@ -36,7 +36,7 @@ def best_of(tables: Path) -> str:
 
 
 class Gui:
-    """The GUI's side of the conversation."""
+    """The GUI's side of a conversation with the engine's process."""
 
     def __init__(self, tables: Path | None = None, ending: str = "\n") -> None:
         self._ending = ending
@@ -81,7 +81,7 @@ def _environment() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def uci(loaded) -> Iterator[Gui]:
-    """A UCI conversation that several tests share, with compiled kernels."""
+    """A UCI conversation shared by several tests; the kernels are compiled before."""
     gui = Gui(ending="\r\n")
     gui.say("uci")
     heard = gui.hear("uciok")
@@ -215,7 +215,7 @@ def test_uci_variant_means_ranks_from_one(uci):
 
 
 def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
-    """Like xboard's adapter, which sets every option that it knows."""
+    """The GUI behaves like xboard's adapter, which sets every option that it knows."""
     gui = Gui()
     gui.say("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
     gui.hear("readyok")
@@ -255,7 +255,7 @@ def test_ucci_with_tables(tables_dir):
 
 
 def test_tables_are_found_without_options(tables_dir):
-    """By $TBGEN_TABLES; the answer needs no kernels."""
+    """$TBGEN_TABLES names the tables; an answer from them needs no kernels."""
     gui = Gui(tables=tables_dir)
     gui.say("uci", "setoption name Rules value check", f"position fen {ROOK_ALONE}")
     gui.say("setoption name MultiPV value 2", "go movetime 100000")
@@ -295,7 +295,7 @@ def test_cchess_plays_a_game_with_the_engine(tmp_path, loaded, protocol):
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict", "gbk", "latin-1"])
 def test_lines_may_be_any_bytes(encoding: str) -> None:
-    """They are answered, and so is the next line."""
+    """Lines of invalid text get an answer, and so does the next line."""
     lines = [b"uci", b"\xff\xfe \xe8", b"setoption name EGTBPaths value caf\xe9",
              b"position fen \xe8\xbd\xa6 \xff", b"isready", b"quit"]  # fmt: skip
     result = subprocess.run(

@@ -1,4 +1,4 @@
-"""Proof search: positions proven won are won in the tables, and proven wins are played."""
+"""Proof search: positions proven as wins are wins in the tables, and are won by playing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def krkn(tables_dir: Path) -> GameTablebase:
 def graph_of(
     position: Position, nodes: int, tables: NumbaTables | None = None, moves: tuple[Move, ...] = ()
 ) -> tuple[proof_graph.Graph, Move | None]:
-    """Return the proof graph of a position, or of the end of a game, and the proven move."""
+    """Search a position, or the end of a game; return the proof graph and the proven move."""
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     played = np.array([move.source << 7 | move.target for move in moves], np.int32)
@@ -52,7 +52,7 @@ def graph_of(
 
 
 def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
-    """Return the positions of a graph, by its moves from the root."""
+    """Return the positions of a proof graph by node number, reached by moves from the root."""
     found, todo = {0: root}, [0]
     while todo:
         number = todo.pop()
@@ -86,7 +86,7 @@ def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
 def test_no_win_by_the_rules_is_missed(krkn: GameTablebase, names: tuple[str, ...]) -> None:
-    """Five of these wins by the rules were missed while outdated proof numbers were kept."""
+    """Regression: five of these wins were missed while outdated proof numbers were kept."""
     tables = NumbaTables(krkn, names)
     for position in short_wins(krkn, True, 14):
         for _ in range(2 if names else 1):
@@ -124,7 +124,10 @@ LOOP = {0: [1], 1: [2, 4], 2: [3], 3: [0], 4: [3]}
 
 
 def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_graph.Graph:
-    """Return a graph with the opponent to move in odd nodes; even nodes may be in check."""
+    """Return a proof graph from lists of children; the opponent moves in odd nodes.
+
+    checked : even nodes that are in check
+    """
     graph = proof_graph.new_graph(len(children))
     for number in children:
         node = graph.nodes[proof_graph.add(graph, number + 1, number in checked, number % 2)]
@@ -139,7 +142,10 @@ def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_gr
 
 
 def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> list[tuple[int, int]]:
-    """Return proof and disproof numbers of the nodes of a line, from its end to its start."""
+    """Estimate the nodes of a line from its end to its start.
+
+    Returns proof and disproof numbers in the line's order.
+    """
     for place, number in enumerate(way, 1):
         graph.nodes[number].place = place
     for place in range(len(way), 0, -1):
@@ -149,7 +155,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
 
 
 def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
-    """A loop of checks only; with an idle move in it, it is no progress."""
+    """A loop of checks by the opponent wins; a loop with an idle move is no progress."""
     nothing, never = 0, proof_graph.INFINITE
     graph = graph_by_hand(LOOP, {0, 2, 4})
     assert estimate_way(graph, [0, 1, 2, 3])[2:] == [(nothing, never)] * 2
@@ -166,7 +172,7 @@ def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
 
 
 def test_large_sums_decide_nothing() -> None:
-    """Nodes shared by two moves are counted twice, so sums double from node to node."""
+    """Nodes reached by two moves are counted twice, so proof numbers double at every level."""
     graph = graph_by_hand(LOOP, set())
     graph.nodes.proof[[2, 4]] = proof_graph.INFINITE - 1
     assert estimate(graph, np.array([1]), 1, 1, 1) >= 0
@@ -174,7 +180,7 @@ def test_large_sums_decide_nothing() -> None:
 
 
 def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
-    """A pattern is the greatest one only after all other nodes have been removed."""
+    """A pattern is what is left after all other nodes are removed; a stop leaves too many."""
     states = np.zeros(1, STATE).view(np.recarray)
     inside = np.zeros(ROOM, np.int8)
     for stopped in (1, 0):
@@ -202,7 +208,7 @@ def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
 
 
 def test_a_proven_win_is_played(searcher: Searcher, krkn: GameTablebase) -> None:
-    """Against the longest resistance of the tables: to mate, or to the referee's verdict."""
+    """The tables defend with the longest resistance; the game ends by mate or verdict."""
     searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
     for start in short_wins(krkn, True, 2):
         game, moves = [start], []
@@ -231,7 +237,7 @@ def test_a_proven_win_is_played(searcher: Searcher, krkn: GameTablebase) -> None
 
 
 def test_a_proof_is_followed_without_a_search(searcher: Searcher, krkn: GameTablebase) -> None:
-    """The position after the opponent's reply is found in the graph of the last proof."""
+    """After the opponent's reply, the next move comes from the last proof's graph."""
     followed = 0
     for start in short_wins(krkn, True, 6):
         searcher.clear_stop()

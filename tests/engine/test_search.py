@@ -27,11 +27,11 @@ CHECK = RuleSet(Rules.CHECK)
 MATE_IN_ONE = "3k5/9/9/9/9/9/4R4/9/9/4K4 w"
 MATE_IN_TWO = "4k4/9/9/9/9/9/9/9/R8/R3K4 w"
 PERPETUAL_CHECK = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
-"""Black can only give perpetual check, and loses by that (README)."""
+"""FEN of the README: Black can only give perpetual check, and loses by that."""
 
 
 def think(searcher: Searcher, position: Position, **limits) -> Iteration:
-    """Return the last iteration of a search without a history."""
+    """Search a position without a history, and return the last iteration."""
     *_, last = searcher.think([position], [], **limits)
     return last
 
@@ -111,7 +111,7 @@ def test_claims_agree_with_the_tables(searcher, krkn):
 
 @pytest.mark.parametrize("by_rules", [False, True], ids=["by mate", "by the rules"])
 def test_short_wins_are_kept(searcher, krkn, by_rules):
-    """The move chosen without tables keeps the win, in nearly all positions."""
+    """Nearly all moves chosen without tables keep a win in at most 8 plies."""
     positions = short_wins(krkn, by_rules, 60)
     kept = 0
     for position in positions:
@@ -135,7 +135,7 @@ def test_perpetual_check_scores_as_a_loss(searcher):
 
 
 def test_tables_inside_the_search(searcher, krkn):
-    """With the tables of one man fewer, captures have their table values."""
+    """With tables of one man fewer, the search takes the values of captures from them."""
     searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
     position = Position.from_fen("9/9/3k5/9/9/4n4/9/4R4/9/4K4 w")
     found = [*searcher.think([position], [], depth=4, rule_set=CHECK)][-1]
@@ -169,7 +169,7 @@ def test_threads_change_no_decision(krkn):
 
 
 def cases() -> list[dict[str, str]]:
-    """Return a sample of the referee's cases in which one side offends."""
+    """Return a sample of the referee's test cases in which one side offends."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
     return [case for case in everything if case["verdict"] != "draw"][::4]
 

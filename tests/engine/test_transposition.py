@@ -17,7 +17,10 @@ KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
 
 @borrowing_kernel
 def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
-    """Store a bound of -55 if `depth` is not negative, then a move; look both up again."""
+    """Store entries for a position in the hash table, and look them up.
+
+    Stores a bound of -55 if `depth` is not negative, then a move. `found` gets move and score.
+    """
     state, row = states[0], np.int64(0)
     if depth >= 0:
         entry.store(state, shared, row, 0, depth, entry.UPPER, -55, OTHER_MOVE)

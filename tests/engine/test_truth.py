@@ -1,4 +1,4 @@
-"""The script that compares the search with tables, on small samples.
+"""The script engine_truth.py, which compares the search with tables, on small samples.
 
 A certification runs it at the size of the claim in docs/engine.md.
 """
@@ -42,7 +42,7 @@ def test_claims_agree_with_the_tables(tables_dir: Path, capsys: pytest.CaptureFi
 
 
 def places_of(columns: TableColumns) -> set[tuple[int, int]]:
-    """Return side and slot of every row."""
+    """Return side to move and slot of every row of a table's columns."""
     return set(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
 
 

@@ -1,6 +1,7 @@
-"""The compiled full-width search against a plain alpha-beta, with and without a hash table.
+"""The compiled full-width search against the plain alpha-beta of `tests.oracles.naive_search`.
 
-At these depths no line can repeat a position of its own path alone.
+The compiled search runs with and without a hash table. The depths are so small that no line repeats
+one of its own positions.
 """
 
 from __future__ import annotations
@@ -70,14 +71,17 @@ def test_middle_games(each_searcher: Searcher) -> None:
 
 
 def cases() -> list[dict[str, str]]:
-    """Return a sample of the referee's cases."""
+    """Return a sample of the referee's test cases."""
     everything = json.loads((DATA / "repetition_cases.json").read_text(encoding="utf-8"))
     return everything[::17]
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
 def test_repetitions(each_searcher: Searcher, case: dict[str, str]) -> None:
-    """Two plies before a loop closes: the verdict is in the tree, with the game before the root."""
+    """The search starts two plies before the loop closes, so the verdict occurs in its tree.
+
+    Earlier occurrences are in the game before the root.
+    """
     try:
         start = Position.from_fen(case["fen"])
     except PositionError:

@@ -95,7 +95,10 @@ def test_every_reply_in_danger(material: str, fen: str) -> None:
 
 
 def test_every_position_of_krkn_in_danger() -> None:
-    """No game is lost, and an idle move is reachable in each."""
+    """From every draw held only by checks and attacks, no game is lost.
+
+    An idle move is reachable in each.
+    """
     with open_tablebase(built("KRKN", rules="wxf"), rules="wxf") as tables:
         starts = endangered(tables, "KRKN", limit=10**6, rng=random.Random(1))
         assert len(starts) > 100

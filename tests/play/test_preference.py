@@ -1,4 +1,4 @@
-"""The order of moves is total, and equals the order of stored codes."""
+"""Preference among moves: a total order, equal to the order of the codes in tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 
 @st.composite
 def values(draw: st.DrawFn) -> Value:
-    """Draw a value that codes can hold; wins of order 0 and losses above it take odd plies."""
+    """Strategy for values that codes can hold; wins of order 0 and losses above take odd plies."""
     outcome = draw(st.sampled_from(Outcome))
     if outcome == Outcome.DRAW:
         return Value(outcome)
@@ -29,7 +29,7 @@ def values(draw: st.DrawFn) -> Value:
 
 @st.composite
 def root_moves(draw: st.DrawFn) -> RootMove:
-    """Draw a move with any result, without the position after it."""
+    """Strategy for moves with any result; the position after the move is a dummy."""
     value = draw(st.none() | values())
     result = None
     if value is not None:

@@ -1,4 +1,8 @@
-"""Ranks: positions from which an aim is reached in an arena, with streaks as the only history."""
+"""Ranks in a small graph (arena): bad steps, and steps, that an aim may still take.
+
+Nodes of an arena are Stakes (`tbgen.play.safety`): a position with the streaks of both sides.
+A streak is the offence common to a side's latest moves; a break ends it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ A, B = 10, 20
 
 
 def arena_of(table: dict[str, list[list[tuple[Kind, str]]]]) -> Arena:
-    """Return an arena of named Stakes."""
+    """Return an arena whose nodes are given by name instead of positions."""
     return {
         stake(name): [
             Option(None, [Step(kind, stake(target)) for kind, target in steps])  # type: ignore[arg-type]
@@ -85,7 +89,7 @@ LABELS = {Kind.NEUTRAL: 1, Kind.GOOD: 2, Kind.BAD: 3}
 
 
 def test_solve_agrees_with_zielonka() -> None:
-    """On random arenas; the option of lowest rank never raises the rank, except by a break."""
+    """Random arenas; the option of lowest rank never leads to a higher rank, except by a break."""
     rng = random.Random(2)
     won = lost = 0
     for _ in range(1500):
@@ -167,7 +171,7 @@ def random_streak_game(rng: random.Random, victims: list[int]) -> streak_game.St
 
 
 def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[int]:
-    """Return the positions from which an aim is reached by streaks and ranks.
+    """Return the positions of a streak game from which an aim can be reached, by `solve`.
 
     A break of the own streak ends the play, unless the rival's offence wins it; it must lead to a
     `safe` position.
@@ -201,7 +205,10 @@ def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[in
 
 
 def holding(play: streak_game.StreakGame) -> set[int]:
-    """Return the greatest set that holds by breaks within the set, or by the rival's streak."""
+    """Return the greatest set of positions in which the side can avoid losing for ever.
+
+    From each, it can break its streak inside the set, or outlast the rival's streak.
+    """
     safe = set(range(len(play.options)))
     while True:
         kept = safe & (succeeding(play, Aim.BREAK, safe) | succeeding(play, Aim.OUTLAST, safe))
@@ -212,7 +219,7 @@ def holding(play: streak_game.StreakGame) -> set[int]:
 
 @pytest.mark.parametrize(("victims", "games"), [([A], 600), ([A, B], 200)])
 def test_streaks_decide_every_endless_play(victims: list[int], games: int) -> None:
-    """Against a solver that follows whole plays instead of streaks."""
+    """Compares with the exact solver of streak games, which follows whole plays."""
     rng = random.Random(len(victims))
     counts = {"won": 0, "drawn": 0, "lost": 0, "outlasted": 0}
     for _ in range(games):

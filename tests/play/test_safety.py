@@ -26,7 +26,7 @@ WXF = RuleSet(Rules.WXF)
 
 
 class LoopTables:
-    """Values of a loop of forced moves, in which leaving the loop loses.
+    """Stand-in for tables: the values of a loop of forced moves; leaving the loop loses.
 
     `value` is the value of positions with `side` to move: a draw, or a direct win.
     """
@@ -110,7 +110,7 @@ MUTUAL_MOVES = "e3d3 d6e6 d3e3 e6d6"
 
 @pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
 def test_mutual_checks_continue(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """Each side holds the draw by checks while the other checks too, with any bound."""
+    """A side holds a draw by checks while the other checks, too, whatever the limit of Stakes."""
     monkeypatch.setattr(safety, "MAX_STAKES", limit)
     loop = played(MUTUAL, MUTUAL_MOVES)[:-1]
     tables = LoopTables(loop, Side.RED, Value(Outcome.DRAW))
@@ -150,7 +150,7 @@ def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, l
 
 
 def test_a_check_that_the_history_forbids_is_not_repeated() -> None:
-    """A loop entered by checks is left, although the tables value the check as a draw."""
+    """best_move leaves a loop of own checks, although the tables value the check as a draw."""
     positions = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0f0")
     others = played(CHECKING, "e0f0 e3d3 f0e0")
     tables = LoopTables([*positions, *others], Side.BLACK, Value(Outcome.DRAW))

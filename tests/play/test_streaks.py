@@ -1,4 +1,4 @@
-"""Streaks: the common offence of all latest moves of a side, and what ends it."""
+"""Streaks: the offence common to all latest moves of a side, and what ends it."""
 
 from __future__ import annotations
 
@@ -110,7 +110,10 @@ def test_streaks_agree_with_the_referee(rules: Rules) -> None:
 
 
 def lasts(offences: Offences, game: list[Position], plies: int) -> bool:
-    """Return whether the moves of the side to move in the last plies share a victim."""
+    """Return whether a streak of the side to move lasts through the last plies of a game.
+
+    So all its moves in them share a victim.
+    """
     streak: frozenset[int] = frozenset()
     for end in range(len(game) - plies + 1, len(game), 2):
         before, made, now = game[end - 2 : end + 1]

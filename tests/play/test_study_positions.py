@@ -17,7 +17,7 @@ from tests.kits.play import Ending, play_won
 
 SOURCE = DATA / "study_positions.csv"
 SMALL = {"KRKP"}
-"""Materials that are built quickly."""
+"""Materials whose tables are built quickly."""
 
 with SOURCE.open(newline="") as file:
     ROWS = [

@@ -61,7 +61,7 @@ def decided_by_rules(tables: GameTablebase, limit: int, material: str = "KRKN") 
 
 
 def is_fit(tables: GameTablebase, position: Position) -> bool:
-    """Return whether the slot holds the position: legal, and with this value."""
+    """Return whether a position is legal and decided by the rules."""
     try:
         return tables.probe(position).order > 0
     except IllegalPositionError:
@@ -228,7 +228,7 @@ def test_a_winner_forced_to_check_reaches_a_quiet_move(mutual_dir: Path, fen: st
 
 
 def test_no_defence_repeats_a_won_position_without_losing(mutual_dir: Path) -> None:
-    """Against any replies, every repetition of a rule win is lost by the defender."""
+    """Against all replies, the defender of a rule win loses every repetition."""
     rng = random.Random(6)
     repeated = 0
     with open_tablebase(mutual_dir) as tables:
@@ -261,7 +261,7 @@ def test_lines_cut_short(check: GameTablebase) -> None:
 
 
 def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> None:
-    """Against a draw by checks only, best_move leaves the loop when the history shows it."""
+    """A side that draws only by checks leaves a loop once the history makes it lose by them."""
     games = 0
     for position in drawn_with_checks(check, 12):
         game = [position]
@@ -343,7 +343,10 @@ def test_every_move_has_a_reason_with_its_unit(check: GameTablebase) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_conversion(dtc_dir: Path, check: GameTablebase, seed: int) -> None:
-    """Distance to conversion: captures rank by the table itself, lines continue in the next one."""
+    """Tables of distance to conversion: captures rank by the table's own value.
+
+    Best lines continue in the next table.
+    """
     rng = random.Random(seed)
     converted = 0
     with open_tablebase(dtc_dir, metric="dtc") as tables:

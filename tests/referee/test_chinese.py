@@ -1,4 +1,4 @@
-"""Verdicts under the Chinese rules: the book's diagrams, the federation's, and the searches."""
+"""Verdicts under the Chinese rules: the book's diagrams, the federation's, and two searches."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ from tests.kits.paths import DATA, DOCS
 
 BOOK = json.loads((DATA / "cxa2020_cases.json").read_text("utf-8"))
 THREATS = {"JIANG": Label.CHECK, "SHA": Label.KILL, "ZHUO": Label.CHASE}
-"""The book's labels of threats; all others are idle moves."""
+"""Labels of the book's names of threats; a move with any other name is idle."""
 
 MATES_EVERY_MOVE = "3ak1b2/4a4/4b4/r3C2R1/p8/9/P8/4p4/4p4/5K3 w", "h6g6 g9i7 g6h6 i7g9"
-"""D6 of the federation's book, where it is allowed."""
+"""FEN and moves of diagram D6: Red threatens mate on every move.
+
+The federation's book allows that.
+"""
 CHECKS_AND_MATES = (
     "2bak3r/2R1a2C1/2Rcb4/2N2P3/5C2p/9/9/4p4/4p2p1/5K3 w", "f5e5 e9f9 e5f5 f9e9",
 )  # fmt: skip
@@ -118,7 +121,10 @@ def pieces(position: Position, side: Side) -> Counter[int]:
 
 
 def forced(first: Position, moves: int, *, takes: bool) -> bool:
-    """Return whether the side to move mates by at most `moves` checks, or wins by captures."""
+    """Return whether the side to move can force mate by at most `moves` checks.
+
+    With `takes`, winning a piece without loss counts, too, and captures are tried like checks.
+    """
     own, other = pieces(first, first.side), pieces(first, first.side.other)
 
     def wins(now: Position, left: int) -> bool:

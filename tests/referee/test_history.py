@@ -1,4 +1,4 @@
-"""The compiled history agrees with `judge` at every move, also after popping."""
+"""The compiled history of a game against `judge`, after every move and after every pop."""
 
 import random
 
@@ -23,7 +23,10 @@ MINOR_LOOP = [Move.from_iccs(move) for move in ["f9e8", "d9a9", "e8f9", "a9d9"]]
 
 @pytest.mark.parametrize(("minor", "verdict"), [(True, Verdict.RED_WINS), (False, Verdict.DRAW)])
 def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
-    """An advisor attacks a protected cannon on every move: compiled, in Python, and in play."""
+    """An advisor attacks a protected cannon on every move.
+
+    Tested are the compiled referee, the one in Python, and the choice of moves.
+    """
     history = History(MINOR, minor_chases=minor)
     game = [MINOR]
     for move in MINOR_LOOP:

@@ -40,12 +40,12 @@ OTHERS = {
         **dict.fromkeys(("fsf-33", "fsfpr466-d03"), "black wins"),
     },
 }
-"""Published cases with another verdict than in the book, by rule set."""
+"""For each rule set, the published cases whose verdict is not the book's."""
 
 
 @cache
 def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
-    """Return for each loop the first position, the moves of two rounds, and the verdict."""
+    """Return (first position, moves of two rounds, verdict) of each loop in a data file."""
     with (DATA / "loops_computer.csv").open(newline="") as file:
         return tuple(
             (
@@ -58,14 +58,14 @@ def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
 
 
 def judged(chase_rules: int) -> Iterator[str]:
-    """Yield the verdicts on all loops under some chase rules."""
+    """Yield the verdicts on all loops of `loops` under some chase rules."""
     for position, moves, _ in loops():
         yield verdict_on(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
 
 
 @cache
 def verdicts(chase_rules: int) -> list[str]:
-    """Return the verdicts on all loops under some chase rules."""
+    """Return the verdicts on all loops of `loops` under some chase rules."""
     return [*judged(chase_rules)]
 
 
@@ -89,7 +89,7 @@ def chases_of(rules: Rules) -> Chases:
 
 
 def decide(other: Chases, chases: Chases) -> bool:
-    """Return whether other chase rules change the verdict on some loop; stops at the first."""
+    """Return whether the verdict on some loop differs between two definitions of chases."""
     return any(map(ne, judged(other.word), verdicts(chases.word)))
 
 
@@ -105,7 +105,10 @@ def test_every_property_decides_some_loop(rules: Rules, flag: str) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("kind", [*ABLE_TO_CHASE, PieceType.PAWN])
 def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
-    """Each kind as victim, and each but elephants as chaser."""
+    """Without a kind of piece as victim, or as chaser, some verdict changes.
+
+    Pawns and elephants are tested as victims only.
+    """
     chases = chases_of(rules)
     chased = tuple(set(chases.chased) - {kind})
     chasers = tuple(set(chases.chasers) - {kind})
@@ -139,7 +142,7 @@ def test_rare_properties_decide_constructed_loops(rules: Rules, rule: str) -> No
 
 @pytest.mark.parametrize("wrong", [{"chasers": (PieceType.PAWN,)}, {"chased": (PieceType.KING,)}])
 def test_unsupported_kinds_of_chases_are_refused(wrong: dict[str, tuple[PieceType, ...]]) -> None:
-    """Solver and proof would not find such chases."""
+    """Solver and proof do not support these definitions, and would miss such chases."""
     with pytest.raises(ValueError, match="kings and pawns cannot chase"):
         Chases(**wrong)  # type: ignore[arg-type]
 

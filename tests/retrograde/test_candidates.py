@@ -1,4 +1,4 @@
-"""Searches for direct wins: the arrays they borrow, and the results they cache across orders."""
+"""Searches for direct wins: arrays borrowed from the solver, results cached across orders."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ MATERIAL = "KRKNA"
 
 
 def state_of_checks(propagation: Propagation) -> SearchState:
-    """Return the state of Red's searches for perpetual checks."""
+    """Return the state of the searches for perpetual checks, with Red as the winner."""
     sets = propagation.sets
     return SearchState(propagation, Side.RED, k_in_check, SharedSets.of(sets))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
-    """Solve the material with a replaced phase of rule-decided orders, and compare the codes."""
+    """Solve `MATERIAL` with `settle` in place of `settle_orders`; its codes must be correct."""
     material = Material.parse(MATERIAL)
     children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
     expected = solution(MATERIAL, Rules.CHECK)
@@ -50,7 +50,7 @@ def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
 
 
 def fail(state: SearchState) -> None:
-    """Begin a search, and interrupt it."""
+    """Begin a search with a state, and interrupt it."""
     with state.search(1) as search:
         search.initialise(captures_wait=True)
         assert search.win_candidates.rows.any()
@@ -100,7 +100,7 @@ def test_a_search_queues_direct_wins_and_keeps_its_known_candidates(
 
 
 def solve_again(name: str, rules: Rules) -> None:
-    """Solve a material with a patched search, and compare the codes."""
+    """Solve a material, while the caller patches the search; its codes must be correct."""
     material = Material.parse(name)
     expected = solution(name, rules)
     children = {m.name: solution(m.name, rules) for m in material.captures().values()}
@@ -136,12 +136,12 @@ def test_later_orders_search_only_affected_candidates(
 def test_the_judge_reduces_the_affected_candidates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In KRKNN chases of later orders begin far from new losses."""
+    """In KRKNN later orders have chases far from new losses, so a filter by the rules pays."""
     solution("KRKNN", Rules.WXF)
     affected = Search._keep_affected
 
     def candidates(*, judged: bool) -> int:
-        """Count the affected loss candidates, with or without the filter."""
+        """Solve with or without the filter, and count the affected loss candidates."""
         count = 0
 
         def keep_affected(search: Search, loss_filter: LossFilter | None) -> None:

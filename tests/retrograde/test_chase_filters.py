@@ -25,16 +25,16 @@ from tbgen.verify.moves import set_up
 from tests.kits.strategies import random_position
 
 MATERIALS = ("KRPKN", "KCAKP", "KNBKRA", "KPPKC", "KCAKNB", "KNKPP", "KRCKN")
-"""Every kind of piece as the inner piece, twins included, and as an outer one."""
+"""Materials with every kind of piece as the inner piece, twins included, and as an outer one."""
 
 WORDS = sorted(
     {rules.chase_rules() for rules in Rules} | {Rules.WXF.chase_rules(minor_chases=False)}
 )
-"""Chase rules of all rule sets."""
+"""Chase rules of all rule sets, as packed for kernels."""
 
 
 def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]:
-    """Return the kinds of attacker and victim of captures of `side`'s pieces worth making."""
+    """Return (kind of attacker, kind of victim) of captures of `side`'s pieces worth making."""
     board = bytearray(position.board)
     pieces = [square for square in range(SQUARES) if board[square]]
     return {
@@ -46,7 +46,7 @@ def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]
 
 
 class Filters:
-    """Both filters of one material."""
+    """The solver's and the proof's filter for chases of one material, run as plain Python."""
 
     def __init__(self, material: Material) -> None:
         layout = self.layout = Layout.of(material)

@@ -1,6 +1,6 @@
-"""The search for chase patterns on random graphs, against exact solvers of the game.
+"""The search for chase patterns on random graphs, against exact solvers of the same game.
 
-Replies that check or chase are frequent and calm ones rare, so the exact stage decides most graphs.
+Most replies check or chase, so the search has to use its exact stage on most graphs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def random_edge(
 
 
 def searched(game: ChaseGame, rng: random.Random) -> tuple[set[int], bool]:
-    """Return the winning reply nodes of the search, and whether its exact stage was needed.
+    """Return the winning reply nodes of the solver's search, and whether it used its exact stage.
 
     Adds columns of pieces that cannot be chased, which must not matter. Leaves out what lies
     outside the region that the search requests, as the solver does.
@@ -94,7 +94,7 @@ def searched(game: ChaseGame, rng: random.Random) -> tuple[set[int], bool]:
 
 
 def survives(game: ChaseGame) -> set[int]:
-    """Return the reply nodes from which the prospective winner can stay in the graph."""
+    """Return the reply nodes from which the prospective winner can avoid leaving the graph."""
     alive = set(range(len(game.replies)))
     while True:
         good = {o for o, nodes in enumerate(game.offences) if alive.issuperset(nodes)}
@@ -126,7 +126,7 @@ def test_random_games(pieces: int, offences: int, games: int) -> None:
 
 
 def test_the_exact_solvers_agree() -> None:
-    """Only games small enough for all strategies."""
+    """Games are small, since one solver tries all strategies."""
     rng = random.Random(5)
     won = compared = 0
     while compared < 250:
@@ -146,7 +146,7 @@ def test_the_exact_solvers_agree() -> None:
 
 
 def one_loop(*edges: Edge, pieces: int = 1) -> ChaseGame:
-    """Return a game of one offence node with one chase, to which all replies lead back."""
+    """Return a game with one offence node and one chase; all replies lead back to it."""
     return ChaseGame(pieces, ((0,),), (edges,))
 
 

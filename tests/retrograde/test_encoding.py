@@ -1,4 +1,4 @@
-"""Blocks encoded by the kernel against the definition."""
+"""Blocks encoded by the kernel, against the definition of the encoding."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,7 @@
-"""Journals of records with codes: every position gets its code, and later records are found."""
+"""Journals, in which the solver stores sets of positions with a code, record after record.
+
+Every position must get its code, and the records after any place must be found.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from tests.kits.rows import WORD, random_rows, recorded
 
 
 def test_a_journal_writes_the_codes_of_its_records() -> None:
-    """Some pieces are compressed, the last ones are still open."""
+    """The journal has compressed pieces, and a last one that is still open."""
     chunks = Chunks(leads=1, size=1, mids=400)
     journal, expected = Journal(1, Storage()), np.zeros(400 * 90, np.uint16)
     free = np.full((400, 2), WORD, np.uint64)
@@ -37,7 +40,7 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_records_after_a_place_are_found(saved: bool) -> None:
-    """Tries every place, among compressed and open pieces, with and without saving."""
+    """Tests every place in compressed and open pieces, with and without saving."""
     rng = np.random.default_rng(3)
     journal, noted, places = Journal(3, Storage()), [], []
     for n in range(100):

@@ -44,7 +44,7 @@ FOUR_MEN = materials_of((), 4)
 
 @pytest.fixture
 def forgetting() -> Iterator[None]:
-    """Clear naive solutions of millions of positions, which take a gigabyte each."""
+    """Clear the naive solver's caches after a test; millions of positions take a gigabyte."""
     yield
     forget()
 
@@ -61,7 +61,7 @@ def test_every_position_agrees(name: str, rules: Rules, metric: Metric) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("name", [m.name for m in FOUR_MEN if m.both_armed])
 def test_four_men_where_chases_lose(name: str, rules: Rules) -> None:
-    """15 seconds to a minute each."""
+    """Each material takes 15 seconds to a minute."""
     assert compared(name, rules, Metric.DTM) > 100_000
 
 
@@ -79,13 +79,13 @@ def test_four_men_without_attackers_on_a_side(name: str) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize(("name", "orders"), [("KNKPP", 5), ("KCKPP", 0)])
 def test_five_men_where_chases_lose(name: str, orders: int, rules: Rules) -> None:
-    """Pawns on their last three ranks stay there: 1.4 million positions, three minutes each."""
+    """Only positions with pawns on their last three ranks: 1.4 million, three minutes each."""
     assert compared(name, rules, Metric.DTM, pawn_ranks=3) > 1_000_000
     assert max(naive_solution(name, str(rules), pawn_ranks=3).orders(), default=0) >= orders
 
 
 def compared(name: str, rules: Rules, metric: Metric, pawn_ranks: int | None = None) -> int:
-    """Compare all positions with the naive solver, and return their number."""
+    """Compare a solution with the naive one at every position; return the number of positions."""
     solved = solution(name, rules, metric)
     layout = Layout.of(Material.parse(name))
     planes = [solved.plane(side) for side in (0, 1)]

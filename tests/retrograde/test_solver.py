@@ -81,7 +81,7 @@ def test_first_order_draws_of_krakr_agree_with_the_paper() -> None:
 
 
 def test_solving_frees_the_sets() -> None:
-    """They are freed at once, without garbage collection."""
+    """Sets of positions are freed at once, without garbage collection."""
     children = {
         m.name: solution(m.name, Rules.WXF) for m in Material.parse("KRKN").captures().values()
     }
@@ -101,7 +101,10 @@ def test_solving_frees_the_sets() -> None:
 
 
 def test_captures_count_from_their_order_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """KRKNA captures into positions of KRKN that perpetual check decides."""
+    """A capture into a position of order k must not count in lower orders.
+
+    KRKNA captures into positions of KRKN that perpetual check decides.
+    """
     material, seen = Material.parse("KRKNA"), []
     steps = Propagation.steps
 

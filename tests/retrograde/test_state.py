@@ -18,7 +18,7 @@ from tests.kits.solutions import solution
 
 
 class AllSteps:
-    """Checkpoint that keeps the states of all steps."""
+    """Checkpoint that is saved after every step and keeps all saved states."""
 
     def __init__(self, state: list[bytes] | None = None) -> None:
         self.state = state

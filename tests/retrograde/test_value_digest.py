@@ -24,7 +24,7 @@ from tests.oracles.naive.movegen import from_fen, is_legal
 from tests.oracles.naive_reader import slot_of
 
 Words = list[dict[int, bytes]]
-"""For each side to move, the word of each slot that holds a position."""
+"""For each side to move, the stored word of each slot that holds a position."""
 
 
 def word(outcome: int, order: int, plies: int) -> bytes:
@@ -32,7 +32,7 @@ def word(outcome: int, order: int, plies: int) -> bytes:
 
 
 def digest_of(name: TableName, words: Words, leads: int, slots: int) -> bytes:
-    """Compute the digest as the page defines it, a lead at a time."""
+    """Compute the digest as docs/format.md defines it, from one digest for each lead."""
     of_leads = b""
     for side in words:
         found = [hashlib.sha256() for _ in range(leads)]

@@ -15,7 +15,7 @@ from tests.kits.rows import WORD, random_rows, recorded
 
 @borrowing_kernel
 def k_there_and_back(out, at, gap, lo, hi):
-    """Write a row, and read it back."""
+    """Write a row as a record, and read it back."""
     return write_row(out, at, gap, lo, hi), read_row(out, at)
 
 

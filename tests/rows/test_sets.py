@@ -32,7 +32,10 @@ def random_set(sets: Sets, seed: int, share: float = 0.5) -> Rows:
 
 
 def on_front(sets: Sets, rows: Rows) -> Frontier:
-    """Return a set as a frontier that held other positions before."""
+    """Return a set of positions as a frontier.
+
+    The frontier held other positions before, which must not matter.
+    """
     front = sets.empty_frontier()
     sets.put_difference(random_set(sets, 99), sets.empty(), front)
     sets.put_difference(rows, sets.empty(), front)
@@ -40,7 +43,7 @@ def on_front(sets: Sets, rows: Rows) -> Frontier:
 
 
 def listed(sets: Sets, front: Frontier) -> np.ndarray:
-    """Return the rows in a frontier's list or in its whole leads, bool (rows,)."""
+    """Return which rows a frontier lists, singly or by whole leads, bool (rows,)."""
     found = np.zeros((sets.leads, sets.mids), bool)
     for lead, count in enumerate(front.counts):
         if count > front.limit:
@@ -120,7 +123,7 @@ def test_records_are_added_removed_and_copied(sets: Sets) -> None:
 
 
 def test_counts_of_positions_agree_with_the_index() -> None:
-    """KRRKA has twins, and leads that are their own mirror image."""
+    """KRRKA has twins, and leads that equal their mirror image."""
     layout = Layout.of(Material.parse("KRRKA"))
     sets = Sets(make_frame(layout), Workers(1))
     legal = find_legal(sets.frame, Side.RED, sets.workers)

@@ -1,6 +1,7 @@
-"""Consistency of the sweep's two ways to gather, and two ways to find escapes.
+"""The sweep (predecessors of a set of positions): its variants give equal results.
 
-Whole tables test the meaning of a sweep (tests/retrograde/test_naive.py).
+There are two ways to gather and two ways to find escapes. Whole tables test the results
+(tests/retrograde/test_naive.py).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MATERIALS = ["KRKN", "KCKP", "KRRK", "KNPKA", "KPKAB"]
 
 
 class Bench:
-    """A layout to sweep on, and random sets of its legal positions."""
+    """The legal positions of a material, a sweeper, and random sets to sweep."""
 
     def __init__(self, name: str) -> None:
         layout = Layout.of(Material.parse(name))
@@ -32,14 +33,17 @@ class Bench:
         self.rng = np.random.default_rng(len(name))
 
     def some(self, side: int, share: float) -> Rows:
-        """Return a share of the rows of the legal positions, and about half of each row."""
+        """Return a random set of legal positions.
+
+        A share of the rows has any, about half of their legal ones.
+        """
         rows = self.legal[side].copy()
         rows[self.rng.random(len(rows)) >= share] = 0
         rows &= self.rng.integers(0, 1 << 45, rows.shape, np.uint64) | np.uint64(1 << 63)
         return rows
 
     def front(self, rows: Rows) -> Frontier:
-        """Return a set as a frontier."""
+        """Return a set of positions as a frontier."""
         front = self.empty()
         self.sweeper.sweep(0, None, rows, front)
         return front

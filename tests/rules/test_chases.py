@@ -22,11 +22,11 @@ WORDS = {
     "taiwan": Rules.TAIWAN.chase_rules(),
     "unprotected": Rules.UNPROTECTED.chase_rules(),
 }
-"""Chase rules by their names in the oracle."""
+"""Chase rules, as packed for kernels, by the names that the oracle uses."""
 
 
 def as_oracle(square: int) -> int:
-    """Return the oracle's number of a square."""
+    """Return the number that the oracle gives a square."""
     return square % 9 * 10 + square // 9
 
 

@@ -26,7 +26,7 @@ NAMES = ["KRK", "KNK", "KRKN"]
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
-    """KRKN and its supporting tables, without certificates."""
+    """Directory with KRKN and its supporting tables, without certificates."""
     return Path(shutil.copytree(built("KRKN", rules="none"), tmp_path / "tables"))
 
 
@@ -51,7 +51,7 @@ def states(tables: Path) -> dict[str, str]:
 
 
 def wrong_values(tables: Path, material: str) -> Path:
-    """Write a well-formed table with draws only."""
+    """Replace a table by a well-formed one in which every position is drawn."""
     table = Planted.of(solution(material))
     for plane in table.planes:
         plane[plane > 0] = table.code_space.draw
@@ -96,7 +96,7 @@ def test_the_option_no_certificate_writes_no_file(tables: Path) -> None:
 
 
 def test_a_proof_passes_if_its_certificate_cannot_be_written(tables: Path) -> None:
-    """The directory is read-only, for instance."""
+    """For instance because the directory is read-only."""
     certificate_path(tables / "KRK.none.dtm.xqt").mkdir()
     result = tbgen(tables, "verify", "KRK")
     assert result.exit_code == 0
@@ -114,7 +114,7 @@ def test_a_refuted_table_has_no_certificate(tables: Path) -> None:
 
 
 def test_a_refutation_removes_a_certificate(tables: Path) -> None:
-    """A forged certificate, or one with other supporting tables than the present KRK."""
+    """The certificate is forged, or names another KRK table than the present one."""
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     wrong_values(tables, "KRK")
     assert states(tables) == {"KNK": "proven", "KRK": "unproven", "KRKN": "proven but for"}
@@ -145,7 +145,7 @@ def test_a_changed_byte_is_reported(tables: Path) -> None:
 
 
 def test_changed_values_with_correct_checksums_are_reported(tables: Path) -> None:
-    """The digest in the header is unchanged; the bytes are read, since the time stamp differs."""
+    """The header keeps its digest; the new time stamp makes `verify` read the bytes."""
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     path = tables / "KRK.none.dtm.xqt"
     right = path.read_bytes()

@@ -1,7 +1,7 @@
 """The proof of perpetual chases: valid tables pass, and errors planted in a pattern are found.
 
 KNKPP is the smallest material in which chases decide anything; its tests are slow certifications.
-The game of the pattern has a naive twin.
+The game of chases in a pattern is solved a second time by naive code (`naive_pattern`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def test_limited_tables_are_not_complete():
 
 
 def test_an_invented_chase_is_found():
-    """A direct win of a side that is not in check, without any chase."""
+    """A draw becomes a direct win of a side that is not in check, without any chase."""
     table = recoded(solved("KRKN"), CodeSpace(2))
     rng = random.Random(3)
     for side, slot in rng.sample(table.with_value(DRAW), 4):
@@ -86,7 +86,7 @@ def test_invented_chases_are_reported_as_chases():
 
 
 def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
-    """Supporting tables share the option on minor pieces, and the proof takes it from the table."""
+    """Supporting tables must have the proven table's option on chases by minor pieces."""
     builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), NoProgress())
     builder.build([Material.parse("KRKN")])
     command = ["verify", "KRKN", "--tables", str(tmp_path), "--json"]
@@ -119,7 +119,7 @@ CLAUSES = 1 + PIECES
 
 
 def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[bool]:
-    """Return the chasers of a pattern, by a game whose states include the condition to be met next.
+    """Return the chases of a pattern, by a game with the condition to be met next in its states.
 
     A state is (chase, numbering of the pieces there, condition to be met). The prospective winner
     wins by meeting all conditions in rotation, endlessly.
@@ -228,7 +228,7 @@ def test_patterns_of_random_games():
     ],
 )
 def test_the_conditions_on_one_loop(check, words, follow, expected):
-    """One chaser, one chase, one answer."""
+    """The loop has one chasing position, one chase, and one answer that leads back."""
     graph = ChaseGraph(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([check]))
     victims = Victims(np.array([0]), np.array([words], np.uint64), np.array([follow], np.int8))
     alive, safe = find(graph, victims, np.array([True]), np.array([True]))
@@ -252,7 +252,7 @@ def knkpp():
 
 
 def chase_wins(table, order=1):
-    """List (side, slot) of direct wins of sides that are not in check."""
+    """List (side, slot) of the direct wins of an order whose side to move is not in check."""
     return [
         (side, slot)
         for side, slot in table.with_value(direct(order))
@@ -274,7 +274,10 @@ def test_knkpp_is_proven(knkpp):
 
 @pytest.mark.certification
 def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
-    """A claim may rest on a chaser that is no candidate; here the list of candidates is empty."""
+    """A direct win may rest on an offender that is missing in the list of candidates.
+
+    Here that list is empty, and the table must pass all the same.
+    """
 
     def nobody(*of):
         return find_candidates(*of)._replace(chasers=cut(NOBODY))
@@ -300,7 +303,7 @@ def test_knkpp_of_two_orders_is_proven():
     ids=str,
 )
 def test_an_altered_chase_is_found(knkpp, wrong):
-    """A direct state removed, a wrong order, a draw inside a pattern."""
+    """Errors: a direct state removed, a wrong order, a draw inside a pattern."""
     table = recoded(knkpp, CodeSpace(2))
     for side, slot in random.Random(5).sample(chase_wins(table), 1):
         table.plant(side, slot, wrong)
@@ -321,7 +324,10 @@ def test_an_added_chase_is_found(knkpp, right):
 
 @pytest.mark.certification
 def test_chases_hidden_in_draws_are_found():
-    """A table under the check rule has draws, or later orders, that chases decide."""
+    """A table solved under the check rule is proven under rules with chases.
+
+    Chases then decide some of its draws or of its later orders.
+    """
     table = solution("KNKPP", Rules.CHECK)
 
     def supporting(child):

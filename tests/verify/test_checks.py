@@ -37,7 +37,7 @@ def prove(table, orders=None, rules=Rules.CHECK):
 
 
 def planted(name="KRKN"):
-    """Return a copy with codes for several orders."""
+    """Return a copy of a table with codes for several orders, to plant errors in."""
     return recoded(solved(name), CodeSpace(2))
 
 
@@ -62,7 +62,10 @@ def test_first_order_tables_pass(name):
 
 
 def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
-    """A claim may rest on positions that are no candidates; here no position is one."""
+    """A direct win may rest on positions that are missing in the list of candidates.
+
+    Here that list is empty, and the table must pass all the same.
+    """
 
     def nobody(passes, found, marks):
         assert len(found.check_claims) > 0
@@ -97,7 +100,7 @@ def test_direct_wins_are_counted():
     ids=str,
 )
 def test_an_altered_direct_win_is_found(wrong):
-    """A direct state removed, a wrong order, a draw inside a pattern."""
+    """Errors: a direct state removed, a wrong order, a draw inside a pattern."""
     table = planted()
     wins = table.with_value(direct())
     for side, slot in random.Random(4).sample(wins, 3):
@@ -124,7 +127,7 @@ def test_an_altered_loss_by_rules_is_found(plies, wrong):
 
 
 def test_an_invented_direct_win_is_found():
-    """A win by rules without a pattern, of a side in check or not, among draws."""
+    """A draw outside of patterns becomes a direct win; the side to move is in check or not."""
     table = planted("KRKR")
     for side, slot in random.Random(1).sample(table.with_value(DRAW), 8):
         table.plant(side, slot, direct())
@@ -163,7 +166,7 @@ def test_patterns_hidden_in_draws_are_found():
 
 
 def test_orders_beyond_the_limit_are_found():
-    """Claims of the second order in a table of one order."""
+    """A table limited to one order must not contain values of the second order."""
     table = planted()
     rule_set = RuleSet(Rules.CHECK, 1)
     assert verify(table, lambda child: solved(child.name), rule_set=rule_set).ok

@@ -21,17 +21,20 @@ from tests.kits.verifykit import Planted, completed
 from tests.oracles import fairy_stockfish as oracle
 
 NONE = key_of_code(0, 255, 128, 127)
-"""Key of a slot without a position."""
+"""Key (see `tbgen.verify.values`) of a slot without a position."""
 
 MATERIALS = [
     "KRKN", "KPPKA", "KNKCA", "KCCK", "KPKP", "KRKAB",
     *(pytest.param(each, marks=pytest.mark.certification) for each in ("KNNKN", "KRPKP", "KRKAABB"))
 ]  # fmt: skip
-"""Twins, every kind of piece, two attacking sides; the larger ones add no kind of move."""
+"""Materials with twins, every kind of piece, and two attacking sides.
+
+The larger ones add no kind of move.
+"""
 
 
 def key_of(table, position):
-    """Return the key of a position, by probing an in-memory table."""
+    """Return the key of a position's value, read from a table in memory."""
     if not position.material.needs_table:
         return 0
     if position.is_swapped:

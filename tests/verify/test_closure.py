@@ -34,13 +34,13 @@ CLOSURE = ["KNK", "KRK", "KRKN"]
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
-    """KRKN and its supporting tables, without certificates."""
+    """Directory with KRKN and its supporting tables, without certificates."""
     return Path(shutil.copytree(built("KRKN", rules="none"), tmp_path / "tables"))
 
 
 @pytest.fixture(scope="module")
 def proven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """These tables, proven; read-only."""
+    """Directory with KRKN and its supporting tables, proven once; tests must not change it."""
     directory = tmp_path_factory.mktemp("proven") / "tables"
     shutil.copytree(built("KRKN", rules="none"), directory)
     result = run(directory, "KRKN")
@@ -51,7 +51,7 @@ def proven_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def proven(proven_once: Path, tmp_path: Path) -> Path:
-    """A copy of the proven tables with other time stamps."""
+    """Copy of `proven_once` whose files have other time stamps."""
     return Path(shutil.copytree(proven_once, tmp_path / "p", copy_function=shutil.copy))
 
 
@@ -61,7 +61,7 @@ def run(tables: Path, *arguments: str) -> Result:
 
 
 def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | None]:
-    """Return how each table was settled: by a proof, by its certificate, or not (None)."""
+    """Run the proof, and return by what each table is settled: proof, certificate, or None."""
     result = run(tables, *arguments, "--json")
     assert result.exit_code == status, result.output
     answer = json.loads(result.stdout)
@@ -159,7 +159,7 @@ def test_a_missing_table_is_reported_first(tables: Path) -> None:
 
 
 def test_a_changed_supporting_table_requires_new_proofs(proven: Path) -> None:
-    """The contents differ, for instance in the arrangement, while the values are equal."""
+    """The bytes differ, for instance in the arrangement of slots, while the values are equal."""
     certificate = certificate_path(proven / "KRKN.none.dtm.xqt")
     krk = read_certificate(proven / "KRK.none.dtm.xqt")
     assert krk is not None
@@ -190,7 +190,7 @@ def test_number_of_jobs(proven: Path) -> None:
 def test_compilation_is_announced(
     tables: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], terminal: bool
 ) -> None:
-    """One message when a kernel is not in the cache, on a terminal or not."""
+    """A missing kernel in the cache gives one message, on a terminal or not."""
     from tbgen.compiling import jit
     from tbgen.verify import verify_file
 
@@ -248,7 +248,7 @@ def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def whole(tables: Path) -> set[str]:
-    """Return the tables with a valid certificate; checks that no other file is left."""
+    """Return the tables with a valid certificate; fails if another file is left."""
     names = {path.name for path in tables.iterdir()}
     assert all(name.startswith("K") for name in names), names
     found = {name.partition(".")[0] for name in names if name.endswith(".proof.json")}

@@ -33,7 +33,7 @@ DIGEST_OFFSET = 88
 
 
 def write(directory, name, table=None, rules=Rules.NONE, **changes):
-    """Write a table with correct statistics, or with the given changes."""
+    """Write a table in memory to a file, with correct statistics except for the given changes."""
     table = table if table is not None else Planted.of(solution(name))
     spec = TableSpec(
         TableName(Material.parse(name), RuleSet(rules), table.metric), table.code_space
@@ -123,7 +123,7 @@ def test_a_damaged_file(tables):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_a_wrong_digest(tables, name):
-    """All checksums of the file are correct, as an attacker would write them."""
+    """All checksums of the file are correct, as a forger would write them."""
     path = tables / f"{name}.none.dtm.xqt"
     data = bytearray(path.read_bytes())
     data[DIGEST_OFFSET] ^= 1
@@ -202,7 +202,7 @@ def test_verify_reads_codes_of_every_width(tables):
 
 
 def test_a_file_that_changes_between_two_readings_is_corrupt(tables, tmp_path):
-    """Tables of many values are read several times, and every reading must be equal."""
+    """A table of many different values is read several times; all readings must be equal."""
     other = Planted.of(solution("KRKN"))
     slot = int(np.flatnonzero(other.planes[1])[-1])
     other.planes[1][slot] = other.code_space.draw

@@ -1,4 +1,7 @@
-"""Values of positions against their moves: by rows, one by one, and in plain Python."""
+"""The check that each value is the best of the position's moves, in three implementations.
+
+Kernels work by rows or on single positions (`plain`); the third is plain Python.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def prove(table, *, plain):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRKC", "KNKP", "KNNK", "KRKA", "KRKB"])
 def test_rows_and_single_positions_agree(name):
-    """Also for candidates and for all positions, which are more."""
+    """The plain way examines all positions as candidates, so only these counts differ."""
     table = recoded(solution(name, Rules.WXF), CodeSpace(2))
     report, plain = prove(table, plain=False), prove(table, plain=True)
     assert report.ok, report.first
@@ -81,7 +84,7 @@ def naive_findings(table, supporting):
 
 
 def key_of_value(value):
-    """Return the key of a value of order 0."""
+    """Return the key (see `tbgen.verify.values`) of a value of order 0."""
     return int(value.outcome) * (MATE - value.plies) if value.plies or value.outcome else 0
 
 
@@ -100,7 +103,7 @@ def test_findings_agree_with_plain_python():
 
 
 def drawn(material):
-    """Return a table with draws only."""
+    """Return a table in which every position of a material is drawn."""
     layout, space = Layout.of(material), CodeSpace(1)
     planes = [np.full(layout.slots, space.encode(DRAW), space.dtype) for _ in Side]
     return Planted(layout, space, Metric.DTM, planes)
@@ -108,7 +111,10 @@ def drawn(material):
 
 @pytest.mark.parametrize("name", ["KNAKN", "KCAKN", "KCAKP", "KPAKC"])
 def test_attacks_of_a_row_agree_with_its_positions(name):
-    """Pairs without the innermost piece are examined once per row, though it may stand between."""
+    """Rows and single positions find the same positions with a piece that hangs.
+
+    The row examines pairs without the innermost piece once, although it may stand between.
+    """
     table = drawn(Material.parse(name))
     passes, _ = completed(table, gather(table, drawn, RULE_SET))
     arrays, index = passes.arrays, passes.index
@@ -126,7 +132,7 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_values_missing_in_the_statistics_are_found(name):
-    """The statistics of the table, or of a supporting table, leave out a loss."""
+    """The statistics of the table, or of a supporting table, do not list a loss that occurs."""
     tables = {each: recoded(solution(each, Rules.WXF), CodeSpace(2))
               for each in ("KRKN", "KRK", "KNK")}  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Materials with one attacking side: there are candidates for patterns, and no pattern.
 
-The solver does not search them; the proof does. `scripts/reproduce/one_armed.py` searches all
-materials of at most five men.
+Candidates are defined in `tests.kits.onearmed`. The solver does not search such materials; the
+proof does. `scripts/reproduce/one_armed.py` searches all materials of at most five men.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WXF = RuleSet(Rules.WXF)
 
 
 def search(name, *, minor_chases=True):
-    """Return the table and its candidates."""
+    """Return the solved table of a material and its candidates."""
     rule_set = RuleSet(Rules.WXF, minor_chases=minor_chases)
 
     def own(child):
@@ -47,14 +47,14 @@ def chased_by(position, move):
 
 
 def loses(table, after: Position):
-    """Return whether a position without captures is won for the side to move."""
+    """Return whether a move to the position `after` loses: its side to move wins."""
     code = int(table.plane(after.side)[table.layout.slot(after)])
     return table.code_space.decode(code).outcome == Outcome.WIN
 
 
 @pytest.mark.parametrize("name", ["KNKB", "KPKA"])
 def test_an_armless_side_may_have_to_chase_one_piece(name):
-    """It chases with every move that does not lose; plain rules check each candidate."""
+    """In each candidate, all moves that do not lose chase a common piece, by the plain rules."""
     table, found = search(name)
     assert len(found.armless_chasers)
     for node in found.armless_chasers.tolist():

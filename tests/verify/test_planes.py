@@ -1,4 +1,7 @@
-"""Unpacked planes: indices into palettes, of one byte and of two."""
+"""Unpacked planes: stored codes replaced by indices into a palette of the codes that occur.
+
+Indices have one byte or two. Each side to move has a palette of its own.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ SPACE = CodeSpace(2)
 
 
 def tiled(*planes):
-    """Return a table of planes of codes, in tiles of two runs, last slots first."""
+    """Return a stand-in for a table file with these planes, in two tiles.
+
+    The tile with the last slots comes first.
+    """
     half = len(planes[0]) // 2
     return SimpleNamespace(
         code_space=SPACE,
@@ -28,19 +34,22 @@ def tiled(*planes):
 
 
 def looked_up(codes, numbers_of):
-    """Return the numbers of codes, each passed to `numbers_of` once."""
+    """Replace codes by the numbers that `numbers_of` returns for them.
+
+    As for real files, `numbers_of` gets each code once.
+    """
     found, places = np.unique(codes, return_inverse=True)
     return numbers_of(found).take(places)
 
 
 def plane(different):
-    """Return 300 slots with `different` codes, none equal to its own index."""
+    """Return 300 codes of which `different` differ; none equals its own index."""
     return (7 * (np.arange(300) % different) + 40).astype(np.uint16)
 
 
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
 def test_ranks_after_captures_are_looked_up(different):
-    """Each side has a palette of its own; ranks are indices into the other side's palette."""
+    """The rank of a capture depends on the index into the palette of the child's side."""
     planes, first = (plane(different), plane(5)[::-1]), 11
     table, places = tiled(*planes), np.zeros(first + 600, np.uint16)
     ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
@@ -61,7 +70,7 @@ def test_ranks_after_captures_are_looked_up(different):
 
 
 def test_unlisted_codes_have_no_value():
-    """Nor has code 0, no position; only the others are counted."""
+    """Code 0 (no position) has no value either. Only codes with a value are counted."""
     table = tiled(plane(3), plane(3))
     palette = Palette.of(table, 0)
     assert palette.places_of(np.array([0, 40, 41, 47, 54, 61, 65_535])).tolist() == [
@@ -71,14 +80,14 @@ def test_unlisted_codes_have_no_value():
 
 
 def test_equivalent_codes_share_an_index():
-    """After a conversion, distances do not matter."""
+    """After a conversion only the outcome counts, so codes that differ in distance are equal."""
     table = tiled(plane(300), plane(299))
     assert len(Palette.of(table, 0, converts=True).keys) == 2
     assert len(Palette.of(table, 0).keys) == 301
 
 
 def test_planes_share_one_memory_budget(tmp_path):
-    """Each plane alone would fit, but not both."""
+    """Each of the two planes would fit alone, but not both."""
     room = PlaneAllocator(1_000, tmp_path)
     planes = [room.reserve(600, np.uint8) for _ in range(2)]
     assert [plane.flags.owndata for plane in planes] == [True, False]

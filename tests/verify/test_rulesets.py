@@ -43,7 +43,7 @@ def test_values_are_proven_under_their_own_rules(rules: Rules) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("values", Rules)
 def test_values_of_other_rules_are_refuted(values: Rules, rules: Rules) -> None:
-    """Fails if solver or proof ignores the chases of a set: 16 seconds each."""
+    """Fails if solver or proof ignores chases that a rule set forbids. 16 seconds each."""
     if values != rules and not same_outcomes(values, rules):
         assert not proof(values, rules).ok
 
@@ -73,7 +73,7 @@ def counts(rules: Rules) -> list[int]:
 
 
 def test_the_rule_sets_differ_as_an_independent_solver_says() -> None:
-    """Source: the solver that computed tests/data/computer_counts.csv."""
+    """The solver is the one that computed tests/data/computer_counts.csv."""
     with (DATA / "computer_counts.csv").open(newline="") as file:
         (row,) = (row for row in csv.DictReader(file) if row["material"] == MATERIAL)
     names = [f"{side}_{outcome}" for side in ("red", "black") for outcome in "wdl"]

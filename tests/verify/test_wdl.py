@@ -1,4 +1,4 @@
-"""`tbgen verify --wdl`: what is proven of win-draw-loss files, and errors found in them."""
+"""`tbgen verify --wdl`: proofs of win-draw-loss files, and errors found in them."""
 
 from __future__ import annotations
 
