@@ -1,6 +1,6 @@
 """Answers about positions, shared by the command line, the board and the engine.
 
-    mechanism   the check or chase, in the loop that decides a position
+    mechanism   the offence (check or chase) that decides a position, in the loop of its best play
     reasons     reasons for a value, as sentences in any language
     as_json     the objects that `--json` prints and the HTTP API sends
     schema      JSON Schema of those objects, from the field types of `fields`

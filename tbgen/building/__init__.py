@@ -14,6 +14,10 @@
     features         features of a material, from its supporting tables
     measured         measured costs of tables (measured.csv)
 
+*Supporting tables* of a material are those that its captures lead to. The *order* of a value is 0
+for mate or conversion, and k >= 1 for a decision by the repetition rules. An *army* is one side's
+pieces: king, *attackers*, which can cross the river, and *defenders* (advisors and elephants).
+
 `tbgen.retrograde` solves a table and computes its memory; `tbgen.tables` defines file formats.
 This package prints nothing: the caller of a build passes a `Progress`. Only `builder`, `packing`
 and `contents` load the compiler, and only when a table is missing.

@@ -1,4 +1,4 @@
-"""Build of tables in one process: each task of a closure is solved, counted and written.
+"""Build of tables in one process: one after another is solved, counted and written.
 
     `work`  ->  a task  ->  lock, open supporting tables, solve, write  ->  the next task
 
@@ -280,7 +280,10 @@ class Builder:
         warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:
-        """Compile or load the kernels for planes wider than a byte, if `phase` has such planes."""
+        """Compile or load the kernels for arrays wider than a byte, if a palette needs them.
+
+        A palette numbers the codes that an array may contain. `phase` is reported again afterwards.
+        """
         if any(palette.dtype.itemsize > 1 for palette in palettes):
             from tbgen.retrograde.warm_up import warm_up_wide
 

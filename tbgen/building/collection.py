@@ -67,7 +67,7 @@ class SilentProgress:
 
 @dataclass(frozen=True)
 class OneTable:
-    """Task of a worker: build the table of a job. Can be pickled.
+    """Function of workers that builds the table of a job; can be pickled.
 
     `directory` must be absolute, since a worker has another working directory.
     """
@@ -216,7 +216,7 @@ class Shares:
     memory: int
     """Bytes that all tables share."""
     floor: int
-    """Least bytes that each table is given."""
+    """Least bytes that each table is given, even if its planned memory is less."""
 
 
 def shares(jobs: int, asked: int = 0) -> Shares:
@@ -233,5 +233,8 @@ def shares(jobs: int, asked: int = 0) -> Shares:
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
-    """Return the number of processes for `--jobs auto`: `cores`, or 1 for little work."""
+    """Return the number of processes for `--jobs auto`.
+
+    This is `cores`, or 1 if the jobs take at most `WORTH_SECONDS` together.
+    """
     return cores if sum(job.seconds for job in jobs) > WORTH_SECONDS else 1

@@ -1,6 +1,6 @@
 """Digest of the values of a finished table, independent of the file's layout.
 
-The first digest loads the kernels.
+The compiled kernels are loaded when the first digest is computed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Measured costs of tables, and figures computed from them.
 
     measured.csv  ->  `Measured`, a line each  ->  `Measurements`: costs by material under `wxf`,
-                                                   shares of other rules, wall per CPU seconds
+                                                   cost ratios of other rules to `wxf`,
+                                                   wall seconds per CPU second
 
 `scripts/measure/plot_growth.py --measure` writes the file: a comment with machine and date, the
 column names (the fields of `Measured`), and a line for each table. `estimate` learns from the file.

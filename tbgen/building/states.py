@@ -1,14 +1,14 @@
-"""Checkpoint of a long build of a table, in a file beside it; a killed build resumes from it.
+"""Checkpoint (*state*) of a long build of a table, in a file; a killed build resumes from it.
 
     .KRNKR.wxf.dtm.state     identity   a line of JSON: table, codes, digests of the supporting
                                         tables, program, and the time spent
-                             parts      the solver's parts, each after its length
+                             parts      data of the solver, each part after its length
                              SHA-256    of all preceding bytes
 
-A new state replaces the previous one after it is written and synced. It is removed when the table
-is complete. A state with another identity, of another user, or with a wrong checksum is ignored:
-the table is solved from the beginning. Wrong parts under a correct checksum are an `InputError`.
-`tbgen.retrograde.state` defines the parts.
+The file is beside the table. A new state replaces the previous one after it is written and synced.
+It is removed when the table is complete. A state with another identity, of another user, or with a
+wrong checksum is ignored: the table is solved from the beginning. Wrong parts under a correct
+checksum are an `InputError`. `tbgen.retrograde.state` defines the parts.
 """
 
 from __future__ import annotations

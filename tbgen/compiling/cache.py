@@ -5,8 +5,8 @@ A full disk, a crash or a power failure may leave an entry empty, truncated or z
 counts as missing; loading it would raise errors in `pickle`, or run wrong machine code.
 
 Several processes may use the folder at once. numba writes an index and its entry one after the
-other, so that an index may refer to the entry of another process (numba issue 4807). The signature
-reveals this, and the entry counts as missing. The content of entries is numba's, in any form.
+other, so that an index may refer to the entry of another process (numba issue 4807). That entry has
+another signature, and counts as missing. Whatever numba stores in an entry is digested as bytes.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ A block of a table is *cold* if it is not loaded; a probe then marks it as *want
     columns    a table as columns, every legal position or a sample
     dump       columns as files
 
-This package imports numba; `tbgen.tables` and `tbgen.play` never do. It neither chooses moves nor
-explains values.
+This package imports numba, and neither chooses moves nor explains values. `tbgen.tables` and
+`tbgen.play` never import numba.
 
 Parameters of kernels, unless a kernel says otherwise:
     buffers : Buffers, the tables; only `wanted` and `used` are written
@@ -27,7 +27,7 @@ Parameters of kernels, unless a kernel says otherwise:
     side : int, the side to move: 0 Red, 1 Black
     counts : int64, number of pieces of each code, four bits for each code
     code : int, a piece code
-    score : int64, as defined in the module
+    score : int64, as defined in `kernels`
     width : int, bytes of a table's code
     span : int, half the number of plies that the codes of one order can represent
 """

@@ -67,7 +67,7 @@ class Marks:
     arrows : best move, checks, chases
     heat : label of each square of a heat map
     checked : square of a king in check
-    bad : squares on which a piece must not stand
+    bad : squares of a malformed rank, in the editor
     """
 
     last: Move | None = None
@@ -206,9 +206,9 @@ def names_of_pieces(language: str) -> str:
 
 
 def _under(marks: Marks, flip: bool) -> list[str]:
-    """Return the marks that are drawn below the pieces.
+    """Return the marks that are drawn below the pieces, as circles.
 
-    These are last move, king in check, selected and faulty squares.
+    These are last move, king in check, selected piece, and squares of a malformed rank.
     """
     found = []
     for square, css, radius in (
