@@ -50,7 +50,7 @@ class Outcome(IntEnum):
 
 
 class LimitExceededError(Exception):
-    """A distance or an order outside the codes of a table; codes never saturate."""
+    """A distance or an order that the codes of a table cannot encode; values are never clipped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
     open_to_read   open a regular file to read; anything else is refused at once
     replacing      write a new file under a temporary name, and rename it when complete
     continuing     fill a file in several attempts, and rename it when complete
-    locked         hold a lock file, which exists while it is held
+    locked         hold a lock file, which is removed afterwards
 
 Names in a directory of tables can be guessed. Other users with write access can put a link or a
-pipe under any of them. A table may be a link. Writing never follows one: neither locks nor
-temporary files touch the target of a link. This module is independent of tables.
+pipe under any of them. A table may be a link. Writing never follows a link: neither locks nor
+temporary files touch its target. This module is independent of tables.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ MAX_RECORD = 1 << 14
 class Metric(StrEnum):
     """Metric of distances (docs/values.md, "Outcomes and distances").
 
-    `dtm`: mate; `dtc`: mate or conversion. Files store the index in this list: append only.
+    Distances count to mate (`dtm`), or to mate or conversion (`dtc`). Files store the index in this
+    list: append only.
     """
 
     DTM = "dtm"

@@ -31,7 +31,7 @@ from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
 
 Find = Callable[[TableName], Path | None]
-"""Path of a table, or None if it is missing."""
+"""Function that returns the path of a table, or None if the table is missing."""
 
 
 class ProofState(StrEnum):

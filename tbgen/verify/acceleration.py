@@ -4,12 +4,12 @@
     mark_row       places where kings are hit, kings face each other, or a piece hangs
     best_of_row    best number that a side's moves lead to, for each place
 
-A *place* is a square of the innermost attacker; the row has a slot for each place. A move of
-another piece leads from every place of a row to the same place of another row, so the best is an
-element-wise maximum of rows: `best` is *raised* by each move. A place that blocks a line or a
-knight's leg of the moving piece is examined separately. The innermost attacker's own moves along
-lines are a running maximum. Attacks of and on it are found by walking from the other piece. An
-attack between two other pieces is tested once for the row, and again for each place between them.
+A *place* is one slot of a row, and so one square of the innermost attacker. A move of another piece
+leads from every place of a row to the same place of another row, so the best is an element-wise
+maximum of rows: each move *raises* `best`. A place that blocks a line or a knight's leg of the
+moving piece is examined separately. The innermost attacker's own moves along lines are a running
+maximum. Attacks of and on it are found by walking from the other piece. An attack between two other
+pieces is tested once for the row, and again for each place between them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _mark_seen(square, kind, mask, state, index):
 
 @part
 def _attacks_with(s, source, target, state, index):
-    """Return whether a piece attacks a square while the innermost attacker stands on `s`."""
+    """Return whether `source` attacks `target` while the innermost attacker stands on `s`."""
     state.board[s] = index.men[index.men.size - 1]
     found = attacks(state.board, source, target)
     state.board[s] = EMPTY
@@ -280,7 +280,7 @@ def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
 
 @part
 def _raise_cell(square, at, best, numbers, index):
-    """Raise the number of one place of a row: that of a square; do nothing outside the area."""
+    """Raise the number of the place on a square; do nothing if the square has no place."""
     cell = index.cells[square]
     if cell != NOWHERE:
         best[cell] = max(best[cell], numbers[at + cell])

@@ -5,10 +5,11 @@ A table claims the pattern of order k by its direct wins of order k. The pattern
 all positions that the table leaves undecided before that order (draws, and orders from k on), as
 the greatest set of
 
-    offenders   to move; every move is a check into the set, or leads to an earlier win of the
-                opponent: lower orders, and captures into wins of supporting tables up to order k
-    checked     to move, in check, with a move to an offender of the set, or a capture that wins
-                by order k; and able to stay in the set without checking for ever: the inner clause
+    offenders   positions with O to move; every move is a check into the set, or leads to an earlier
+                win of W: lower orders, and captures into wins of supporting tables up to order k
+    checked     positions with W to move, in check, with a move to an offender of the set, or a
+    sides       capture that wins by order k; and W can stay in the set without checking for ever
+                (the winner's clause)
 
 Its checked sides must be exactly the direct wins of order k (docs/values.md, "Patterns, exactly").
 At one order more than the table has, the set must be empty: then no draw hides a pattern.
@@ -212,8 +213,8 @@ class Patterns:
     def _relies_on_unlisted_wins(self, listed: Listed) -> bool:
         """Return whether a check leads to a win of a lower order that is no claim.
 
-        The passes over rows assume that such checks are answered; the candidates then are not
-        sufficient.
+        The passes over rows do not examine such wins: they assume that the check is answered. So
+        the candidates may be incomplete, and all open positions must be searched.
         """
         if not self._arrays.values.settled.any():
             return False

@@ -93,8 +93,8 @@ def list_moves(side, slot, within, image, state, index):
 def best_move(side, slot, within, image, numbers, state, index):
     """Return the largest number in a child slot of a side's moves, 0 without a legal move.
 
-    The innermost attacker must be on the board, and its square in `state.squares`. `numbers` are
-    complete.
+    The innermost attacker must be on the board, and its square in `state.squares`. The planes
+    `numbers` must be complete.
     """
     best, plane = np.int64(0), (1 - side) * index.slots
     for n in range(list_moves(side, slot, within, image, state, index)):
@@ -147,7 +147,7 @@ def narrowed(nodes: ManyNumbers, slots: int) -> ManyNumbers:
 
 
 _FIRST_ROOM = 1 << 15
-"""First capacity of a list; if it is too small, the kernel runs again with a larger list."""
+"""Initial capacity of a list, in entries; if it is too small, the kernel runs again with more."""
 
 
 @by_pointer

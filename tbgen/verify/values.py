@@ -26,12 +26,13 @@ only; so one byte is enough more often. Draws have three ranks, so that the maxi
 which draws may belong to a pattern: CHECKED < CHASED < FREE.
 
     CHECKED  the side to move is in check
-    CHASED   it is not, but has a piece under attack that may be a chase
+    CHASED   the side to move is not in check, but one of its pieces hangs
     FREE     neither; or the position after a capture
 
 After the comparison with moves, distances are known to be right. Patterns need less: winner, order
-and checks. So ranks are replaced by *marks*, ordered such that the best move is again a maximum.
-W is the side that would win by the repetition, O the offender.
+and checks. So ranks are replaced by *marks*, ordered such that the best move is again a maximum. A
+mark consists of an order and a *role*. W is the side that would win by the repetition, O the
+offender.
 
     won for the side to move   CLAIM_EARLY < CLAIM < (HUNG < OPEN of the order before)
                                            < CAPTURE < CHECK < HUNG < OPEN
@@ -39,18 +40,19 @@ W is the side that would win by the repetition, O the offender.
     lost                       LEFT < HELD < SET < EARLY
 
     CLAIM    a direct win in check
-    CAPTURE  won by a capture
-    CHECK    in check, and may have an answer; of draws, CUT if not
-    HUNG     not in check, with a piece under attack that can be chased; OPEN without one
+    CAPTURE  a win after a capture by the opponent
+    CHECK    in check, and may have an answer; a draw without an answer is CUT
+    HUNG     not in check, and a piece hangs or a capture wins by the rules; OPEN if not
     HELD     every move that keeps the value is a check to CHECK or CLAIM
-    SET      every such move is a claim: a direct loss
-    EARLY    a direct loss that may have been one an order earlier, together with the claims that it
-             leads to: its moves to the order before are checks, too
+    SET      every such move leads to a claim: a direct loss; or a loss after a capture
+    LEFT     a loss that is none of these; such draws are FREE
+    EARLY    a direct loss that may have been one an order earlier: its moves to the order before
+             are checks, too; CLAIM_EARLY is a claim that may lead to EARLY
 
 O's position stays HELD while the best of its moves is at most CHECK; W's position stays CHECK while
 the best of its moves is HELD. The positions that remain at the fixpoint are for `checks` to judge.
-So are claims whose only answer leads to a position with O in check, and positions that are no
-claims but have such an answer as claims have.
+So are claims whose only answers lead to positions with O in check, and positions in check that are
+no claims but have an answer to a direct loss.
 """
 
 from __future__ import annotations
