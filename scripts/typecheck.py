@@ -1,6 +1,6 @@
-"""Run mypy on the package as it is imported, and on an example of its use.
+"""Run mypy on the package as it is installed, and on an example of its use.
 
-`tbgen` is checked with `indexing` and `tables` inside it.
+The folders `indexing` and `tables` are then inside `tbgen`.
 """
 
 import subprocess

@@ -27,7 +27,7 @@ PERMISSIVE = (
     "MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "MPL", "Mozilla Public",
     "Zlib", "0BSD", "CC0", "Unlicense", "HPND", "BSL", "Boost",
 )  # fmt: skip
-"""Words of licences that ask at most for a notice, or for the source of their own changed files."""
+"""Words of licences that ask at most for a notice, or for the source of changes."""
 
 MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy"
 """Beginning of the text of the MIT licence, after the copyright line."""
@@ -118,7 +118,7 @@ def is_permissive(licence: str) -> bool:
 
 
 def advisories(needed: list[Package]) -> tuple[int | None, str]:
-    """Count the packages with known advisories, and describe them.
+    """Run pip-audit; return the number of packages with known advisories, and a description.
 
     Returns None and the reason if pip-audit is missing or fails.
     """

@@ -6,8 +6,8 @@
 A mutation survives if the tests of its own package pass. `--again` runs the survivors against those
 tests and the tests of dependent packages (`RESTING`), at the current commit. A mutation is
 `outdated` if its code has changed by then. Rows in DIRECTORY/mutations.csv are kept, so the command
-resumes where it stopped. The clone and its kernel cache stay in DIRECTORY. Some mutations have no
-observable effect (a margin, a bound of work), so a person has to read the survivors.
+resumes where it stopped. The clone and its kernel cache stay in DIRECTORY. Some mutations cannot
+change a result (a safety margin, a limit of work), so a person has to read the survivors.
 
     python scripts/certify/mutation_testing.py DIRECTORY --count 300 --seed 1
     python scripts/certify/mutation_testing.py DIRECTORY --again
@@ -43,7 +43,7 @@ RESTING = {
 """For each package, dependent packages whose tests exercise it."""
 
 PATIENCE = 900.0
-"""Timeout of one test run in seconds, about ten times what recompiling all kernels takes."""
+"""Timeout of one test run in seconds, ten times the time to compile all kernels."""
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -59,7 +59,7 @@ _UNMUTATED = (ast.AnnAssign, ast.Raise, ast.Import, ast.ImportFrom)
 
 
 class Mutation(NamedTuple):
-    """A replacement of one expression or keyword; columns are byte offsets, lines count from 1."""
+    """Replacement of one expression or keyword; columns are byte offsets, lines count from 1."""
 
     path: str
     line: int
@@ -70,7 +70,7 @@ class Mutation(NamedTuple):
     new: str
 
     def applied(self, source: bytes) -> bytes | None:
-        """Return the mutated file, or None if the old text is not at its place."""
+        """Return the mutated text of a file, or None if the old text is not at its place."""
         lines = source.splitlines(keepends=True)
         if len(lines) < self.end_line:
             return None
@@ -84,7 +84,7 @@ class Mutation(NamedTuple):
 
 
 def _changed(node: ast.AST) -> str | None:
-    """Return the text of a node with one small fault, or None for a node that is not mutated."""
+    """Return the source text of a node with one small fault; None if the node is not mutated."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         ops = [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         return ast.unparse(ast.Compare(node.left, ops, node.comparators))
@@ -200,7 +200,7 @@ class Clone:
 
 
 def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tuple[str, str, float]:
-    """Return the state of a mutation after a test run, the test that failed, and wall seconds."""
+    """Test a mutation; return its state, the test that failed, and wall seconds."""
     file = clone.root / mutation.path
     source = file.read_bytes()
     begun = time.monotonic()
@@ -216,7 +216,7 @@ def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tupl
 
 
 def main() -> None:
-    """Try the mutations without a row, or with `--again` the survivors."""
+    """Test the mutations that have no row yet, or with `--again` the survivors."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("directory", type=Path, help="for the clone and mutations.csv")
     parser.add_argument("--count", type=int, default=300)

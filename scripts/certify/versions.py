@@ -45,7 +45,7 @@ QUICK = (
     "tests/tables/test_format.py", "tests/cli/test_judge.py", "tests/cli/test_live.py",
     "tests/cli/test_commands.py",
 )  # fmt: skip
-"""Tests of the packages that `quick` replaces; none needs a kernel."""
+"""Tests that `quick` runs: tests of code that uses the replaced packages, without kernels."""
 
 USES = (
     "tests/board/test_api.py", "tests/board/test_fuzz.py", "tests/board/test_browser.py",
@@ -55,7 +55,7 @@ USES = (
     "tests/oracles/test_naive_movegen.py", "tests/probing/test_dump.py",
     "tests/scheduling/test_cluster.py",
 )  # fmt: skip
-"""Tests that together use each dependency of the extras."""
+"""Tests that `extras` runs; together they use each dependency of the extras."""
 
 _REPORT = """
 import json, numba, numpy
@@ -91,7 +91,7 @@ def requirements(*extras: str) -> list[str]:
 
 
 def expected() -> str:
-    """Return the digest of the table in docs/digests.csv."""
+    """Return the digest that docs/digests.csv lists for the table that is built."""
     with DIGESTS.open(newline="") as file:
         for row in csv.DictReader(file):
             if row["file"] == TABLE:
@@ -100,7 +100,7 @@ def expected() -> str:
 
 
 def installed(folder: Path, wanted: list[str]) -> str:
-    """Create an environment with these packages, and return its interpreter."""
+    """Create an environment with these packages, and return the path of its interpreter."""
     venv.create(folder / "venv", with_pip=True)
     python = str(folder / "venv" / "bin" / "python")
     install([python, "-m", "pip", "install"], wanted)

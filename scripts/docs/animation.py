@@ -35,7 +35,7 @@ SHOWN_WIDTH = 360
 
 START = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 MOVES = ("d2b1", "d0d1", "b1c3", "d1d0", "c3b1")
-"""The line of docs/tutorial.md: into the loop, and once around it."""
+"""Moves of docs/tutorial.md that are shown: into the loop, and once around it."""
 
 LINE = [Move.from_iccs(text) for text in MOVES]
 
@@ -47,7 +47,7 @@ SECONDS = PACE.length(len(MOVES))
 """Length of the animation, which then repeats."""
 
 BAND = 196
-"""Height of the text area below the board, in units of the picture."""
+"""Height of the text area below the board, in units of the SVG."""
 
 STYLE = (
     ".words{font:600 40px sans-serif;fill:#3d2a14;text-anchor:middle}"
@@ -68,7 +68,7 @@ class Scene(NamedTuple):
 
 
 def marks_of(position: Position, move: Move) -> str:
-    """Draw the squares of the last move, and arrows from the pieces that give check."""
+    """Return SVG marks: the squares of the last move, and arrows from pieces that give check."""
     rings = "".join(
         '<circle class="last" cx="{}" cy="{}" r="50"/>'.format(*place(square, False))
         for square in move
@@ -78,7 +78,7 @@ def marks_of(position: Position, move: Move) -> str:
 
 
 def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
-    """Return the text of a move, and the value for the other side after it."""
+    """Return the text shown with a move, and the value for the side to move after it."""
     answers = len(legal_moves(position))
     if not in_check(position):
         return move.iccs, "Black must check again."

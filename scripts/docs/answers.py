@@ -37,7 +37,7 @@ FAILURE = record(
 
 
 def proven(side: str) -> Schema:
-    """The counts of `verify` with one side to move."""
+    """Return the schema of the counts that `verify` gives for one side to move."""
     return record(
         f"{side} to move",
         positions=whole("legal positions"),

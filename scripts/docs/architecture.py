@@ -22,14 +22,14 @@ ROOT = Path(__file__).resolve().parents[2]
 DRAWING = ROOT / "docs" / "architecture.svg"
 
 ROOM = 208, 74
-"""Width and height of a package's box, in units of the drawing."""
+"""Width and height of a package's box, in units of the SVG."""
 GAP, STOREY, MARGIN = 26, 136, 16
 LANE = 18
 """Width reserved for an arrow that passes a floor."""
 PORT = 20
 """Distance between arrows that leave or enter the same box."""
 CHARACTERS = 28
-"""Characters in a line of small text in a box."""
+"""Largest number of characters in a line of small text in a box."""
 STYLE = """
     text { font: 12px system-ui, sans-serif; fill: #1f2328; }
     .name { font: 600 14px ui-monospace, monospace; }
@@ -69,7 +69,7 @@ def nodes(module: str) -> list[ast.AST]:
 
 
 def imported(module: str) -> Iterator[str]:
-    """Yield the modules that a module imports, including local imports and those for types only.
+    """Yield the modules that a module imports; local imports and imports for types count, too.
 
     Raises `ValueError` for a relative import.
     """
@@ -110,7 +110,7 @@ def package_imports() -> Edges:
 
 
 def floors(edges: Edges) -> dict[str, int]:
-    """Return the floor of each package; 0 if it imports no other."""
+    """Return the floor of each package: one above the highest package that it imports, or 0."""
     found: dict[str, int] = {}
 
     def floor(package: str) -> int:
@@ -137,7 +137,7 @@ def without_detours(edges: Edges) -> Edges:
 
 
 class Place(NamedTuple):
-    """A box of the drawing, or the point where a longer arrow passes a floor."""
+    """A box of the drawing, or a point at which a longer arrow passes a floor."""
 
     floor: int
     name: str
@@ -146,7 +146,7 @@ class Place(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Width that the place takes on its floor."""
+        """Width that the place needs on its floor."""
         return LANE if self.above else ROOM[0]
 
 
@@ -155,7 +155,7 @@ Arrow = list[Place]
 
 
 def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
-    """List all arrows, in a fixed order."""
+    """List the arrows of all edges, in a fixed order."""
     found = []
     for package in sorted(edges):
         for other in sorted(edges[package]):
@@ -166,7 +166,7 @@ def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
 
 
 def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
-    """Map each place to the places it is joined to, each with whether it is below."""
+    """Map each place to the places that arrows join it to; True marks those below."""
     found: dict[Place, list[tuple[Place, bool]]] = {}
     for arrow in arrows:
         for upper, lower in pairwise(arrow):
@@ -214,7 +214,7 @@ def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
 
 
 def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
-    """Return the middles of a floor's places, in order, without overlap, and near `wanted`.
+    """Return the x coordinates of a floor's places, in order, near `wanted`, without overlap.
 
     Isotonic least squares: neighbours that would overlap are pooled.
     """
@@ -233,7 +233,7 @@ def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
 
 
 def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Place, float]:
-    """Return the middle of every place, near the middles of its neighbours."""
+    """Return the x coordinate of every place's middle, near those of its neighbours."""
     joined = neighbours(arrows)
     x = {}
     for row in rows:
@@ -248,9 +248,9 @@ def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Pl
 
 
 def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, Place], float]:
-    """Return where each segment of an arrow leaves or enters a box, side by side.
+    """Return the x coordinates at which arrow segments end, side by side at a box.
 
-    The key is the place and the place at the other end of the segment.
+    The key is the place at this end, then the place at the other end of the segment.
     """
     found = {}
     for place, ends in neighbours(arrows).items():
@@ -263,7 +263,7 @@ def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, P
 
 
 def words(package: str) -> list[str]:
-    """Break the first line of a package's docstring into the lines of its box."""
+    """Split the first line of a package's docstring into lines that fit its box."""
     tree = ast.parse(sources()[f"tbgen.{package}"].read_text(encoding="utf-8"))
     first = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
     return textwrap.wrap(first, CHARACTERS, max_lines=3, placeholder=" ...")

@@ -37,10 +37,10 @@ BOOKS = ROOT / "docs" / "classical-books.csv"
 RULES = "wxf"
 
 LEAST = 0.005
-"""Smallest share that is printed."""
+"""Smallest share of positions that is printed, 0 to 1."""
 
 RECORDS = 10
-"""Number of rows in a list of records."""
+"""Number of rows in each list of records."""
 
 
 class Words(NamedTuple):
@@ -187,7 +187,7 @@ class Endgame(NamedTuple):
 
     @property
     def by_rules(self) -> float:
-        """Share of the legal positions that repetition decides."""
+        """Share of the legal positions that repetition decides, 0 to 1."""
         return (self.red_by_rules + self.black_by_rules) / (self.red_legal + self.black_legal)
 
 
@@ -229,7 +229,7 @@ def endgames(directory: Path) -> list[Endgame]:
 
 
 def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
-    """Describe the outcome for Red: won, drawn, or the shares."""
+    """Describe the outcome of an endgame for Red: won, drawn, or the shares."""
     kind = outcome_class(legal, wins, draws)
     if kind != "open":
         return words.outcomes[kind]
@@ -250,7 +250,7 @@ def share(part: float) -> str:
 
 
 def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """Return the table of the classical endgames that are known."""
+    """Return the Markdown table of the classical endgames, with the results of tables."""
     rows = []
     for book in books:
         if (found := known.get(book.material)) is None:
@@ -266,7 +266,7 @@ def classical(words: Words, books: Sequence[Book], known: dict[str, Endgame]) ->
 
 
 def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]) -> str:
-    """List the endgames in which tables and books differ."""
+    """Return the list of endgames in which tables contradict a book."""
     return words.comma.join(
         book.material for book in books
         if (found := known.get(book.material)) is not None and differs(book, found)
@@ -274,7 +274,7 @@ def disagreements(words: Words, books: Sequence[Book], known: dict[str, Endgame]
 
 
 def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
-    """Return the sums over all endgames with one attacker."""
+    """Return the sentence that counts the endgames with one attacker by outcome."""
     wanted = [m.name for m in materials_of([], attackers=1)]
     there = [known[name] for name in wanted if name in known]
     kinds = Counter(outcome_class(row.red_legal, row.red_wins, row.red_draws) for row in there)
@@ -285,7 +285,7 @@ def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
 
 
 def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
-    """Return the lists of longest wins, highest orders, and most decided by repetition."""
+    """Return lists of records: longest wins, highest orders, most decided by repetition."""
 
     def first(key: Callable[[Endgame], float]) -> list[Endgame]:
         return sorted(rows, key=lambda row: (-key(row), row.material))[:RECORDS]
@@ -323,7 +323,7 @@ def page(words: Words) -> str:
 
 
 def main() -> None:
-    """Write the pages; with a directory also the figures."""
+    """Write the pages; given a directory, measure its tables first."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -57,10 +57,10 @@ Tab completes commands, options and choices after one line in a file of the shel
 """
 
 MATERIAL_OPTIONS = ("--men", "--attackers")
-"""Options of each command that takes several materials."""
+"""Options of every command that takes several materials; the page describes them once."""
 
 TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric")
-"""Options that select tables in a directory, listed together."""
+"""Options that select tables in a directory; the page describes them once."""
 
 ELSEWHERE = {"find"}
 """Commands whose own options are described on their own page."""
@@ -70,7 +70,7 @@ MEANINGS = re.compile(r": none = [^.]*\.")
 
 
 def kind(parameter: Parameter) -> str:
-    """Return the value that an option takes: its choices, else its metavar; empty for a flag."""
+    """Return the text for an option's value: its choices or its metavar; empty for a flag."""
     if isinstance(parameter, Option) and parameter.is_flag:
         return ""
     if isinstance(parameter.type, Choice):
@@ -98,14 +98,14 @@ def arguments(command: Command) -> str:
 
 
 def item(option: Option) -> str:
-    """Return the line about an option."""
+    """Return the list item that describes an option."""
     text = option.help or f"Default: {option.show_default}."
     text = MEANINGS.sub(" ([rule sets](repetition.md#rule-sets)).", text)
     return f"- `{names(option)}`: {' '.join(text.split())}"
 
 
 def options(command: Command) -> dict[str, str]:
-    """Map the first name of each option of a command to its line."""
+    """Map the first name of each option of a command to its list item."""
     return {
         max(option.opts, key=len): item(option)
         for option in command.params
@@ -114,7 +114,7 @@ def options(command: Command) -> dict[str, str]:
 
 
 def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
-    """Map each line that several commands share to the names of these commands."""
+    """Map each list item that several commands share to the names of these commands."""
     users: dict[str, list[str]] = {}
     for name, command in commands.items():
         for line in options(command).values():
@@ -123,7 +123,7 @@ def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
 
 
 def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the section on shared options.
+    """Yield the lines of the section on shared options.
 
     Where defaults differ, all but the most common one name their commands.
     """
@@ -142,7 +142,7 @@ def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
 
 
 def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the section of a command; options in `shared` are listed by name only."""
+    """Yield the lines of a command's section; options in `shared` are listed by name only."""
     page = LESSONS[name].page.removeprefix("docs/")
     yield f"## {name}\n"
     said = COMMANDS[name].removesuffix(".")

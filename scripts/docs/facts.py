@@ -34,20 +34,20 @@ BOARD = "http://127.0.0.1:8064/?fen="
 """Default address at which `tbgen serve` shows a position."""
 
 LISTED = 3
-"""Number of rows shown of a list; the CSV file has all."""
+"""Largest number of rows in a list on the page; the CSV file has all."""
 
 DRAWN = 1
-"""Number of positions with a diagram for each pair of rule sets."""
+"""Largest number of positions with a diagram for each pair of rule sets."""
 
 
 def link(fen: str) -> str:
-    """Link a position to the board that shows it."""
+    """Return a Markdown link from a position to the board that shows it."""
     board, side, *_ = fen.split()
     return f"[`{board} {side}`]({BOARD}{board}_{side})"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table in Markdown."""
+    """Format rows as a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
 
@@ -70,7 +70,7 @@ def armies(row: Fact) -> tuple[str, str]:
 
 
 def matrix(rows: Sequence[Fact]) -> str:
-    """Return the outcomes of Red's pieces (rows) against Black's (columns)."""
+    """Return a Markdown table of outcomes: Red's pieces in rows, Black's in columns."""
     known = {armies(row): row for row in rows}
     reds = sorted({red for red, _ in known}, key=by_strength)
     blacks = sorted({black for _, black in known}, key=by_strength)
@@ -84,7 +84,7 @@ def matrix(rows: Sequence[Fact]) -> str:
 
 
 def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
-    """Return the matrix against one black piece, and the pieces that win against a bare king."""
+    """Return two Markdown tables: outcomes against one black piece, and against a bare king."""
     bare: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: by_strength(armies(row)[0])):
         if not armies(row)[1]:
@@ -104,7 +104,10 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
 
 
 def rules_compared(rows: Sequence[Fact]) -> str:
-    """List the draws of each material under each of `RULES`, largest decrease first."""
+    """Return a Markdown table of the draws of each material under each of `RULES`.
+
+    The largest decrease comes first.
+    """
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:
         by_name.setdefault(row.material, {})[row.rules] = row
@@ -127,13 +130,16 @@ def rules_compared(rows: Sequence[Fact]) -> str:
 
 
 def most_different(rows: Sequence[Difference], pair: tuple[str, str]) -> list[Difference]:
-    """List the materials in which two rule sets differ, most different first."""
+    """List the materials whose outcomes differ between two rule sets, most positions first."""
     found = [row for row in rows if (row.first, row.second) == pair and row.differ]
     return sorted(found, key=lambda row: (-row.differ, row.material))
 
 
 def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Difference]]:
-    """Choose the positions to draw for each pair, each material once, most different first."""
+    """Choose the positions to draw for each pair of rule sets.
+
+    Materials with most differences come first, each material once.
+    """
     drawn: dict[str, Difference] = {}
     found = {}
     for pair in PAIRS:
@@ -150,7 +156,7 @@ def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
 
 
 def pairs_compared(rows: Sequence[Difference]) -> str:
-    """Compare each pair of rule sets: counts, materials, an example and its picture."""
+    """Return the text on each pair of rule sets: counts, materials, an example and its picture."""
     rows = of_the_page(rows)
     lines, titles, images = [], [], []
     for (first, second), drawn in pictured(rows).items():
@@ -167,7 +173,7 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
 
 
 def by_check_alone(rows: Sequence[Difference]) -> str:
-    """List the materials of Table 1 in which perpetual check alone is not enough."""
+    """Return a sentence on the materials of Table 1 in which chases change outcomes."""
     names = [material.name for material in materials_of(["table1"])]
     asked = [row for row in rows if row.material in names and row.second == "wxf"]
     same = [row.material for row in asked if not row.differ]
@@ -179,13 +185,16 @@ def by_check_alone(rows: Sequence[Difference]) -> str:
 
 
 def longest_by_rules(rows: Sequence[Fact]) -> list[Fact]:
-    """List the tables under wxf in which repetition decides, longest distance to a loop first."""
+    """List tables under wxf with positions that repetition decides, longest distance first.
+
+    Distances are those to the loop.
+    """
     decided = [row for row in rows if row.rules == "wxf" and row.rule_decided]
     return sorted(decided, key=lambda row: (-row.max_rule_distance, row.material))
 
 
 def longest_wins(rows: Sequence[Fact]) -> list[Fact]:
-    """List the tables under wxf, longest win by mate or conversion first."""
+    """List tables under wxf, longest distance of order 0 (mate or conversion) first."""
     won = [row for row in rows if row.rules == "wxf" and row.longest]
     return sorted(won, key=lambda row: (-row.max_distance, row.material))
 

@@ -1,12 +1,13 @@
 """Figures of docs/facts.md: measure them from tables, and read and write their CSV files.
 
     facts.csv             a row for each material and rule set: what `tbgen stats` prints
-    facts-zugzwangs.csv   under wxf, the positions in which neither side wants to move
+    facts-zugzwangs.csv   under wxf, positions in which the side to move would rather pass
     facts-loops.csv       loops that referees have judged, with the tables' values
     facts-rules.csv       pairs of rule sets, and the positions in which their outcomes differ
-    facts-moves.csv       under wxf, how many positions one move alone wins, and the longest study
+    facts-moves.csv       under wxf, wins by one move alone, and the longest study of them
 
-`facts.py` writes the page and calls this module. Tables are read; nothing is built.
+A study is a win by one move alone at every step, to the end. `facts.py` writes the page and calls
+this module. Tables are read; nothing is built.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ DOCS = ROOT / "docs"
 CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 RULES = ("none", "check", "wxf")
 PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"), ("wxf", "taiwan"))
-"""The rule sets whose outcomes are compared position by position."""
+"""Pairs of rule sets whose outcomes are compared position by position."""
 
 CHUNK = 1 << 20
 """Number of slots processed together."""
 
 
 class Fact(NamedTuple):
-    """Row of one table; wins and draws are those with Red, the side named first, to move.
+    """Row of one table; wins and draws count positions with Red, the side named first, to move.
 
     `longest` and `longest_by_rules` are FENs, empty where there is no such position. `offence`
     decides the latter: "check" or "chase".
@@ -66,11 +67,11 @@ class Fact(NamedTuple):
 
 
 class Zugzwangs(NamedTuple):
-    """Legal placements of a material that are worse for the side to move, whichever side that is.
+    """Row of a material: mutual zugzwangs, placements that are worse for whichever side moves.
 
     `red`: Red wins with Black to move, and draws with Red to move; `black`: the same with colours
-    exchanged; `both`: the side to move loses, either way. `fen` is one of the hardest, with a
-    losing side to move and `plies` its distance; it is of the last kind if there is one.
+    exchanged; `both`: the side to move loses, either way. `fen` is the hardest example, in which
+    the side to move loses in `plies`. It is one of `both` if there are any.
     """
 
     material: str
@@ -100,10 +101,10 @@ class Loop(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Positions of a material whose outcome differs between two rule sets.
+    """Row of a material: the positions whose outcome differs between two rule sets.
 
-    `fen` is the one of least order, and of those with the fewest plies to the loop; `first_outcome`
-    and `second_outcome` are those of its side to move. All three are empty if no position differs.
+    `fen` is an example of least order, and then of fewest plies to the loop. `first_outcome` and
+    `second_outcome` are those of its side to move. All three are empty if no position differs.
     """
 
     material: str
@@ -117,12 +118,12 @@ class Difference(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """Won positions of a material, either side to move, and those with exactly one winning move.
+    """Row of a material: its won positions, and those with exactly one winning move.
 
-    `unique` counts those of the `won` positions with several legal moves of which one wins;
-    `studies` those in which this holds again after every longest defence, to the end. `fen` is a
-    study of the most plies, `length`; `line` is its solution in ICCS notation, and `end` how it
-    ends. All are empty if there is none.
+    `won` counts either side to move. `unique` counts those with several legal moves of which one
+    wins; `studies` counts those in which this holds again after every longest defence, to the end.
+    `fen` is a study of the most plies, `length`; `line` is its solution in ICCS notation, and `end`
+    how it ends. All are empty if there is none.
     """
 
     material: str
@@ -164,13 +165,13 @@ def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> Non
 
 
 def offence(tables: GameTablebase, fen: str) -> str:
-    """Return the offence that decides a position; empty where best play does not show it."""
+    """Return the offence that decides a position; empty if best play does not show it."""
     found = find_mechanism(tables, Position.from_fen(fen)) if fen else None
     return "" if found is None else str(found.offence)
 
 
 def fact(found: TableStatistics, tables: GameTablebase) -> Fact:
-    """Return the row of one table."""
+    """Return the row of a table in facts.csv."""
     by_mate = [(one.value, one.fen) for one in found.longest if one.order == 0]
     by_rules = [(255 - one.value, one.fen) for one in found.longest if one.order]
     longest_by_rules = max(by_rules, default=(0, ""))[1]
@@ -218,7 +219,7 @@ def facts(directory: Path) -> list[Fact]:
 
 
 def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
-    """Return the row of one table."""
+    """Return the row of a material in facts-zugzwangs.csv."""
     found = find(material, tables, zugzwang=True)
     columns = found.columns()
     # Every placement is found twice, once for each side to move.
@@ -247,7 +248,10 @@ def all_zugzwangs(directory: Path, names: Sequence[str]) -> list[Zugzwangs]:
 
 
 def loops(directory: Path) -> list[Loop]:
-    """List judged loops whose first position is in a table, each position once."""
+    """List the rows of facts-loops.csv: judged loops whose first position is in a table.
+
+    Each position occurs once.
+    """
     found: dict[str, Loop] = {}
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
         present = {material.name for material in materials_of(tables, "wxf")}
@@ -271,7 +275,7 @@ def loops(directory: Path) -> list[Loop]:
 def differing(
     first: TableFile, second: TableFile, side: Side
 ) -> Iterator[tuple[TableColumns, TableColumns]]:
-    """Yield the rows of both tables, with a side to move, whose outcomes differ, in chunks."""
+    """Yield pairs of chunks: rows of both tables at the slots where their outcomes differ."""
     planes = [file.plane(side) for file in (first, second)]
     for start in range(0, first.header.slots, CHUNK // 16):
         one, other = (
@@ -284,7 +288,7 @@ def differing(
 
 
 def difference(first: TableFile, second: TableFile) -> Difference:
-    """Return the row of two tables of one material."""
+    """Return the row of a material in facts-rules.csv, from its tables under two rule sets."""
     count, best, chosen = 0, None, None
     for side in Side:
         for rows in differing(first, second, side):
@@ -310,7 +314,7 @@ def difference(first: TableFile, second: TableFile) -> Difference:
 
 
 def differences(directory: Path) -> list[Difference]:
-    """List the rows of the materials with two attacking sides and both tables."""
+    """List the rows of the materials with two attacking sides and tables under both rule sets."""
     found = []
     for pair in PAIRS:
         with (
@@ -327,11 +331,11 @@ def differences(directory: Path) -> list[Difference]:
 
 
 MEASURED = {FILES[kind].name: kind for kind in (Fact, Zugzwangs, Loop, Difference)}
-"""The files that `facts.py DIRECTORY` writes, in this order."""
+"""CSV files that `facts.py DIRECTORY` writes, in order; studies.py writes another one."""
 
 
 def measure(kind: type, directory: Path) -> Sequence[Fact | Zugzwangs | Loop | Difference]:
-    """Return the rows of a file, measured from the tables in a directory."""
+    """Measure the rows of one CSV file from the tables in a directory."""
     if kind is Fact:
         return facts(directory)
     if kind is Loop:

@@ -27,7 +27,7 @@ def sample(layout: Layout) -> Iterator[Position]:
 
 
 def row(name: str, positions: list[Position]) -> str:
-    """Return a line of the table: mean bytes of the texts, bits of the index."""
+    """Return a line of the table: mean bytes of a position in each notation, bits of the index."""
     material = positions[0].material
     layout = Layout(material.armies, choose_inner(material.armies))
     texts = [
@@ -42,7 +42,7 @@ def row(name: str, positions: list[Position]) -> str:
 
 
 def table() -> str:
-    """The Markdown table."""
+    """Return the table in Markdown."""
     lines = [HEADER]
     for name in MATERIALS:
         armies = Material.parse(name).armies

@@ -23,11 +23,11 @@ FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 Cell = dict[str, Any]
-"""A cell as in nbformat 4."""
+"""A cell of a notebook, as in nbformat 4."""
 
 
 class Result(NamedTuple):
-    """Output of a code cell, and its figures as PNG."""
+    """Result of a code cell: its output, and its figures as PNG."""
 
     printed: str
     figures: list[bytes]
@@ -77,7 +77,7 @@ def outputs_of(result: Result) -> list[dict[str, Any]]:
 
 
 def written(path: Path) -> str:
-    """Return the text of a notebook with the current results of its cells."""
+    """Run a notebook, and return its text with the new results of its cells."""
     notebook = json.loads(path.read_text("utf-8"))
     cells = zip(code_cells(notebook), run(path), strict=True)
     for number, (cell, result) in enumerate(cells, 1):

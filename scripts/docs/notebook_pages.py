@@ -71,7 +71,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Make links of other pages lead to the page instead of the notebook."""
+    """Replace links to notebooks in a page by links to their pages."""
     if page.file.generated_by:
         return markdown
     return re.sub(r"\]\(([^)\s]+\.ipynb)\)", lambda link: f"]({_page_of(link[1])})", markdown)

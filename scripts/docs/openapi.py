@@ -21,7 +21,7 @@ FILE = ROOT / "docs" / "openapi.json"
 
 
 def document() -> str:
-    """Return the whole file."""
+    """Return the text of the file."""
     found = description()
     found["info"] |= {
         "version": "1",

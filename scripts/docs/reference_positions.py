@@ -25,7 +25,7 @@ MATERIALS = {
     ("none", "dtc"): ("KRKN", "KNNKA"),
     ("check", "dtm"): ("KRKN", "KRAKR", "KPPKA", "KCAKB"),
 }
-"""Materials by rules and metric."""
+"""Materials whose positions are written, by rules and metric."""
 
 COLUMNS = ("rules", "metric", "fen", "material", "slot", "outcome", "order", "plies", "value")
 SAMPLE = 4000

@@ -35,11 +35,14 @@ orders and plies, [The table file](format.md#names) materials.
 """
 
 DESCRIBED = ("probe", "line", "judge", "find", "error")
-"""Answers about positions, whose fields the page describes; it only names the others."""
+"""Answers about positions, whose fields the page describes.
+
+It only names those of other answers.
+"""
 
 
 class Item(NamedTuple):
-    """A field: its path in the answer, its description, and a key that identifies equal fields."""
+    """A field of an answer: path, description, and a key that is equal for equal fields."""
 
     place: str
     text: str
@@ -68,7 +71,7 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Yield fields with whether each is in `known`; fields inside a known one are left out."""
+    """Yield (field, whether its key is in `known`); fields inside a known one are left out."""
     inside: tuple[str, ...] = ()
     for item in found:
         if not item.place.startswith(inside):
@@ -79,7 +82,7 @@ def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bo
 
 
 def bullets(found: list[Item]) -> list[str]:
-    """Return the lines of fields; neighbours with the same description share a line."""
+    """Return list items for fields; neighbours with the same description share an item."""
     lines: list[tuple[str, str]] = []
     for item in found:
         if lines and lines[-1][1] == item.text:

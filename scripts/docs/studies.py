@@ -3,10 +3,11 @@
     python scripts/docs/studies.py DIRECTORY [MATERIAL ...]    measure tables there, then write
     python scripts/docs/studies.py                             write the page from the CSV
 
-Measures tables under `wxf`; without a MATERIAL all of at most five men. Each row is written to
-docs/facts-moves.csv as soon as it is known. That file also counts won positions and those with one
-winning move, for docs/facts.md. The page and its pictures depend only on the CSV.
-`tests/docs/test_studies.py` compares both with each other, and with tables that it builds.
+A study is a position in which exactly one move wins, again and again to the end. Measures tables
+under `wxf`; without a MATERIAL all of at most five men. Each row is written to docs/facts-moves.csv
+as soon as it is known. That file also counts won positions and those with one winning move, for
+docs/facts.md. The page and its pictures depend only on the CSV. `tests/docs/test_studies.py`
+compares both with each other, and with tables that it builds.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
 
 
 def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
-    """Return plies and FEN of the longest study; of several the first in the table."""
+    """Return plies and FEN of the longest study; of equal ones, the first in the table."""
     if not wins.rows or lengths.max() == NO_STUDY:
         return 0, ""
     first = next(wins.take(np.array([lengths.argmax()])).positions())
@@ -81,7 +82,7 @@ def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
 
 
 def measure(tables: GameTablebase, material: Material) -> Moves:
-    """Return the row of a table."""
+    """Return the row of a material, measured from its table."""
     figures_of = tables.stats(material)
     arrays = arrays_of(tables, material)
     converts = tables.table(material).header.spec.name.metric == Metric.DTC
@@ -102,7 +103,7 @@ def measure(tables: GameTablebase, material: Material) -> Moves:
 
 
 def measured(directory: Path, names: list[str]) -> Iterator[Moves]:
-    """Yield the row of each named material; without names, of all of at most five men."""
+    """Yield the row of each named material; without names, of all materials of at most five men."""
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
         for material in [Material.parse(name) for name in names] or materials_of([], 5):
             yield measure(tables, material)

@@ -2,8 +2,8 @@
 
     python scripts/docs/trusted.py
 
-Trusted is every module that `tbgen.verify` imports, directly or not. Modules that
-`tbgen.retrograde` or `tbgen.building` import as well are shared with the builder.
+Trusted code is what a proof depends on: every module that `tbgen.verify` imports, directly or not.
+Modules that `tbgen.retrograde` or `tbgen.building` import as well are shared with the builder.
 `tests/docs/test_generated.py` compares the table.
 """
 
@@ -67,7 +67,7 @@ def package_of(module: str) -> str:
 
 
 def table() -> str:
-    """Return the table: lines of code and docstrings together, in hundreds."""
+    """Return the table of trusted modules with their lines (code and docstrings), in hundreds."""
     proof, builder = reached(modules_of(PROOF)), reached(modules_of(*BUILDER))
     of_package: dict[str, set[str]] = defaultdict(set)
     for module in proof:
@@ -104,7 +104,7 @@ def page() -> str:
 
 
 def is_current(text: str) -> bool:
-    """Return whether a page has the current table, allowing for numbers a tenth off."""
+    """Return whether the table in a page is current; its numbers may be off by a tenth."""
     words, numbers = zip(*(split(each) for each in (text, page())), strict=True)
     return words[0] == words[1] and all(
         10 * abs(told - now) <= now for told, now in zip(*numbers, strict=True)
@@ -112,7 +112,7 @@ def is_current(text: str) -> bool:
 
 
 def split(text: str) -> tuple[str, list[int]]:
-    """Return a page without the numbers of its table, and these numbers."""
+    """Split a page into its text without the numbers of the table, and these numbers."""
     before, _, rest = text.partition(FIRST)
     within, _, after = rest.partition(LAST)
     numbers = [int(number.replace(",", "")) for number in NUMBER.findall(within)]

@@ -27,14 +27,14 @@ QUIET_PLIES = 120
 """Plies without a capture after which a game is drawn."""
 
 BY_THE_RULES = "the rules of repetition"
-"""Reason of a game that was lost by perpetual check or chase."""
+"""Text for the reason of a game that was lost by perpetual check or chase."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judges:
-    """Conditions that end a game.
+    """Conditions that end a game: rules, number of occurrences, tables, plies without a capture.
 
-    `quiet_plies` plies without a capture are a draw; None disables that rule.
+    A game of `quiet_plies` plies without a capture is drawn; None disables that rule.
     """
 
     rules: Rules
@@ -43,7 +43,10 @@ class Judges:
     quiet_plies: int | None = QUIET_PLIES
 
     def verdict(self, game: Game, quiet: int) -> tuple[float, str] | None:
-        """Return Red's points and the reason if the game is over, else None."""
+        """Return Red's points and the reason if the game is over, else None.
+
+        quiet : plies since the last capture
+        """
         last = game.last
         if is_terminal(last):
             return float(last.side == Side.BLACK), "no legal move"
@@ -67,7 +70,7 @@ class Judges:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A finished game: its start, its moves, Red's points, and the reason of its end."""
+    """A finished game: first position, moves, Red's points, and the reason of its end."""
 
     start: Position
     moves: tuple[Move, ...]
@@ -142,5 +145,5 @@ def saved_games(path: Path | None) -> list[Played]:
 
 
 def signs(points: Counter[float]) -> str:
-    """Format games won, drawn and lost as `+3 =1 -2`."""
+    """Format lists of points as numbers of games won, drawn and lost: `+3 =1 -2`."""
     return f"+{points[1.0]} ={points[0.5]} -{points[0.0]}"

@@ -39,11 +39,11 @@ OCCURRENCES = 3
 """Number of occurrences of a position at which the referee judges a repetition."""
 
 LOOKED_AT = 20_000
-"""Number of sampled positions of a material from which those to be played are drawn."""
+"""Number of random positions of a material from which the positions to play are chosen."""
 
 
 def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
-    """Divide rows by kind of position."""
+    """Divide positions by kind: draws, wins by mate or conversion, wins by the rules."""
     won = columns["outcome"] == Outcome.WIN
     return {
         DRAWN: columns.take(columns["outcome"] == Outcome.DRAW),
@@ -55,7 +55,7 @@ def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
 def drawn_positions(
     tables: GameTablebase, material: Material, count: int
 ) -> dict[str, list[Position]]:
-    """Draw `count` random positions of a material, by kind; fewer if the sample has fewer."""
+    """Choose `count` random positions of a material, by kind; fewer if the sample has fewer."""
     file = tables.table(material)
     kinds = kinds_of(sampled_columns(file, LOOKED_AT, 1))
     found = {}
@@ -106,7 +106,7 @@ class Trial:
 
 
 def is_spoilt(kind: str, played: Played) -> bool:
-    """Return whether a game gave the side to move first less than the tables give."""
+    """Return whether the engine got a worse result than the tables give."""
     return played.points_of(played.start.side) < (0.5 if kind == DRAWN else 1.0)
 
 

@@ -22,10 +22,10 @@ Opening = tuple[Position, tuple[Move, ...]]
 """The first position of a game, and the moves played before the engines begin."""
 
 EVEN = 150
-"""Largest score in centipawns of a nearly even position."""
+"""Largest score in centipawns, of either side, of a nearly even position."""
 
 _NODES = 20_000
-"""Nodes of the search that decides whether a position is nearly even."""
+"""Number of nodes of the search that decides whether a position is nearly even."""
 
 
 def array(rng: random.Random, plies: int) -> Iterator[Opening]:
@@ -76,7 +76,7 @@ def _is_even(searcher: Searcher, position: Position) -> bool:
 
 
 def _scattered(rng: random.Random, men: int) -> Position | None:
-    """Place random pieces on random squares of their own; None if two of them meet."""
+    """Place random pieces on random squares of their areas; None if two pieces share a square."""
     board = bytearray(SQUARES)
     first = rng.choice(list(Side))
     for side, count in ((first, (men + 1) // 2), (first.other, men // 2)):

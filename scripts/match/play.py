@@ -56,7 +56,7 @@ from tbgen.referee import Rules
 
 @dataclass(slots=True)
 class Standing:
-    """Score of the games so far, for the first engine."""
+    """Score of the first engine in the games so far."""
 
     pairs: list[float] = field(default_factory=list)
     """Points of the first engine in each pair of games, 0 to 2."""
@@ -64,7 +64,7 @@ class Standing:
     reasons: dict[str, Counter[float]] = field(default_factory=dict)
 
     def add(self, pair: Sequence[tuple[Played, Side]]) -> None:
-        """Count two games of one opening, each with the colour of the first engine."""
+        """Add two games of one opening; each comes with the colour of the first engine."""
         points = [played.points_of(side) for played, side in pair]
         self.pairs.append(sum(points))
         for (played, _), won in zip(pair, points, strict=True):
@@ -85,7 +85,7 @@ class Standing:
 
 
 def elo(score: float) -> float:
-    """Return the rating difference for an expected score, at most 1200 either way."""
+    """Return the Elo difference for an expected score, limited to 1200 either way."""
     score = min(max(score, 1e-3), 1 - 1e-3)
     return 400 * math.log10(score / (1 - score))
 
@@ -140,14 +140,14 @@ class Match:
 
     @staticmethod
     def _moves_made(played: Played, opening: int, first: Side) -> tuple[int, int]:
-        """Count the moves of the first and of the second engine in a game."""
+        """Count the moves that each engine made in a game, those of the first engine first."""
         made = len(played.moves) - opening
         begins = Side((played.start.side + opening) % 2)
         mine = (made + (begins == first)) // 2
         return mine, made - mine
 
     def close(self) -> list[str]:
-        """End the engines; return a line on the cost per move of each engine that made any."""
+        """End the engines; return a line on the cost per move of each engine that made moves."""
         lines = []
         for number, (player, moves) in enumerate(zip(self.players, self.moves, strict=True)):
             seconds = self.seconds[number] + player.close()

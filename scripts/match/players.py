@@ -28,7 +28,7 @@ from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.notation import format_move, parse_move
 
 PATIENCE = 60.0
-"""Seconds that an engine has beyond its limit: the first answer may wait for compilation."""
+"""Seconds that an engine may exceed its limit, since it may have to compile kernels first."""
 
 
 class PlayerError(Exception):
@@ -92,7 +92,10 @@ class Player:
             raise self._failure("has ended") from None
 
     def hear(self, *words: str, seconds: float = PATIENCE) -> list[str]:
-        """Return the lines up to the first one that begins with any of the words."""
+        """Return the lines up to the first one that begins with any of the words.
+
+        Raises `PlayerError` after so many seconds.
+        """
         heard: list[str] = []
         until = time.monotonic() + seconds
         while True:
@@ -220,7 +223,10 @@ class Ucci(Uci):
         self._wait()
 
     def go(self, limit: Limit) -> str:
-        """Return the command that starts a search; seconds become the clock of a single move."""
+        """Return the command that starts a search.
+
+        A limit in seconds becomes a clock for a single move.
+        """
         if limit.clock is not None:
             raise PlayerError("clocks of whole games are for UCI engines alone")
         if limit.seconds is not None:
@@ -287,7 +293,7 @@ class Cecp(Player):
         return parse_move(position, answer.split()[1], "iccs")
 
     def _settle(self) -> None:
-        """Discard the output so far, such as a result that the engine claims."""
+        """Discard the engine's output so far, such as a result that it claims."""
         if self._answers_pings:
             self.say("ping 1")
             self.hear("pong 1")

@@ -49,7 +49,7 @@ SPEED = (
     "2bk5/9/4b4/9/2n6/9/5C3/4N4/9/3AK4 w",
     "4k4/4a4/3a5/4p4/9/2R6/9/9/4p4/3K2B2 w",
 )
-"""Positions of six to eight men in which a capture leads into tables."""
+"""FENs of positions of six to eight men in which a capture leads into tables."""
 
 SPEED_NODES = 300_000
 
@@ -98,7 +98,7 @@ def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) ->
 def longest_resistance(
     tables: GameTablebase, game: Sequence[Position], rng: random.Random
 ) -> Position | None:
-    """Return the position after the defender's move; None if it is mated or stalemated."""
+    """Play the defender's move; return the position after it, None if there is no move."""
     moves = tables.probe_root(game[-1])
     best = [move.after for move in moves if move.best]
     fewest = min((game.count(after) for after in best), default=0)
@@ -108,7 +108,11 @@ def longest_resistance(
 def play_out(
     tables: GameTablebase, engine: Player, start: Position, limit: Limit, plies: int, seed: int
 ) -> str:
-    """Play a game, and return "won", "thrown away", "judged", "repeated", "open" or "gave up"."""
+    """Play a game, and return its result as a word.
+
+    "won", "thrown away" (the win is lost by the table), "judged" (against the engine), "repeated",
+    "open" (the plies are over) or "gave up".
+    """
     rng = random.Random(seed)
     game, moves = [start], []
     engine.begin()

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 from board_pictures import browser
 
 GOAL_MS = 100
-"""Goal at p95, on an idle machine."""
+"""Goal for the 95th percentile in milliseconds, on an idle machine."""
 
 CLICK = """
 const done = arguments[0], link = document.querySelector("a.move[data-move]");
@@ -44,7 +44,7 @@ else {
 
 
 def main() -> None:
-    """Click, and print one JSON object."""
+    """Measure clicks, and print one JSON object."""
     parser = arguments(__doc__, tables="required")
     parser.add_argument("--clicks", type=int, default=100)
     asked = parser.parse_args()

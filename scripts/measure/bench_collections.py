@@ -41,20 +41,20 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 
 MEN, LARGEST = 5, 10
-"""The set of the goals, and the number of its largest tables that dask does not build."""
+"""Men of the largest materials of the set, and number of tables that dask leaves out."""
 
 SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
 YARDSTICK_SECONDS = 1.5
-"""CPU seconds of the study's solve for which `SET_SECONDS` holds."""
+"""CPU seconds of the study's solve on the machine for which `SET_SECONDS` holds."""
 
 DASK_RATIO = 1.15
 
 HUGE = {"KRNKRC": (15, 10), "KRNBKRBB": (15, 14)}
-"""Wall minutes and GiB that a table may take."""
+"""Wall minutes and GiB of memory allowed to a table, by material."""
 
 
 class Cost(NamedTuple):
-    """Cost of one build."""
+    """Cost of one build: time, size and digests of the files."""
 
     wall: float
     cpu: float
@@ -71,7 +71,7 @@ class Cost(NamedTuple):
 
 
 def measured(folder: str, *command: str) -> Cost:
-    """Run a command on a folder of tables; return its cost and the digests of the folder."""
+    """Run a command on a folder of tables; return its cost, and the digests of the folder."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     tbgen(*command, "--tables", folder)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -117,7 +117,10 @@ def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
 
 
 def bench_set(scale: float) -> bool:
-    """Print the cost of the set of the goals; return whether packing densely kept the digests."""
+    """Measure the set of the goals; return whether packing densely kept the digests.
+
+    scale : factor of the allowed seconds on this machine
+    """
     with tempfile.TemporaryDirectory() as folder:
         cost = measured(folder, "build", "--men", str(MEN), "--jobs", "2")
         print(f"set       {len(cost.digests)} tables: {cost.wall:.1f} s wall: "
@@ -132,7 +135,7 @@ def bench_set(scale: float) -> bool:
 
 
 def bench_dask() -> bool:
-    """Print the cost of dask against processes; return whether the digests are equal."""
+    """Compare dask workers with processes; return whether the digests are equal."""
     if not has_dask():
         print("dask      not installed (extra `cluster`)")
         return True

@@ -31,7 +31,7 @@ ONE_BLOCK = 0  # the smallest possible cache
 
 
 def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
-    """Print a line for each table that both have, the largest first, and the sums."""
+    """Print the sizes of each table that both generators have, the largest first, and the sums."""
     theirs: dict[str, int] = {}
     if peer is not None:
         with peer.open(newline="") as lines:

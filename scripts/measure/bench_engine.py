@@ -23,7 +23,7 @@ SPEED_POSITIONS = {
 
 
 def deepest(searcher: Searcher, position: Position, nodes: int) -> Iteration:
-    """Search a position, and return the last report."""
+    """Search a position with a limit of nodes, and return the report of the last iteration."""
     *_, last = searcher.think([position], [], nodes=nodes)
     return last
 
@@ -46,7 +46,7 @@ def speed(searcher: Searcher, nodes: int) -> None:
 
 
 def main() -> None:
-    """Measure."""
+    """Read the command line, and print the rates."""
     parser = arguments(__doc__)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--hash", type=int, default=16, help="MiB of the hash table.")

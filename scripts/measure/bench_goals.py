@@ -46,13 +46,13 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 
 GOAL = ("KRNKR", "KRKNN", "KRKNC", "KNPKN", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
-"""Materials over which the goal for time is summed."""
+"""Materials whose CPU seconds are summed for the goal."""
 
 LARGE_WALL = {"KRNKRA": 15, "KRNKRAA": 40}
-"""Wall seconds allowed to the large tables, on two cores."""
+"""Wall seconds allowed to a table on two cores, by material."""
 
 STUDIED = "KRNKR"
-"""Material that the study solves, and base of the comparison per slot."""
+"""Material that the study (`--yardstick`) solves; also the base of comparisons per slot."""
 
 HUGE, GROWTH = "KRNKRC", 2
 """Material of 2.95 G slots, and the allowed ratio of its CPU time per slot to that of `STUDIED`."""
@@ -62,16 +62,16 @@ YARDSTICK_SECONDS = 2.1
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.045, 0.07
 RATIO_TO_STUDY = 2.2
-"""Goal: CPU seconds of `STUDIED` with all rules, over those of the study's bare solve."""
+"""Goal: ratio of CPU seconds of `STUDIED`, with all rules, to the study's bare solve."""
 BUSY, BUSY_FROM_SECONDS = 0.9, 5
-"""Goal for the used share of the threads' time, in builds of more wall seconds than these."""
+"""Goal for the used share of the threads' time, and wall seconds of builds that count."""
 BYTES_PER_SLOT = 2.6
 FIXED_BYTES = 160 * MIB
 COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
 
 
 def allowed_memory(slots: int, supporting_bytes: int) -> float:
-    """Return the peak that the goal allows, in bytes."""
+    """Return the peak of memory that the goal allows, in bytes."""
     return BYTES_PER_SLOT * slots + supporting_bytes + FIXED_BYTES
 
 
@@ -95,9 +95,9 @@ def yardstick(study: Path) -> float:
 def summary(
     measured: Mapping[str, Measurement], slots: Mapping[str, int], peers: Mapping[str, Peer]
 ) -> list[str]:
-    """Return lines on the goals for time and memory, with the figures reached.
+    """Return lines of text on the goals for time and memory, with the figures reached.
 
-    `peers` are scaled. Materials missing there count for memory and wall time only.
+    `peers` are scaled to this machine. Materials missing there count for memory and wall time only.
     """
     lines = []
     seconds = {
@@ -138,7 +138,7 @@ def own_goals(
     threads: int,
     studied: float | None,
 ) -> list[str]:
-    """Return lines on the goals without the other generator: study, busy threads, growth.
+    """Return lines of text on the goals that need no other generator: study, busy, growth.
 
     studied : CPU seconds of the study's solve now; None if it was not run
     """
@@ -171,7 +171,7 @@ def bench_tables(
     repeat: int,
     studied: float | None,
 ) -> None:
-    """Print a line for each table, then the goals."""
+    """Measure tables; print a line for each, then the goals."""
     table = Table(
         material="<10", slots=">12,d", wall_s=">8.2f", CPU_s=">8.2f", CPU_ratio=">9.3f",
         peak_MiB=">9.0f", allowed=">9.0f", peak_ratio=">10.2f", file_MiB=">9.2f",
@@ -194,7 +194,7 @@ def bench_tables(
 
 
 def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
-    """Print the size of all tables of the other generator's materials, against its files."""
+    """Compare the size of tables with the other generator's files, for all its materials."""
     ours = 0
     for name in peers:
         material = Material.parse(name)
@@ -212,7 +212,7 @@ def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
 
 
 def bench_start(workshop: Workshop) -> None:
-    """Print the wall seconds of the first table, of help, and of one answer."""
+    """Print the wall seconds of the first table, of `--help`, and of one answer."""
     first = first_build(workshop.rules)
     print(f"first build ({EVERY_KERNEL}), kernels not compiled: {first.wall:6.2f} s")
     workshop.build("KRKN")
@@ -224,7 +224,7 @@ def bench_start(workshop: Workshop) -> None:
 
 
 def main() -> None:
-    """Measure."""
+    """Read the command line, and measure."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."

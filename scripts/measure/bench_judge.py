@@ -1,4 +1,4 @@
-"""Cost of judging repetitions in the engine's search, and what its shortcut saves.
+"""Cost of judging repetitions in the engine's search, and what a shortcut of the referee saves.
 
     python scripts/measure/bench_judge.py [--nodes N] [--repeat R]
 
@@ -6,8 +6,8 @@ Searches the same positions under all rules of repetition, under perpetual check
 none, where every repetition is a draw: the positions of scripts/measure/bench_engine.py, and the
 first positions of the loops in `tests/data/repetition_cases.json`. Prints nodes a CPU second, the
 best of R runs by turns, with their ratio to no rules; repetitions judged in a thousand nodes; and
-the share of them decided by the conduct of the side to move alone (the shortcut of Tan & Watkinson
-Medina, section 5.2).
+the share of them that the shortcut decides, which examines only the moves of the side to move (Tan
+& Watkinson Medina, section 5.2).
 """
 
 import argparse
@@ -38,7 +38,7 @@ class Cost:
 
 
 def diagrams() -> list[Position]:
-    """List the first positions of the loops, without those that no game can reach."""
+    """List the first positions of the loops that a game can reach."""
     positions = {}
     for case in json.loads(CASES.read_text(encoding="utf-8")):
         try:
@@ -49,7 +49,7 @@ def diagrams() -> list[Position]:
 
 
 def cost(searcher: Searcher, positions: Sequence[Position], rules: Rules, nodes: int) -> Cost:
-    """Search each position with an empty hash table."""
+    """Search each position with an empty hash table, and return the cost."""
     total = Cost()
     for position in positions:
         searcher.clear()
@@ -84,7 +84,7 @@ def compare(
 
 
 def main() -> None:
-    """Measure."""
+    """Read the command line, and compare the costs."""
     parser = arguments(__doc__)
     parser.add_argument("--nodes", type=int, default=200_000)
     parser.add_argument("--repeat", type=int, default=3)

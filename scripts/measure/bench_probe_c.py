@@ -77,14 +77,14 @@ def records_of(tables: Tablebase, count: int) -> bytes:
 
 
 def ask(program: Path, *arguments: str | Path, records: bytes = b"") -> list[float]:
-    """Run the program, and return the numbers that it prints."""
+    """Run the C program on records, and return the numbers that it prints."""
     command = [str(program), *map(str, arguments)]
     output = subprocess.run(command, input=records, capture_output=True, check=True).stdout
     return [float(word) for word in output.split()]
 
 
 def wdl_files(tables: Path, opened: Tablebase, folder: Path) -> list[Path]:
-    """List the win-draw-loss files of a directory's tables; missing ones are made in `folder`."""
+    """List win-draw-loss files of a directory's tables; missing ones are written to `folder`."""
     files = []
     for name in opened.available():
         wdl = WdlName.of(name).filename
@@ -127,7 +127,7 @@ def report(tables: Path | None, rules: str) -> None:
 
 
 def main() -> None:
-    """Measure."""
+    """Read the command line, and measure."""
     parser = arguments(__doc__, tables="Default: KRKN, built first.", rules="wxf")
     options = parser.parse_args()
     report(options.tables, options.rules)

@@ -33,7 +33,7 @@ TARGETS = {"batch": 50_000, "single": 5_000, "numba": 1_000_000, "c": 1_000_000}
 
 
 def probed(tablebase: Tablebase) -> list[TableName]:
-    """List the tables of the rule set that probes read."""
+    """List the tables of the tablebase's rule set."""
     rule_set = tablebase.rule_set
     return [name for name in tablebase.available() if name.rule_set == rule_set]
 
@@ -49,18 +49,18 @@ def sample(tablebase: Tablebase, count: int) -> list[Position]:
 
 
 def best_rate(run: Callable[[], object], probes: int) -> float:
-    """Return probes a second in the fastest of several runs."""
+    """Return probes a second of CPU time in the fastest of several runs."""
     return probes / best_seconds(run)
 
 
 def batch(tablebase: Tablebase) -> float:
-    """Measure one call for all positions."""
+    """Measure `probe_many` with all positions in one call."""
     positions = sample(tablebase, POSITIONS)
     return best_rate(lambda: tablebase.probe_many(positions), POSITIONS)
 
 
 def single(tablebase: Tablebase) -> float:
-    """Measure one call per position, each a new `Position` without cached values."""
+    """Measure `probe` with one position at a time, each a new `Position` without caches."""
     boards = [(position.board, position.side) for position in sample(tablebase, POSITIONS // 10)]
 
     def run() -> None:
@@ -73,7 +73,7 @@ def single(tablebase: Tablebase) -> float:
 def arrays(
     positions: list[Position],
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Return pieces (n, 32), squares (n, 32), and their number (n,)."""
+    """Return the positions as pieces (n, 32), squares (n, 32), and numbers of pieces (n,)."""
     pieces = np.zeros((len(positions), 32), np.uint8)
     squares = np.zeros((len(positions), 32), np.uint8)
     counts = np.zeros(len(positions), np.int64)
@@ -85,7 +85,7 @@ def arrays(
 
 
 def numba(tablebase: Tablebase) -> float:
-    """Measure probes of pieces and squares in a compiled loop."""
+    """Measure probes by pieces and squares inside a compiled loop."""
     from tbgen.compiling.jit import kernel
     from tbgen.probing import OK, NumbaTables, probe
 
@@ -108,7 +108,7 @@ def numba(tablebase: Tablebase) -> float:
 
 
 def c(tablebase: Tablebase) -> float:
-    """Measure the C reader, with positions as arrays of ninety codes."""
+    """Measure the C reader; positions are arrays of ninety piece codes."""
     rules = tablebase.rule_set.rules
     files = [str(tablebase.path(name)) for name in probed(tablebase)]
     records = b"".join(bytes([p.side]) + p.board for p in sample(tablebase, POSITIONS))

@@ -24,7 +24,7 @@ from tbgen.indexing import Material
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.6, 0.8
 COMPILE_SECONDS = 15
 SMALLEST = "KNAKN"
-"""Smallest material whose proof needs every kernel."""
+"""Smallest material whose proof uses every kernel."""
 
 
 def prove(workshop: Workshop, name: str, **environment: str) -> Run:
@@ -34,7 +34,7 @@ def prove(workshop: Workshop, name: str, **environment: str) -> Run:
 
 
 def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> None:
-    """Print a line for each table, then the goals."""
+    """Measure tables; print a line for each, then the goals."""
     table = Table(
         material="<10", build_s=">8.2f", prove_s=">8.2f", ratio=">6.2f",
         build_MiB=">10.0f", prove_MiB=">10.0f", MiB_ratio=">10.2f",
@@ -67,7 +67,7 @@ def bench_tables(materials: list[Material], workshop: Workshop, repeat: int) -> 
 
 
 def bench_compile(workshop: Workshop) -> None:
-    """Print the difference of the first and the second proof on a machine."""
+    """Print the additional seconds of the first proof on a machine, which compiles kernels."""
     workshop.build(SMALLEST)
     with tempfile.TemporaryDirectory() as cache:
         first, second = (prove(workshop, SMALLEST, NUMBA_CACHE_DIR=cache) for _ in range(2))
@@ -77,7 +77,7 @@ def bench_compile(workshop: Workshop) -> None:
 
 
 def main() -> None:
-    """Measure."""
+    """Read the command line, and measure."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
         "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."

@@ -23,7 +23,7 @@ CHASE_LOOP = "h2h6 d6d3 f2f3 d3d1 h6h1 d1d6 f3f6 d6d3 h1h3 d3d1 f6f1 d1d6 h3h6 d
 
 
 def random_game(rng: random.Random, plies: int) -> list[Move]:
-    """Return random legal moves from the opening array."""
+    """Return `plies` random legal moves from the opening array."""
     position, moves = Position.from_fen(START_FEN), []
     while len(moves) < plies and (legal := legal_moves(position)):
         moves.append(rng.choice(legal))

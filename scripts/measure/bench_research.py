@@ -52,13 +52,13 @@ def outcomes_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def distances_ours(tables: Path) -> Any:
-    """Histogram of distances of wins, with tbgen."""
+    """Return a histogram of distances of wins, with tbgen."""
     table = read_table("KRKN", tables)
     return np.bincount(table["plies"][table["outcome"] == 1])
 
 
 def distances_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Histogram of distances of wins, with python-chess."""
+    """Return a histogram of distances of wins, with python-chess."""
     counts = Counter()
     for board in boards:
         if tables.probe_wdl(board) > 0:
@@ -67,12 +67,12 @@ def distances_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def zugzwangs_ours(tables: Path) -> Any:
-    """Mutual zugzwangs with tbgen."""
+    """Find mutual zugzwangs with tbgen."""
     return find("KRKN", tables, zugzwang=True).columns()
 
 
 def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Mutual zugzwangs with python-chess."""
+    """Find mutual zugzwangs with python-chess."""
     found = []
     for board in boards:
         other = board.copy()
@@ -85,12 +85,12 @@ def zugzwangs_theirs(chess: Any, tables: Any, boards: Any) -> Any:
 
 
 def only_moves_ours(tables: Path) -> Any:
-    """Wins by one move alone, with tbgen."""
+    """Find wins by one move alone with tbgen."""
     return find("KRKN", tables, outcome=Outcome.WIN, only=True).columns()
 
 
 def only_moves_theirs(chess: Any, tables: Any, boards: Any) -> Any:
-    """Wins by one move alone, with python-chess."""
+    """Find wins by one move alone with python-chess."""
     found = []
     for board in boards:
         if tables.probe_wdl(board) <= 0:
@@ -114,7 +114,7 @@ TASKS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def lines(task: Callable[..., Any]) -> int:
-    """Return the number of lines of a function, without its head and docstring."""
+    """Return the number of lines of a function's body, without its docstring."""
     return len(inspect.getsource(task).splitlines()) - 2
 
 
@@ -132,7 +132,7 @@ def random_boards(chess: Any, pieces: str, count: int) -> list[Any]:
 
 
 def one_by_one(probe: Callable[[Any], Any], positions: Sequence[Any]) -> float:
-    """Measure lookups a second of processor time, one position at a time."""
+    """Measure lookups a second of processor time, with one position in each call."""
     probe(positions[0])
 
     def loop() -> None:

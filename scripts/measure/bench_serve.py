@@ -36,10 +36,10 @@ from tbgen.tables import Tablebase
 MAX_REQUESTS = 60_000
 
 GOALS_MS = {"click_ms": 50, "heat_map_ms": 100, "light_beside_heavy_ms": 100}
-"""Goals for one reader at p95, on an idle machine."""
+"""Goals for a single reader: 95th percentiles in milliseconds, on an idle machine."""
 
 GOAL_KIB = 120
-"""Goal for a page with script and style, compressed."""
+"""Goal for the size of a page with script and style, compressed, in KiB."""
 
 
 def fens_of(tables: Path, count: int) -> list[str]:
@@ -54,7 +54,10 @@ def fens_of(tables: Path, count: int) -> list[str]:
 
 
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
-    """Request addresses from a queue on one connection; return the number of failures."""
+    """Send requests from a queue on one connection; return the number of failures.
+
+    took : list to which the seconds of each request are added
+    """
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     failures = 0
     while True:
@@ -72,7 +75,10 @@ async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: lis
 
 
 async def load(port: int, paths: list[str], rate: float, clients: int) -> tuple[list[float], int]:
-    """Send requests at a rate; return the seconds each took and the number of failures."""
+    """Send requests at a rate (per second) by several clients.
+
+    Returns the seconds that each took, and the number of failures.
+    """
     targets: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
     took: list[float] = []
     running = [asyncio.create_task(client(port, targets, took)) for _ in range(clients)]
@@ -111,7 +117,7 @@ async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, i
 
 
 async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
-    """Measure one reader: clicks, heat maps, and probes beside heavy requests."""
+    """Measure a single reader: clicks, heat maps, and probes beside heavy requests of others."""
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     heats = []
     for fen, path in zip(fens, paths, strict=True):
@@ -154,7 +160,7 @@ async def one_reader(port: int, pid: int, fens: list[str]) -> dict[str, object]:
 
 
 async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str, object]:
-    """Measure pages of new positions while clients with addresses of their own search endlessly."""
+    """Measure pages of new positions while other clients search without a pause."""
     paths = [f"/?fen={quote('_'.join(fen.split()[:2]), safe='/_')}" for fen in fens]
     half = len(paths) // 2
     alone = [await get(port, path) for path in paths[:half]]
@@ -186,7 +192,10 @@ async def beside_searches(port: int, material: str, fens: list[str]) -> dict[str
 
 
 async def first_reader(port: int, material: str, seconds: float) -> dict[str, float]:
-    """Measure the first answers of a server some seconds after its start, in milliseconds."""
+    """Measure the first answers of a server, `seconds` after its start.
+
+    Returns milliseconds by kind of answer.
+    """
     await asyncio.sleep(seconds)
     paths = {
         "endgames_ms": "/endgames",
@@ -214,7 +223,7 @@ def resident(pid: int) -> int:
 
 
 def cpu_seconds_of(pid: int) -> float:
-    """Return the processor time of a process, which depends little on other load."""
+    """Return the processor time of a process in seconds, which depends little on other load."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

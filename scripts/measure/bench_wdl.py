@@ -40,7 +40,7 @@ class Sample:
     """Random legal positions of all tables that have a win-draw-loss file."""
 
     def __init__(self, tablebase: Tablebase, materials: tuple[Material, ...]) -> None:
-        """Draw about as many positions of each material."""
+        """Draw random legal positions, about equally many of each material."""
         rng = np.random.default_rng(1)
         each = -(-POSITIONS // (2 * len(materials)))
         most = max(material.men for material in materials)
@@ -130,7 +130,7 @@ def find_all(buffers: WdlBuffers, sample: Sample) -> NDArray[np.int64]:
 
 
 def report_warm(tablebase: Tablebase) -> None:
-    """Print warm probes a second, in numba and from Python."""
+    """Print warm probes a second, by numba and from Python."""
     tables = WdlTables(tablebase)
     tablebase.hold_wdl()
     buffers, sample = tables.buffers, Sample(tablebase, tables.materials)

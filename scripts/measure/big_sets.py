@@ -1,10 +1,10 @@
-"""Simulate building a set of tables on workers of some memory: tables that fit, and hours.
+"""Simulate building a set of tables on workers with limited memory: tables that fit, and hours.
 
     python scripts/measure/big_sets.py [MATERIAL...] [--men N] [--attackers N]
                                        [--workers K] [--memory GIB]
 
 A worker builds one table at a time, with one thread. Its arrays are in memory if they fit, else on
-its disk, at twice the processor time (docs/build-big.md). A table that needs more than that is left
+its disk, at twice the processor time (docs/build-big.md). A table that fits neither way is left
 out, with all that depend on it. Nothing is built.
 """
 
@@ -23,15 +23,15 @@ from tbgen.scheduling.queue import Job
 from tbgen.scheduling.simulation import simulate
 
 DISK_FACTOR = 2.0
-"""Ratio of processor time with the arrays on disk, an upper bound."""
+"""Factor of processor time if the arrays are on disk, an upper bound."""
 
 GIB = 1 << 30
 
 
 def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], int]:
-    """Return the jobs that fit into a memory, supporting tables first, and how many use the disk.
+    """Return the jobs that fit into a memory in bytes, and how many of them use the disk.
 
-    planned : supporting tables first, for one thread
+    planned : jobs for one thread, supporting tables first; the result has this order, too
     """
     usual = measurements().wall_per_cpu
     jobs: dict[str, Job] = {}

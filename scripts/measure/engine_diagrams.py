@@ -24,7 +24,7 @@ CASES = Path(__file__).resolve().parents[2] / "tests" / "data" / "repetition_cas
 
 
 def solve(searcher: Searcher, position: Position, rules: Rules, nodes: int) -> Iteration | None:
-    """Return the iteration that decided the position, or None."""
+    """Search a position; return the iteration that decided it, or None."""
     searcher.clear()
     searcher.clear_stop()
     for found in searcher.think([position], [], rule_set=RuleSet(rules), nodes=nodes):
@@ -34,7 +34,7 @@ def solve(searcher: Searcher, position: Position, rules: Rules, nodes: int) -> I
 
 
 def main() -> None:
-    """Measure."""
+    """Read the command line, and count the decided diagrams."""
     parser = arguments(__doc__)
     parser.add_argument("--nodes", type=int, default=300_000)
     options = parser.parse_args()

@@ -43,7 +43,7 @@ FULL_WIDTH_DEPTH = 3
 
 
 class Kept(NamedTuple):
-    """Shares of some wins that the chosen move keeps, and that are announced."""
+    """Two shares of some wins: kept by the chosen move, and announced by the search."""
 
     kept: Share
     announced: Share
@@ -54,7 +54,7 @@ class Kept(NamedTuple):
 
 
 def together(parts: list[Kept], weights: list[int]) -> Kept:
-    """Return the weighted shares of all parts."""
+    """Return the means of both shares over all parts, weighted."""
     kept, announced = zip(*parts, strict=True)
     return Kept(weighted(kept, weights), weighted(announced, weights))
 
@@ -64,11 +64,11 @@ KINDS = {
     "rules": lambda order: order > 0,
     "all": lambda order: True,
 }
-"""For each kind of win, a function that selects its orders."""
+"""For each kind of win, a function that returns whether an order is of this kind."""
 
 
 class Truth:
-    """Searchers, the tables to compare with, and the number of contradictions."""
+    """Searchers, the tables to compare them with, and the number of contradictions so far."""
 
     def __init__(self, tables: GameTablebase) -> None:
         self.tables = tables
@@ -134,7 +134,7 @@ class Truth:
         print(f"{name:8} {dict(tally)}", flush=True)
 
     def _are_equal(self, position: Position) -> bool:
-        """Return whether all full-width searches have the same values."""
+        """Return whether all full-width searches of a position give the same values."""
         values = {
             tuple(
                 found.lines[0].score

@@ -41,7 +41,7 @@ Result = TypeVar("Result")
 def arguments(
     doc: str | None, *, tables: str | None = None, rules: str | None = None
 ) -> argparse.ArgumentParser:
-    """Return a parser whose --help is the docstring of a script.
+    """Return a command-line parser whose --help is the docstring of a script.
 
     tables : help of an optional --tables; "required" makes it required
     rules : default of --rules, empty for none; None for a script without it
@@ -67,12 +67,12 @@ def timed(work: Callable[[], Result]) -> tuple[float, Result]:
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """Return the CPU seconds of a call."""
+    """Return the CPU seconds that a call takes."""
     return timed(work)[0]
 
 
 def best_seconds(work: Callable[[], object]) -> float:
-    """Return the least CPU seconds of several calls, after one to warm up."""
+    """Return the least CPU seconds of several calls, after a first call that is not measured."""
     work()
     return min(cpu_seconds(work) for _ in range(RUNS))
 
@@ -80,7 +80,7 @@ def best_seconds(work: Callable[[], object]) -> float:
 def by_turns(
     ways: Mapping[Key, Callable[[], Result]], rounds: int, seconds: Callable[[Result], float]
 ) -> dict[Key, Result]:
-    """Run all ways in each round, under similar load; return the cheapest result of each."""
+    """Run all ways in each round, under similar load; return each way's cheapest result."""
     results = [{name: run() for name, run in ways.items()} for _ in range(rounds)]
     return {name: min((result[name] for result in results), key=seconds) for name in ways}
 
@@ -89,7 +89,7 @@ class Table:
     """Table printed to stdout line by line; None prints as a dash."""
 
     def __init__(self, **columns: str) -> None:
-        """Print the titles; a column is its title, `_` for a space, and its format as in `>8.2f`.
+        """Print the titles; a column is a title, with `_` for a space, and a format as `>8.2f`.
 
         A format has no precision for text, and a comma for large numbers.
         """
@@ -97,7 +97,7 @@ class Table:
         self._print([title.replace("_", " ") for title in columns], self._widths())
 
     def row(self, *values: float | str | None) -> None:
-        """Print a line."""
+        """Print a line of values."""
         widths = self._widths()
         formats = [
             width if isinstance(value, str) or value is None else full

@@ -31,7 +31,7 @@ from tbgen.indexing.rulesets import Rules
 def row_of(
     material: Material, rules: Rules, measured: Measurement, outcomes: Outcomes, orders: int
 ) -> Measured:
-    """Return the row of a measurement."""
+    """Return the row of measured.csv for a measured table."""
     layout = Layout.of(material)
     first, second = outcomes.wins
     return Measured(
@@ -42,7 +42,7 @@ def row_of(
 
 
 def read_growth(path: Path) -> tuple[str, list[Measured]]:
-    """Read the date and machine of the rows, and the rows; a bad file ends the script."""
+    """Read the date and machine of the measurements, and the rows; a bad file ends the script."""
     try:
         return read_measured(path)
     except (OSError, ValueError, KeyError) as error:
@@ -51,7 +51,7 @@ def read_growth(path: Path) -> tuple[str, list[Measured]]:
 
 
 def write_growth(path: Path, where: str, rows: Sequence[Measured]) -> None:
-    """Write rows by rules, index size and name."""
+    """Write the rows, sorted by rules, index size and name."""
     text = io.StringIO()
     text.write(f"# {where}\n")
     writer = csv.DictWriter(text, [field.name for field in fields(Measured)], lineterminator="\n")
@@ -77,5 +77,5 @@ def fit_power(sizes: Sequence[float], costs: Sequence[float]) -> tuple[float, fl
 
 
 def materials_of(men: int) -> list[Material]:
-    """List every material with so many pieces that needs a table, by name."""
+    """List every material of `men` men that needs a table, by name."""
     return [material for material in all_materials((), men) if material.men == men]

@@ -5,9 +5,9 @@
 
     python scripts/measure/learn.py DIRECTORY [--write] [--csv FILE]
 
-Every table has a record of its processor time beside it. The times are divided by the speed factor
-of the run's machine: the median ratio over the tables that are already measured and took long
-enough, 1 if there are none. `--write` adds the tables that have not been measured; their peak of
+Each table has a build record beside it, with its processor time. The times are divided by the speed
+factor of the run's machine: the median ratio of times over the tables that measured.csv has already
+and that took long enough, 1 if there are none. `--write` adds the other tables; their peak of
 memory is 0, since no record has it. The report is that of `plan_accuracy.py`.
 """
 
@@ -29,7 +29,7 @@ from tbgen.tables import TableFile, TableName, read_build_record
 
 
 def recorded(directory: Path) -> list[Measured]:
-    """Return the rows of the tables of all orders with a record, in the run's own seconds."""
+    """Return rows for the tables with all orders and a build record; times are those of the run."""
     rows = []
     for path in sorted(directory.glob("*.xqt")):
         name = TableName.parse(path.name)
@@ -48,7 +48,7 @@ def recorded(directory: Path) -> list[Measured]:
 
 
 def machine(rows: Iterable[Measured], measured: Sequence[Measured]) -> float:
-    """Return the seconds of the run for one CPU second of the measurements."""
+    """Return the speed factor: seconds of the run for one CPU second of the measurements."""
     usual = {(row.material, row.rules): row.cpu_seconds for row in measured}
     ratios = [
         row.cpu_seconds / usual[row.material, row.rules]
@@ -59,7 +59,7 @@ def machine(rows: Iterable[Measured], measured: Sequence[Measured]) -> float:
 
 
 def learned(rows: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """Return the rows that are not measured yet, in seconds of the machine of the measurements.
+    """Return the rows of tables not measured yet, with times divided by the speed factor.
 
     Wall seconds are estimated, so that other load during the run has no influence.
     """
@@ -78,7 +78,7 @@ def learned(rows: Iterable[Measured], measured: Sequence[Measured]) -> list[Meas
 
 
 def main() -> None:
-    """Read the command line."""
+    """Read the command line, report the accuracy of the plan, and add rows."""
     parser = arguments(__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--write", action="store_true", help="Add the rows to the file.")

@@ -38,7 +38,7 @@ from tbgen.tables.names import RuleSet
 
 
 def parse_material(text: str) -> Material:
-    """Parse a material for argparse."""
+    """Parse a material on the command line, as a type for argparse."""
     try:
         return Material.parse(text)
     except MaterialError as error:
@@ -54,7 +54,7 @@ class Run(NamedTuple):
 
 
 def run(*command: str, **environment: str) -> Run:
-    """Run tbgen; a failure ends the script with its message.
+    """Run tbgen in a process, and return its cost; a failure ends the script with its message.
 
     Python caches its bytecode, as in an installed package.
     """
@@ -77,7 +77,7 @@ def run(*command: str, **environment: str) -> Run:
 
 
 EVERY_KERNEL = "KNAKN"
-"""Smallest material that needs every kernel: it has chases that neither side can leave."""
+"""Smallest material whose build needs every kernel, with chases that neither side can leave."""
 
 
 def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -> Run:
@@ -125,7 +125,10 @@ class Workshop:
         return self.tables / name.filename
 
     def prepare(self, material: Material) -> list[Material]:
-        """Build a material's supporting tables, compile the kernels, and return those materials."""
+        """Build a material's supporting tables and compile the kernels.
+
+        Returns the supporting materials.
+        """
         compile_kernels(self.rules)
         supporting = material.supporting()
         for child in supporting:
@@ -134,7 +137,10 @@ class Workshop:
         return supporting
 
     def measure(self, material: Material, repeat: int = 1) -> Measurement:
-        """Build a table `repeat` times in processes; return the cost with the least CPU seconds."""
+        """Build a table `repeat` times, each in a process of its own.
+
+        Returns the cost of the build with the least CPU seconds.
+        """
         supporting = self.prepare(material)
         measurements = []
         for _ in range(repeat):
@@ -158,13 +164,13 @@ class Peer:
     """Cost of one material with the other generator: CPU seconds, index size, bytes."""
 
     cpu: float | None
-    """None if it was not measured."""
+    """CPU seconds, None if they were not measured."""
     index_size: int
     file_bytes: int
-    """Size of its files of outcomes and of distances to conversion."""
+    """Size of the other generator's files: outcomes, and distances to conversion."""
 
     def scaled(self, factor: float) -> Peer:
-        """Return the cost on a machine that takes `factor` times the seconds."""
+        """Return the cost on a machine on which everything takes `factor` times as long."""
         return self if self.cpu is None else replace(self, cpu=self.cpu * factor)
 
 
@@ -197,7 +203,7 @@ def workshop(options: argparse.Namespace) -> Iterator[Workshop]:
 
 
 def random_positions(layouts: Sequence[Layout], rng: random.Random) -> Iterator[Position]:
-    """Yield endless random legal positions of some layouts, with the colours of the tables."""
+    """Yield endless random legal positions of some layouts, with the colours of their tables."""
     while True:
         layout = rng.choice(layouts)
         position = layout.position(rng.randrange(layout.slots), rng.choice(list(Side)))

@@ -29,7 +29,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 
 FACTOR, BYTES_FACTOR = 1.5, 2.0
-"""Largest errors of a plan as a factor; the second is for bytes of tables of `LARGE_SLOTS`."""
+"""Largest accepted errors as factors: for seconds, and for bytes of tables of `LARGE_SLOTS`."""
 LEAST_SECONDS, LEAST_BYTES = CLOCK_SECONDS, 64 << 10
 LONG_SECONDS, LARGE_SLOTS = 2.0, 10_000_000
 LEAST_MEN = 5
@@ -40,7 +40,7 @@ Prediction = tuple[Measured, float, int]
 
 
 def contains(larger: Material, smaller: Material) -> bool:
-    """Return whether captures may lead from one material to another, or they are equal."""
+    """Return whether captures may lead from the first material to the other, or both are equal."""
     return any(
         all(
             more >= less
@@ -53,7 +53,7 @@ def contains(larger: Material, smaller: Material) -> bool:
 
 
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict each table without the measurements of it and of all tables that depend on it."""
+    """Predict each table without its own measurement and those of tables that depend on it."""
     materials = {name: Material.parse(name) for name in known.tables}
     for row in rows:
         material = Material.parse(row.material)
@@ -63,7 +63,7 @@ def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Predicti
 
 
 def beyond(men: int, rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict each table of more men from the measurements of at most `men` men."""
+    """Predict each table of more than `men` men from the measurements of smaller ones."""
     forgotten = {name for name in known.tables if Material.parse(name).men > men}
     for row in rows:
         if row.rules == Rules.WXF and row.material in forgotten:
@@ -79,7 +79,7 @@ def _predicted(
 
 
 def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict each table that was not measured."""
+    """Predict the tables of rows from other measurements."""
     for rules in Rules:
         estimates = Estimates(rules, known)
         for row in rows:
@@ -94,7 +94,7 @@ def factor(predicted: float, actual: float) -> float:
 
 
 def share(factors: Iterable[float], limit: float = FACTOR) -> str:
-    """Count the factors within a limit: `41 of 45 (91 %), the worst 1.62`."""
+    """Format the number of factors within a limit: `41 of 45 (91 %), the worst 1.62`."""
     listed = list(factors)
     within = sum(value <= limit for value in listed)
     worst = max(listed, default=1.0)
@@ -138,7 +138,7 @@ def report(predictions: Iterable[Prediction]) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Read the command line, and print the report."""
     parser = arguments(__doc__)
     parser.add_argument("--csv", type=Path, default=MEASURED)
     parser.add_argument("--unseen", type=Path, help="Tables to predict.")

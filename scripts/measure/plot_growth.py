@@ -45,27 +45,30 @@ LARGER = """
     KPPPKA KPPPAK KPPPKB KPPPBK KPPKPA KPPAKP KPPKPB KPPBKP KRPPKA KRPPAK KRKPPA KRAKPP KNPPKA
     KNPPAK KNAKPP KCPPKA KCPPAK KCKPPA KCAKPP KRPKPA KRNKRA KRNKRAA
 """
-"""Materials measured besides `usual`."""
+"""Materials that are measured besides those of `usual`'s size limits."""
 
 COMPARED = """
     KPKP KCKP KNKP KRKP KCKC KNKC KNKN KRKC KRKN KRKR KNAKN KRAKN KRKNA KRBKR KRAAKR KRKNAA KPPKP
     KRKPP KNPKP KNNKN KRKNN KRRKN KCPKC KNCKP KNPKN KRPKN KRPKR KRCKR KRNKR
 """
-"""Materials measured under other rules than `wxf`; both sides can attack, so that rules matter."""
+"""Materials measured under other rules than `wxf`, too; in all, both sides can attack."""
 
 FITTED_SLOTS = 10_000_000
-"""Smallest table for the fits; smaller ones have mostly constant costs."""
+"""Least slots of a table that is fitted; smaller tables have mostly constant costs."""
 
 SIX_MEN_SLOTS, SEVEN_MEN_SLOTS = 140_000_000, 20_000_000
-"""Largest materials of six and seven men to measure; at seven, `FITTED_SLOTS` is the least."""
+"""Largest number of slots of materials to measure, for six and for seven men.
+
+Materials of seven men have at least `FITTED_SLOTS`.
+"""
 
 Point = tuple[float, float]
-"""Place of a table on the two axes."""
+"""A table's place in a diagram: its values on both axes."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """Points of one generator, one for each table."""
+    """Points of one generator, one for each table, with a name."""
 
     label: str
     points: Sequence[Point]
@@ -73,7 +76,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Law:
-    """Line through points, between two places on the horizontal axis."""
+    """Line through points: a function, drawn from `low` to `high` on the horizontal axis."""
 
     label: str
     at: Callable[[float], float]
@@ -93,7 +96,7 @@ class Panel:
 
 
 def power_law(series: Series) -> list[Law]:
-    """Return the power law through the larger tables; none for fewer than two sizes."""
+    """Return the power law through the larger tables; empty for fewer than two sizes."""
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if len({slots for slots, _ in large}) < 2:
         return []
@@ -104,7 +107,7 @@ def power_law(series: Series) -> list[Law]:
 
 
 def even_law(series: Series, scale: float, unit: str) -> list[Law]:
-    """Return the line of the larger tables' median cost per slot; none without such tables."""
+    """Return the line of the larger tables' median cost per slot; empty without such tables."""
     large = [(slots, cost) for slots, cost in series.points if slots >= FITTED_SLOTS]
     if not large:
         return []
@@ -114,7 +117,7 @@ def even_law(series: Series, scale: float, unit: str) -> list[Law]:
 
 
 def slope_law(series: Series) -> list[Law]:
-    """Return the straight line of least squares; none for fewer than two places."""
+    """Return the line of least squares through points; empty for fewer than two different x."""
     across, up = ([point[n] for point in series.points] for n in (0, 1))
     if len(set(across)) < 2:
         return []
@@ -124,7 +127,7 @@ def slope_law(series: Series) -> list[Law]:
 
 
 def described(panels: Sequence[Panel]) -> str:
-    """Describe the content of the diagrams, a line for each."""
+    """Return a description of the diagrams in text, a line for each."""
     lines = []
     for panel in panels:
         counts = [f"{series.label} {len(series.points)} tables" for series in panel.series]
@@ -207,7 +210,7 @@ def measure(
 
 
 def usual(rules: Rules) -> list[Material]:
-    """Return the materials that are measured by default."""
+    """Return the materials that are measured by default under a rule set."""
     if rules != Rules.WXF:
         return [Material.parse(name) for name in COMPARED.split()]
     six_men = [m for m in materials_of(6) if Layout.of(m).slots <= SIX_MEN_SLOTS]
@@ -234,7 +237,7 @@ def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Mate
 
 
 def main() -> None:
-    """Read the command line."""
+    """Read the command line; measure, or draw the diagrams."""
     parser = arguments(__doc__)
     parser.add_argument(
         "materials",

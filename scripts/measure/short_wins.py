@@ -28,15 +28,15 @@ class Share(NamedTuple):
     error: float
 
     def __str__(self) -> str:
-        """Format in percent, as `97.5 +- 1.2 %`."""
+        """Format the share in percent with its error, as `97.5 +- 1.2 %`."""
         return f"{100 * self.mean:.1f} +- {100 * self.error:.1f} %"
 
 
 def share_of(part: int, drawn: int, positions: int) -> Share:
-    """Estimate the share of `positions` from those drawn; exact if all were drawn.
+    """Estimate a share from a sample: `part` of the `drawn` ones, out of `positions`.
 
-    The error is computed with one more position of either kind, since it would be 0 if all drawn
-    ones were alike.
+    The share is exact if all were drawn. The error is computed with one more position of either
+    kind, since it would be 0 if all drawn ones were alike.
     """
     likely = (part + 1) / (drawn + 2)
     left = (positions - drawn) / max(1, positions - 1)
@@ -44,7 +44,7 @@ def share_of(part: int, drawn: int, positions: int) -> Share:
 
 
 def weighted(shares: Sequence[Share], weights: Sequence[float]) -> Share:
-    """Return the weighted share of all."""
+    """Return the mean of shares with weights, and its error."""
     parts = np.array(weights) / sum(weights)
     means, errors = np.array(shares).T
     return Share(float(parts @ means), math.sqrt(float(parts**2 @ errors**2)))

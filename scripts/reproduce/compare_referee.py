@@ -14,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.kits.agreement import compare
 
 SAMPLES = 6
-"""Number of disagreements printed per cause."""
+"""Largest number of disagreements printed for each cause."""
 
 
 def main() -> None:
-    """Print verdicts, causes, and samples of each cause."""
+    """Print counts of verdicts, counts of causes, and samples of each cause."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -43,7 +43,7 @@ CONVERSION = ("KRKN", "KNKP", "KRAKCA")
 
 
 class Table(NamedTuple):
-    """A table by the name of its file."""
+    """Key of a table: its rule set and its file name."""
 
     rule_set: str
     file: str
@@ -70,13 +70,13 @@ def build(directory: Path, materials: tuple[str, ...]) -> dict[Table, str]:
 
 
 def read() -> dict[Table, str]:
-    """Return the known digests."""
+    """Read the known digests from docs/digests.csv."""
     with open(DIGESTS, newline="", encoding="utf-8") as file:
         return {Table(row["rule_set"], row["file"]): row["digest"] for row in csv.DictReader(file)}
 
 
 def write(digests: dict[Table, str]) -> None:
-    """Write the known digests."""
+    """Write docs/digests.csv."""
     with open(DIGESTS, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("rule_set", "file", "digest"))
@@ -84,7 +84,7 @@ def write(digests: dict[Table, str]) -> None:
 
 
 def compare(found: dict[Table, str], known: dict[Table, str]) -> int:
-    """Print the differences and the counts; return the exit status."""
+    """Print differences between found and known digests, and counts; return the exit status."""
     differing = [table for table in found if found[table] != known.get(table)]
     for table in differing:
         print(f"DIFFERS {table.file} ({table.rule_set}): {found[table]}, known {known.get(table)}")
@@ -94,7 +94,7 @@ def compare(found: dict[Table, str], known: dict[Table, str]) -> int:
 
 
 def main() -> int:
-    """Read the command line."""
+    """Read the command line, build, and compare or write."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

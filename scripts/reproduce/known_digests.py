@@ -25,7 +25,10 @@ from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
 
 
 def listed_names() -> list[TableName]:
-    """List the tables of at most 5 men, of two attackers and at most 7 men, and of one attacker."""
+    """List the names of tables in the list.
+
+    These are all of at most 5 men, of two attackers and at most 7 men, and of one attacker.
+    """
     sets = materials_of((), 5), materials_of((), 7, attackers=2), materials_of((), attackers=1)
     rules = RuleSet(Rules.WXF)
     return [TableName(each, rules, Metric.DTM) for each in dict.fromkeys(chain(*sets))]

@@ -48,10 +48,10 @@ and two attacking sides; perpetual checks of four orders in KNKCA, and chases in
 
 RULE_SETS = {str(each): each for each in
              (*map(RuleSet, Rules), RuleSet(Rules.WXF, minor_chases=False))}  # fmt: skip
-"""Rule sets by their names in `--rules`."""
+"""Rule sets by the names that `--rules` accepts."""
 
 PAIRS, SHIFTS = 20, 50
-"""Number of changes after which one of two positions, or of all from a distance on, is planted."""
+"""Numbers of single changes for each `pair`, and for each `shift` (tests/kits/planting.py)."""
 
 
 class Row(NamedTuple):
@@ -65,11 +65,11 @@ class Row(NamedTuple):
 
 
 Outcome = tuple[list[Row], float]
-"""Rows of a table, and the processor time in seconds."""
+"""Rows of a table, and the processor time of its changes in seconds."""
 
 
 def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Change]:
-    """Yield the changes to plant in a table: the regions first, then the others in turn."""
+    """Yield the changes to plant in a table: whole regions first, then the others in turn."""
     yield from regions(target)
     planted = dict.fromkeys(SINGLE, 0)
     while planted and sum(planted.values()) < singles:
@@ -110,13 +110,13 @@ def plant(material: str, rules: str, singles: int, seconds: float, seed: int) ->
 
 
 def show(rows: list[Row], seconds: float) -> None:
-    """Print one table as a line."""
+    """Print the figures of one table as a line."""
     parts = ", ".join(f"{row.kind} {row.found}/{row.planted}" for row in rows)
     print(f"{rows[0].material:6} {rows[0].rules:11} {seconds:6.0f} CPU s  {parts}", flush=True)
 
 
 def total(rows: list[Row]) -> str:
-    """Return planted and found changes as `1000 of 1000`."""
+    """Format the sums over rows, found of planted changes, as `1000 of 1000`."""
     return f"{sum(row.found for row in rows)} of {sum(row.planted for row in rows)}"
 
 
@@ -141,7 +141,7 @@ def write(rows: list[Row]) -> None:
 
 
 def planted_before(material: str, rules: str) -> int:
-    """Count the single changes of a table in docs/planted-errors.csv."""
+    """Count the single changes that docs/planted-errors.csv has of a table."""
     return sum(row.planted for row in read() if row[:2] == (material, rules) and row.kind in SINGLE)
 
 

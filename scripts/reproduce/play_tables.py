@@ -36,7 +36,7 @@ MATERIALS = (
     "KRNKR",
 )
 PER_CODE = 20
-"""Largest number of positions of each side, outcome, order and distance."""
+"""Largest number of starting positions of each side to move, outcome, order and distance."""
 COLUMNS = (
     "endgame", "rules", "positions", "games", "mate", "conversion", "loop", "idle repetitions",
     "wins by every reply",
@@ -46,7 +46,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Print the table; return 1 if a game failed."""
+    """Play the games and print a table of results; return 1 if a game failed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -18,17 +18,17 @@ FOLDERS = ("tbgen", "indexing", "tables")
 
 
 def git(*arguments: str) -> str:
-    """Return the output of git."""
+    """Run git, and return its output."""
     return subprocess.run(
         ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
     ).stdout
 
 
 class Undocumented(ast.NodeTransformer):
-    """Remove statements that consist of a string: docstrings, also those of attributes."""
+    """Transformer that removes statements of one string: docstrings, also of attributes."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Remove a string."""
+        """Remove a statement that is a string."""
         value = node.value
         is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
         return None if is_text else node
@@ -40,7 +40,7 @@ def code_of(source: str) -> str:
 
 
 def sources(commit: str | None) -> dict[str, str]:
-    """Return the product's Python sources by path, of a commit or of the checkout."""
+    """Return the product's Python sources by path, from a commit or from the checkout."""
     if commit is None:
         paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
         return {path.relative_to(ROOT).as_posix(): path.read_text() for path in paths}

@@ -22,7 +22,7 @@ COLUMNS = ("legal", "draws", "max_distance", "max_distance_to_check", "check_rat
 
 
 def tbgen(*arguments: str) -> str:
-    """Run a command, and return its output."""
+    """Run a command of tbgen, and return its output."""
     command = [sys.executable, "-m", "tbgen", *arguments]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 

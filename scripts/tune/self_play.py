@@ -43,15 +43,18 @@ from tbgen.tables import Rules, Tablebase
 from tbgen.tables.names import RuleSet
 
 LEAST_RANDOM, MOST_RANDOM = 4, 11
-"""Least and largest number of random plies at the start of a game."""
+"""Least and largest number of random plies before the engine plays."""
 QUIET_PLIES = 80
 MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN = 250
-"""Largest score of an opening that is used."""
+"""Largest score, of either side, with which an opening is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
-"""A game is over when the scores of both sides agree on this much for so many plies."""
+"""Score, and plies for which both sides must agree on it, after which a game is over."""
 WINDOW, WIDEST = 25, 1_000
-"""As in `Searcher`: first and largest half width of the window about the last depth's score."""
+"""First and largest half width of the search window around the previous depth's score.
+
+As in `Searcher`.
+"""
 NO_GAME = -1
 
 
@@ -194,7 +197,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
 
 
 class Table:
-    """State of the search, hash table, and buffers for one game."""
+    """State of the search, hash table, and buffers for the positions of one game."""
 
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
@@ -233,7 +236,7 @@ class Table:
 
 
 def main() -> None:
-    """Play the games."""
+    """Play the games, and write the file of positions."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("--games", type=int, default=1_000)

@@ -65,7 +65,7 @@ class Positions(NamedTuple):
 
 
 def _inputs() -> NDArray[np.int64]:
-    """Return `INPUTS_OF`."""
+    """Compute `INPUTS_OF`."""
     table = np.zeros((2, 2, 16, SQUARES), np.int64)
     for code in (piece_code(side, kind) for side in Side for kind in PieceType):
         for view, wing, square in np.ndindex(2, 2, SQUARES):
@@ -175,7 +175,7 @@ def zeros(layers: Layers) -> Layers:
 
 
 class Trainer:
-    """Adam on batches, with a learning rate that falls to 0 along a cosine."""
+    """Adam optimiser on batches; the learning rate falls to 0 along a cosine."""
 
     def __init__(self, positions: Positions, options: argparse.Namespace, steps: int) -> None:
         self.positions, self.options, self.steps = positions, options, steps
@@ -239,7 +239,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Train, print the losses, write the weights."""
+    """Train the network, print the losses, and write the weights."""
     options = arguments()
     files = [np.load(path) for path in options.games]
     boards, sides, seen, results, games = (
