@@ -145,7 +145,7 @@ def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) 
 
 
 def quick(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run tests with the lowest versions of all but numba, before this Python's packages."""
+    """Run tests with the lowest versions of all packages but numba, first on the path."""
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as folder:
         wanted = [each for each in lower_ends() if not each.startswith("numba==")]
         command = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", folder]

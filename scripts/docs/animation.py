@@ -87,7 +87,7 @@ def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
 
 
 def play() -> list[Scene]:
-    """List the scenes in order."""
+    """List the scenes of the animation in order."""
     position = Position.from_fen(START)
     scenes = [Scene(0, PACE.opening, "", OPENING)]
     for number, move in enumerate(LINE):

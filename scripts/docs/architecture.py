@@ -47,7 +47,7 @@ STYLE = """
 """
 
 Edges = dict[str, set[str]]
-"""For each package or module, the set of those that it imports."""
+"""For each package or module, the packages or modules that it imports."""
 
 
 @cache

@@ -87,7 +87,7 @@ def names(option: Option) -> str:
 
 
 def arguments(command: Command) -> str:
-    """Return the arguments in the usage line."""
+    """Return the arguments of a command as its usage line shows them."""
     words = []
     for argument in command.params:
         if isinstance(argument, Argument):

@@ -150,7 +150,7 @@ def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Differenc
 
 
 def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
-    """Return the rows of the materials that the page covers, without larger ones."""
+    """Return the rows of the materials that facts.csv has; larger materials are not on the page."""
     known = {row.material for row in figures.read(Fact)}
     return [row for row in rows if row.material in known]
 
@@ -200,7 +200,7 @@ def longest_wins(rows: Sequence[Fact]) -> list[Fact]:
 
 
 def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
-    """List the materials with mutual zugzwang, most positions first."""
+    """List the rows of materials with mutual zugzwangs for the page, most positions first."""
     ordered = sorted(rows, key=lambda row: (-(row.red + row.black + row.both), row.material))
     return [
         [row.material, f"{row.red:,}", f"{row.black:,}", f"{row.both:,}", row.plies, link(row.fen)]

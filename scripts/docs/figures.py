@@ -204,7 +204,7 @@ def materials_of(tables: Tablebase, rules: str) -> Iterator[Material]:
 
 
 def facts(directory: Path) -> list[Fact]:
-    """List the rows of the materials that have tables under all of `RULES`, smaller ones first."""
+    """List the rows of facts.csv: materials with tables under all of `RULES`, small ones first."""
     present: dict[str, dict[str, Fact]] = {}
     for rules in RULES:
         with open_tablebase(directory, rules=rules, orders=0) as tables:
@@ -241,7 +241,7 @@ def zugzwangs(tables: GameTablebase, material: Material | str) -> Zugzwangs:
 
 
 def all_zugzwangs(directory: Path, names: Sequence[str]) -> list[Zugzwangs]:
-    """List the rows of the materials that have mutual zugzwangs."""
+    """List the rows of facts-zugzwangs.csv, for materials that have mutual zugzwangs."""
     with open_tablebase(directory, rules="wxf", orders=0) as tables:
         rows = [zugzwangs(tables, name) for name in names]
     return [row for row in rows if row.fen]

@@ -123,7 +123,7 @@ def page() -> str:
 
 
 def _lines(module: Any, name: str) -> Iterator[str]:
-    """Yield the lines about a name; for a class also those about its members."""
+    """Yield the page's lines about a name; for a class also about its members."""
     found = getattr(module, name)
     if not inspect.isclass(found):
         yield f"- `{_signature(name, found)}`: {_summary(found)}"

@@ -33,7 +33,7 @@ PER_OUTCOME = 3
 
 
 def chosen(file: TableFile) -> Iterator[Position]:
-    """Yield positions of one table: the longest ones, then some of every outcome and order."""
+    """Yield chosen positions of one table: the longest, then some of every outcome and order."""
     for longest in file.statistics.longest:
         yield Position.from_fen(longest.fen)
     columns = sampled_columns(file, SAMPLE, seed=11)

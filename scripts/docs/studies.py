@@ -116,7 +116,7 @@ def shown(rows: list[Moves]) -> list[Moves]:
 
 
 def page(rows: list[Moves]) -> str:
-    """Return the whole page."""
+    """Return the whole page; `rows` are those of docs/facts-moves.csv."""
     parts = []
     for row in shown(rows):
         board, side, *_ = row.fen.split()

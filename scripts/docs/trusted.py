@@ -41,7 +41,7 @@ def imports(module: str) -> frozenset[str]:
 
 
 def reached(roots: list[str]) -> set[str]:
-    """Return some modules and all that they import, directly or not."""
+    """Return modules and all modules that they import, directly or not."""
     found: set[str] = set()
     left = list(roots)
     while left:

@@ -177,7 +177,7 @@ class Uci(Player):
         self.hear("readyok")
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """Return the engine's `bestmove`."""
+        """Start a search, and return the move of the engine's `bestmove`; None if it has none."""
         position, words = start, []
         for move in moves:
             words.append(format_move(position, move, self._notation))

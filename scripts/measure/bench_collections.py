@@ -160,7 +160,7 @@ def bench_huge(workshop: Workshop) -> None:
 
 
 def main() -> int:
-    """Measure; return 1 if a digest differs."""
+    """Read the command line, and measure; return 1 if a digest differs."""
     parser = arguments(__doc__, tables="Of --huge; default: a temporary folder.")
     parser.add_argument("materials", nargs="*", metavar="MATERIAL")
     parser.add_argument("--men", metavar="N")

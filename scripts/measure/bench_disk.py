@@ -3,10 +3,11 @@
     python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
 
 Prints the sizes of all tables of one rule set, beside those of another generator from a CSV file
-with the columns material, wdl_bytes and dtc_bytes; then the sums and their ratio. Then cold probes
-of random legal positions of the largest tables: by the numba reader (loading of the one block that
-a probe found cold) and by the C reader (whole answers with a cache of one block; needs gcc and
-libzstd-dev). The files are in the page cache. Times are CPU time of the thread.
+with the columns material, wdl_bytes and dtc_bytes; then the sums and their ratio. Then times cold
+probes, which find their block not loaded, of random legal positions of the largest tables. For the
+numba reader the time is that of loading one block. For the C reader it is that of whole answers,
+with a cache of one block; this needs gcc and libzstd-dev. The files are in the page cache. Times
+are CPU time of the thread.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def time_c(rules: Rules, paths: list[Path], positions: list[Position]) -> None:
 
 
 def main() -> None:
-    """Print the sizes of tables, and the times of cold probes."""
+    """Read the command line, and print the sizes of tables and the times of cold probes."""
     parser = arguments(__doc__, tables="required", rules="wxf")
     parser.add_argument("--peer", type=Path, help="Sizes to compare with.")
     parser.add_argument("--cold", type=int, default=2000, help="Cold answers to time; 0 for none.")

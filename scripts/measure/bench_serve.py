@@ -56,7 +56,7 @@ def fens_of(tables: Path, count: int) -> list[str]:
 async def client(port: int, targets: asyncio.Queue[tuple[float, str]], took: list[float]) -> int:
     """Send requests from a queue on one connection; return the number of failures.
 
-    took : list to which the seconds of each request are added
+    took : list to which the seconds of each request are added, from the time it was due
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     failures = 0

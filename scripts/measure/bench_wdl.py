@@ -210,7 +210,7 @@ def report_sizes(tablebase: Tablebase) -> None:
 
 
 def main() -> None:
-    """Measure."""
+    """Read the command line, and measure."""
     parser = arguments(__doc__, tables="required", rules="")
     options = parser.parse_args()
     with Tablebase.open(options.tables, rules=options.rules) as tablebase:

@@ -33,7 +33,7 @@ FACTOR, BYTES_FACTOR = 1.5, 2.0
 LEAST_SECONDS, LEAST_BYTES = CLOCK_SECONDS, 64 << 10
 LONG_SECONDS, LARGE_SLOTS = 2.0, 10_000_000
 LEAST_MEN = 5
-"""Materials of fewer men are all measured, and predictions start from them."""
+"""Least men of the materials that are predicted; smaller materials are all measured."""
 
 Prediction = tuple[Measured, float, int]
 """A measured table, with the predicted CPU seconds and bytes."""

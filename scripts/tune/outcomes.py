@@ -22,7 +22,7 @@ MEN = 5
 
 
 def main() -> None:
-    """Write the file."""
+    """Read the statistics, and write the file."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tables", type=Path)
     parser.add_argument("--rules", default="wxf")

@@ -46,13 +46,13 @@ class Layers(NamedTuple):
     """Weights of the network, or their gradients."""
 
     shapes: NDArray[np.float32]
-    """float32 (INPUTS, SHAPES)."""
+    """float32 (INPUTS, SHAPES): weights of the first layer."""
     biases: NDArray[np.float32]
-    """float32 (SHAPES,)."""
+    """float32 (SHAPES,): constants of the first layer."""
     outputs: NDArray[np.float32]
-    """float32 (2, 2, SHAPES): opening and ending, the view of the side to move and the other."""
+    """float32 (2, 2, SHAPES): by output (opening, ending) and view (own, other)."""
     bases: NDArray[np.float32]
-    """float32 (2,): opening and ending."""
+    """float32 (2,): constants of the two outputs, opening and ending."""
 
 
 class Positions(NamedTuple):

@@ -32,7 +32,7 @@ from tbgen.rules import is_legal, legal_moves
 
 START = Position.from_fen(START_FEN)
 CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")
-"""A loop in which Red's rook chases the cannon perpetually, and loses by that."""
+"""Position in which Red's rook can chase the cannon perpetually, and loses by that."""
 CHASING, FLEEING = ("c4b4", "b4c4"), ("b6c6", "c6b6")
 NOTHING = Limit()
 SHALLOW = Limit(depth=1)

@@ -67,7 +67,7 @@ def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
 def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -> None:
-    """Every position of the graph that is proven won, for either side to move."""
+    """All nodes of the graph that are proven as wins are wins in the tables, for either side."""
     tables, proven = NumbaTables(krkn, names), Counter[int]()
     for position in short_wins(krkn, True, 2 if names else 8) + short_wins(krkn, False, 1):
         for _ in range(2 if names else 1):

@@ -1,4 +1,4 @@
-"""The hash table: values that depend on the path to the position."""
+"""The hash table of the search, and scores that depend on the path to the position."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def each_searcher(request: pytest.FixtureRequest) -> Searcher:
 def check(
     searcher: Searcher, start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF
 ) -> None:
-    """Check that both searches agree at every depth up to this one."""
+    """Check that both searches agree at every depth up to `depth`."""
     positions = [start]
     for move in moves:
         positions.append(positions[-1].after(*move))

@@ -248,7 +248,7 @@ def _words(rng: random.Random, tables: str) -> list[str]:
 
 
 def _check_json(tally: Tally, output: str, what: str) -> None:
-    """Check that every line is an object; a usage error of an option has no answer."""
+    """Check that every line of an output is JSON."""
     # Not `splitlines`, which breaks at characters that JSON may hold.
     lines = output.rstrip("\n").split("\n") if output else []
     for line in lines:

@@ -27,7 +27,7 @@ def source() -> str:
 
 
 def violations(driver: Any) -> list[str]:
-    """List `rule: element` of all violations on the current page, with all sections unfolded."""
+    """Open all sections of the current page, and list its violations: rule, element, reason."""
     driver.execute_script(
         "for (const folded of document.querySelectorAll('details')) folded.open = true;"
     )

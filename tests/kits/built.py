@@ -1,4 +1,4 @@
-"""Real tables that several tests read, each directory built once per run."""
+"""Tables built by tbgen for several tests; each directory is built once per run."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ LISTED = Path("/etc/apt/sources.list.d/debian.sources")
 
 
 def source_of(package: str, folder: Path) -> Path:
-    """Return the unpacked source of a package; skips the test if it is not available."""
+    """Return the folder of a package's unpacked source; skips the test if there is none."""
     if shutil.which("apt-get") is None or not LISTED.exists() or os.getuid() != 0:
         pytest.skip("Debian's sources cannot be listed here")
     own = folder / f"{package}-source"

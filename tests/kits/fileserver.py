@@ -11,14 +11,14 @@ from pathlib import Path
 
 
 class _Plain(SimpleHTTPRequestHandler):
-    """File server of Python, which ignores ranges."""
+    """Request handler of Python's file server, which ignores byte ranges."""
 
     def log_message(self, format: str, *arguments: object) -> None:
         pass
 
 
 class _Ranges(_Plain):
-    """File server with single byte ranges."""
+    """Request handler that answers requests for a single byte range."""
 
     def do_GET(self) -> None:
         asked = self.headers.get("Range")

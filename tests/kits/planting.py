@@ -37,7 +37,7 @@ MOST = 60_000
 """Largest number of positions in a region, which plain Python code searches."""
 
 Node = tuple[Side, int]
-"""Side to move and slot."""
+"""Pair (side to move, slot), which identifies a position."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Field:
     legal: list[np.ndarray] = field(init=False)
     """For each side to move, the slots that hold positions."""
     counts: dict[Value, int] = field(init=False)
-    """Number of positions of each value."""
+    """Number of positions with each value."""
     orders: int = field(init=False)
     """Highest order in the table."""
     supporting: dict[str, Planted] = field(init=False, default_factory=dict)
@@ -103,7 +103,7 @@ class Field:
         return self.table.code_space.decode(int(self.table.planes[node[0]][node[1]]))
 
     def nodes(self, is_meant: Callable[[Value], bool]) -> list[Node]:
-        """List the positions with a value that `is_meant` selects."""
+        """List the positions for whose value the function `is_meant` returns True."""
         found = []
         for value in filter(is_meant, self.counts):
             found += [(Side(side), slot) for side, slot in self.table.with_value(value)]
@@ -126,7 +126,7 @@ class Field:
 
 
 def single(target: Field, kind: str, rng: random.Random) -> Change | None:
-    """Change one random value; None if the table has none of this kind."""
+    """Plan the change of one random value; None if this kind of change is impossible."""
     if kind == "removed":
         direct = target.nodes(_is_direct)
         node = rng.choice(direct) if direct else None
@@ -197,7 +197,7 @@ def _key(value: Value) -> tuple[int, int, int]:
 
 
 def several(target: Field, kind: str, rng: random.Random) -> Change | None:
-    """Choose a random change of several values that agree with each other.
+    """Plan a random change of several values that still agree with each other.
 
     `kind` is one of `SEVERAL`: `pair` or `shift`. Returns None if no such change is found.
     """
@@ -206,7 +206,7 @@ def several(target: Field, kind: str, rng: random.Random) -> Change | None:
 
 
 def regions(target: Field) -> Iterator[Change]:
-    """Yield all changes of whole regions."""
+    """Yield the changes of whole regions that the module lists."""
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)
         yield Change("next order", {node: _next_order(target.value(node)) for node in meant})
@@ -230,7 +230,7 @@ def _later(value: Value) -> Value:
 
 
 def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
-    """Change a decided position and the one after its best move."""
+    """Change a decided position and the one after its best move, both by two plies."""
     for _ in range(1000):
         node = target.random_node(rng)
         value = target.value(node)

@@ -30,7 +30,7 @@ PATIENCE = 4
 
 
 class Ending(StrEnum):
-    """Ends of games."""
+    """Ways in which a game ends."""
 
     MATE = "mate"
     CONVERSION = "conversion"

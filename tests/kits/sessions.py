@@ -29,7 +29,7 @@ def steps_of(block: str) -> list[Step]:
 
 
 def normalised(line: str) -> str:
-    """Return a line with all times replaced."""
+    """Return a line with every time replaced by a fixed text."""
     return re.sub(r"\b[\d.]+ (?:s|min|h)\b", "TIME", line)
 
 
@@ -41,7 +41,7 @@ def agrees(printed: str, shown: str) -> bool:
 
 
 def mismatch(printed: list[str], shown: list[str]) -> str | None:
-    """Return the first shown line that was not printed at its place, or None."""
+    """Return the first expected line that the output does not have at its place, or None."""
     at, anywhere = 0, False
     for line in shown:
         if line == OMITTED:

@@ -18,7 +18,7 @@ KERNEL_DECORATORS = {
     "recursive_part",
     "scalar",
 }
-"""Decorators of kernels (`tbgen.compiling.jit`)."""
+"""Names of the decorators that make a function a kernel (`tbgen.compiling.jit`)."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -53,7 +53,7 @@ def functions(path: Path) -> Iterator[Function]:
 
 
 def decorators(function: Function) -> set[str]:
-    """Return the last names of a function's decorators: `kernel` for `@jit.kernel(...)`."""
+    """Return the last name of each of a function's decorators: `kernel` for `@jit.kernel(...)`."""
     found = set()
     for decorator in function.decorator_list:
         node = decorator.func if isinstance(decorator, ast.Call) else decorator

@@ -35,7 +35,7 @@ ENDGAMES = (
 
 
 def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
-    """List (side, kind) of every piece of a material; the army named first belongs to `first`."""
+    """List (side, kind) of every piece of a material; its first army has the side `first`."""
     own, other = Material.parse(material).armies
     return [
         (side, PieceType(LETTERS.index(letter)))

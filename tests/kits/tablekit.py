@@ -76,7 +76,7 @@ def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float =
 
 
 def source_of(planes: Planes) -> Callable[[int, int, int], NDArray[Any]]:
-    """Return the source function of planes for `write_table`."""
+    """Return the function (side, first slot, count) through which `write_table` reads planes."""
     return lambda side, first, count: planes[side][first : first + count]
 
 

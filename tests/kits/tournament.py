@@ -24,7 +24,7 @@ class Tally:
     drawn: Counter[Ending] = field(default_factory=Counter)
     idle_repetitions: int = 0
     won_by_hunt: int = 0
-    """Number of games from direct wins, against every reply."""
+    """Number of games won from direct wins, in which every reply was tried."""
     verdicts: int = 0
     """Number of loops judged by pyffish, in won and drawn games."""
     pyffish_agrees: int = 0

@@ -40,7 +40,7 @@ class Clauses:
     check_only: bool = True
     """A ply that gives check is only a check, and never a chase too."""
     common_victim: bool = True
-    """All plies must chase the same piece."""
+    """A perpetual chase must chase the same piece at every ply."""
     free_chasers: bool = True
     """Point 1: kings and pawns may chase perpetually."""
     standing_check: bool = True
@@ -73,7 +73,7 @@ def home(side: int, square: Square) -> bool:
 
 
 def hits(board: Board, source: Square) -> set[Square]:
-    """Return the squares that the piece on `source` attacks, with pieces of either side."""
+    """Return the squares that the piece on `source` attacks, occupied by either side or empty."""
     side, letter, _ = board[source]
     x, y = source
     out: set[Square] = set()
@@ -125,7 +125,10 @@ def moved(board: Board, source: Square, target: Square) -> Board:
 
 
 def worth_taking(board: Board, q: Square, v: Square, before: bool, on: Clauses) -> bool:
-    """Return whether points 1-5 hold for the pieces on two squares."""
+    """Return whether the piece on `q` attacks the piece on `v` in the sense of points 1 to 5.
+
+    before : True for the position before a ply, for the comparison of point 6
+    """
     side, kind, _ = board[q]
     other, victim, _ = board[v]
     if side == other or v not in hits(board, q):
@@ -197,7 +200,10 @@ def levels(position: Position, loop: Sequence[Move], on: Clauses | None = None) 
 
 
 def victims(boards: Sequence[Board], i: int, side: int, on: Clauses) -> set[int]:
-    """Return the ids of the pieces that ply i chases; the last board equals the first."""
+    """Return the ids of the pieces that ply `i` of a loop chases.
+
+    The boards are those between the plies; the last one equals the first.
+    """
     attacks = pairs(boards[i + 1], side, False, on)
     new = attacks - pairs(boards[i], side, True, on) if on.new else attacks
     later = pairs(boards[(i + 2) if i + 2 < len(boards) else 1], side, False, on)

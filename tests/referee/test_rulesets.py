@@ -89,7 +89,7 @@ def chases_of(rules: Rules) -> Chases:
 
 
 def decide(other: Chases, chases: Chases) -> bool:
-    """Return whether the verdict on some loop differs between two definitions of chases."""
+    """Return whether two definitions of chases give different verdicts on some loop."""
     return any(map(ne, judged(other.word), verdicts(chases.word)))
 
 

@@ -78,7 +78,10 @@ class Chasing:
         """
 
     def wins(self, known: Known, order: int, nodes: Iterable[int]) -> set[int]:
-        """Return the positions with W to move in the pattern of a round; O's are in `nodes`."""
+        """Return the nodes with W to move in the pattern of a round.
+
+        nodes : where the nodes with O to move are chosen from
+        """
         offences = {
             Offence(node, victim)
             for node in nodes
@@ -89,7 +92,7 @@ class Chasing:
         return {chase.goal.node for o in pattern.offences for chase in pattern.forced[o]}
 
     def moves(self, node: int) -> Iterator[tuple[Move, int, bool]]:
-        """Yield the moves within the graph, their nodes, and whether these are mirrored."""
+        """Yield (move, node after it, whether the node is mirrored) for moves in the graph."""
         board, side = self.boards.board(node), self.game.side[node]
         for move in legal_moves(board, SIDES[side]):
             if move[1] not in board and (goal := self.boards.after(board, move)) is not None:
@@ -146,7 +149,7 @@ class _Pattern:
         self._shrink()
 
     def _chases(self, known: Known, order: int, offence: Offence) -> Iterator[Chase]:
-        """Yield O's moves that are not won for W."""
+        """Yield O's moves from an offence, except those that are won for W."""
         board = self.search.boards.board(offence.node)
         for move, child, mirrored in self.search.moves(offence.node):
             if not self.search.is_won(known, order, child):
@@ -156,7 +159,7 @@ class _Pattern:
                 yield Chase(move, reply, mirrored)
 
     def _answers(self, reply: Reply) -> Iterator[Step]:
-        """Yield W's moves to undecided positions that undo one of the attacks."""
+        """Yield W's moves that undo one of the attacks and lead to an offence of the pattern."""
         board, terms = self.search.boards.board(reply.node), self.search.terms
         for move, child, mirrored in self.search.moves(reply.node):
             check = self.search.game.in_check[child]
@@ -260,5 +263,5 @@ class _Pattern:
 
 
 def _followed(square: int, move: Move) -> int:
-    """Return the square of a piece after a move of its side."""
+    """Return the square of a piece after a move of its own side."""
     return move[1] if move[0] == square else square

@@ -109,7 +109,10 @@ def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool
 
 
 def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
-    """Return the victims of a move without check, each with its new attackers (point 6)."""
+    """Return the squares that a move without check chases, each with its new attackers.
+
+    Point 6 defines new attackers.
+    """
     source, target = move
     moved = after(board, move)
     side = owner(board[source])

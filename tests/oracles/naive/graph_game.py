@@ -110,7 +110,7 @@ def _attractor(
     wants_even: Mapping[_V, bool],
     edges: Mapping[_V, list[_V]],
 ) -> set[_V]:
-    """Return the vertices from which one player forces the play into `goal`."""
+    """Return the vertices from which one player can force the play into the set `goal`."""
     reached = set(goal)
     while True:
         more = set()
@@ -169,7 +169,7 @@ def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
 
 
 def _reachable(edges: Mapping[int, list[int]], start: Iterable[int]) -> set[int]:
-    """Return the nodes on some path from `start`, which is included."""
+    """Return the nodes on paths from `start`, which is included."""
     seen, agenda = set(start), list(start)
     while agenda:
         for target in edges[agenda.pop()]:

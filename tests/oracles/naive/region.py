@@ -49,7 +49,10 @@ class Region:
         return self.positions[node][0]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
-        """Return the node after a move, None if it is outside; there are no mirror images."""
+        """Return (node after a move, False); None for a position outside the region.
+
+        False: the region has no mirror images, unlike `solver.Table`.
+        """
         side = "b" if board[move[0]].isupper() else "w"
         node = self._nodes.get((frozenset(after(board, move).items()), side))
         return None if node is None else (node, False)
