@@ -8,6 +8,10 @@
     studies  positions whose solution is unique move by move
     sample   some rows of a search, in bounded time, for the board
 
+A *slot* is the number of a position in a table, a *code* its stored value. A *row* is a position
+found, in columns (`tbgen.probing.columns`). *Candidates* are the positions whose value matches a
+query, before its other conditions are tested.
+
 `query`, `scan` and `handbook` need no numba: pages of the board use them. Nothing here draws or
 prints.
 """

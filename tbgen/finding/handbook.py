@@ -4,10 +4,11 @@
     statistics under other rules     ->  its class without the rules of repetition
 
     won    例胜   the attacker, to move, wins more than 98 % of the positions
-    drawn  例和   more than 98 % of them are drawn
+    drawn  例和   more than 98 % of the positions are drawn with the attacker to move
     open   巧胜   all others
 
-Only the header of a table is read, so that hundreds of endgames take a second.
+The attacker is the side named first in the material. Only the header of a table is read, so that
+hundreds of endgames take a second.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ CLASSES = ("won", "open", "drawn")
 class Entry:
     """An endgame of the handbook: `material.first` attacks, `material.second` defends.
 
-    `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares of the legal positions with
-    the attacker to move. `longest` is the number of plies of the longest win of order 0. `by_rules`
-    is the share of both sides' positions that the rules of repetition decide. `without` and
-    `wins_without` are the class and the share of wins under other rules; None if there is no such
-    table.
+    `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares (0 to 1) of the legal
+    positions with the attacker to move. `longest` is the number of plies of the longest win of
+    order 0. `by_rules` is the share of both sides' positions that the rules of repetition decide.
+    `without` and `wins_without` are the class and the share of wins under other rules; None if
+    there is no such table.
     """
 
     material: Material
@@ -54,7 +55,7 @@ class Entry:
 
 
 def outcome_class(legal: int, wins: int, draws: int) -> str:
-    """Return the class of an endgame, given its numbers of positions with one side to move."""
+    """Return the class of an endgame, from numbers of positions with the attacker to move."""
     if wins > CLASS_SHARE * legal:
         return "won"
     if draws > CLASS_SHARE * legal:
@@ -63,12 +64,15 @@ def outcome_class(legal: int, wins: int, draws: int) -> str:
 
 
 def class_of(counts: SideCounts) -> str:
-    """Return the class of an endgame, given the statistics of a table for one side to move."""
+    """Return the class of an endgame, from a table's statistics with the attacker to move."""
     return outcome_class(counts.legal, counts.wins, counts.draws)
 
 
 def entry_of(figures: TableStatistics, other: TableStatistics | None = None) -> Entry:
-    """Return the entry of a table; `other` are the statistics of the endgame under other rules."""
+    """Return the handbook entry of a table with the statistics `figures`.
+
+    `other` are the statistics of the endgame under other rules, if there are any.
+    """
     counts = figures.red_to_move
     legal = counts.legal or 1
     return Entry(
@@ -85,7 +89,10 @@ def entry_of(figures: TableStatistics, other: TableStatistics | None = None) -> 
 
 
 def chapters(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Return entries by the name of the attacking army (`KRN`), few pieces first, then by class."""
+    """Return the entries of each attacking army, by its name (`KRN`).
+
+    Armies with few pieces come first; the entries of an army are sorted by class, then by defender.
+    """
 
     def place(entry: Entry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:
         first, second = entry.material.first, entry.material.second

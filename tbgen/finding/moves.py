@@ -22,10 +22,12 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import generate_moves, is_safe_after
 
 NO_MOVE = -1
-"""No move keeps the outcome, or several do."""
+"""Result in place of a move, if no move or more than one keeps the outcome."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
-"""Greater than any score: for illegal moves, and for moves whose value is in a block not loaded."""
+"""Entries in place of a score, greater than any: for an illegal move (`ILLEGAL`), and for a move to
+a position whose block is not loaded (`UNKNOWN`).
+"""
 
 
 @kernel
@@ -78,8 +80,8 @@ def find_only_moves(buffers, boards, side, outcomes, least, pending, moves, stat
     boards : int8 (n, 90), legal positions; restored
     side : int, the side to move in all of them
     outcomes : int8 (n,), 1 win, 0 draw: those of the positions
-    least : int, required number of legal moves: with fewer the result is `NO_MOVE`
-    pending : int64 (m,), the numbers of the positions to process
+    least : int, required number of legal moves: positions with fewer get `NO_MOVE`
+    pending : int64 (m,), the indices of the positions to process
     moves : int16 (n,), out: the move, or `NO_MOVE`
     statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing
     """
@@ -138,10 +140,11 @@ def until_loaded(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run `work(numbers, statuses)` on the numbers below `count`, in threads, until none is `COLD`.
+    """Run `work(numbers, statuses)` in threads on the numbers below `count`, until all are done.
 
-    Missing blocks are loaded between passes. Raises like `NumbaTables.load_wanted` and
-    `Tablebase.checkpoint`.
+    `work` sets `statuses[number]` to `COLD` where a block of a table is missing. Missing blocks are
+    loaded between passes, and those numbers are passed again. Raises like `NumbaTables.load_wanted`
+    and `Tablebase.checkpoint`.
     """
     statuses = np.full(count, COLD, np.int8)
     pending = np.arange(count)

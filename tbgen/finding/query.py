@@ -19,7 +19,7 @@ from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import HistogramLine
 
 NO_END = 1 << 30
-"""Greater than any number of plies or orders."""
+"""Upper end of a range without limit: greater than any number of plies or orders."""
 
 LARGEST = 99_999
 """Largest number that a field accepts."""
@@ -28,7 +28,7 @@ FIELDS = (
     "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
     "at", "sort",
 )  # fmt: skip
-"""Fields of a query over HTTP; `sort` is the order of the rows found."""
+"""Names of the fields of a query over HTTP; `sort` is the order of the rows found."""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 """Sort keys of rows; with a minus the largest come first. Only studies have a length. Without a
@@ -63,7 +63,7 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether positions with the value of a histogram line are candidates."""
+        """Return whether the positions of a histogram line (one value) are candidates."""
         outcome, plies = line.outcome, line.exact.plies
         return (
             self.turn in (None, line.side)
@@ -76,7 +76,7 @@ class Query:
         )
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
-        """Return the lines of a table's histogram that are candidates."""
+        """Return the lines of a table's histogram whose positions are candidates."""
         lines = [line for line in statistics.histogram if self.admits(line)]
         if self.offence == Offence.CHASE:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}

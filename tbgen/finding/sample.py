@@ -19,14 +19,15 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 LEAST_CHUNKS = 8
-"""Least number of chunks that are searched, even if fewer have enough rows."""
+"""Minimum number of chunks that are searched, even if fewer have enough rows, for variety."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows of a table, and the part of it (0 to 1) that they represent; 1 means all rows.
+    """Rows that match a query, found in bounded time.
 
-    `candidates` is the number of positions whose value matches.
+    `share` (0 to 1) is the part of all matching rows that they are estimated to be; 1 means all
+    rows. `candidates` is the number of positions whose value matches.
     """
 
     rows: TableColumns

@@ -26,8 +26,8 @@ CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
 class Scan:
     """Selection of the slots of a table whose values match a query.
 
-    `others` are tables of the same material under other rule sets, for `Query.differs`; `codes` is
-    a faster replacement of `TableFile.codes`.
+    `others` are tables of the same material under other rule sets, for `Query.differs`. `codes`
+    returns the codes of slots, faster than `TableFile.codes`; None uses that method.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Scan:
 
 
 def _are_among(codes: NDArray[Any], wanted: NDArray[Any], top: int) -> NDArray[np.bool_]:
-    """Return bool (n,): the codes that are in `wanted`."""
+    """Return a mask, bool (n,), of the codes that are in `wanted`; `top` is the greatest code."""
     if top > 1 << 16:
         return np.isin(codes, wanted)
     known = np.zeros(top + 1, np.bool_)

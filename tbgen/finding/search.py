@@ -36,21 +36,21 @@ from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, TableFile
 
 CHUNK = 1 << 18
-"""Slots processed together."""
+"""Number of slots processed together."""
 
 SAMPLE_CHUNKS = 64
-"""Chunks of a side in a sample, each of at most `SAMPLE_CHUNK` slots, so that the first rows found
-are from all parts of the table.
+"""Number of chunks of a side in a search with a seed, each of at most `SAMPLE_CHUNK` slots. Small
+chunks in random order let the first rows come from all parts of the table.
 """
 
 SAMPLE_CHUNK = 1 << 16
 
 ROWS_PER_CHECKPOINT = 64
-"""Rows whose loops are followed between two calls of `checkpoint`: about a second of work."""
+"""Rows tested for an offence between two calls of `checkpoint`: about a second of work."""
 
 CACHE_BYTES = 1 << 30
-"""Memory for unpacked blocks of the tables after one move, and for the codes of a side. If the
-codes of a side fit, they are unpacked as a whole, which takes half the time.
+"""Bytes of memory for unpacked blocks of the tables after one move, and for the codes of a side. If
+the codes of a side fit, they are unpacked as a whole, which takes half the time.
 """
 
 _MIRROR = np.array([mirror_square(square) for square in range(90)], np.uint8)
@@ -185,7 +185,7 @@ class Search:
         return first_rows(TableColumns.concatenate([best, *kept]), sort, self._limit)
 
     def nothing(self) -> TableColumns:
-        """Return no rows, with the columns of rows found."""
+        """Return an empty set of rows with the columns of rows found."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
@@ -261,7 +261,7 @@ class Search:
                 yield side, range(start, min(start + CHUNK, slots))
 
     def _part(self, scan: Scan, side: Side, numbers: range) -> TableColumns:
-        """Return the rows of a range of slots that match, only moves, studies and loops aside."""
+        """Return the matching rows of a range of slots, before `only`, `study` and `offence`."""
         slots = np.arange(numbers.start, numbers.stop)
         codes = scan.codes(side, slots)
         chosen = scan.select(side, slots, codes)
@@ -276,7 +276,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return the function from slots to codes: from whole planes in memory if they fit."""
+        """Return the function from slots to codes, which unpacks a whole side first if it fits."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -353,7 +353,7 @@ def wins_by_one_move(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> TableColumns:
-    """Return the won positions with `side` to move and one winning move, with a column `move`."""
+    """Return the positions with `side` to move and one winning move, with a column `move`."""
     search = Search(tables, material, Query(turn=side, outcome=Outcome.WIN), threads=threads)
     parts = [search.nothing()]
     for part in search.chunks():
@@ -376,12 +376,12 @@ def _studies_of(
 
 
 def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
-    """Return rows with `length` as the last column."""
+    """Return the rows with a last column `length`: the plies for which a study is unique."""
     return TableColumns(part.layout, {**part, "length": lengths.astype(np.uint16)})
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first rows in an order; equal rows are in order of side and slot."""
+    """Return the first `limit` rows in an order; equal rows are in order of side and slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])

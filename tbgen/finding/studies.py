@@ -29,10 +29,10 @@ from tbgen.probing.kernels import WIN
 from tbgen.rules.board import MAX_MOVES
 
 NO_OUTCOME = 2
-"""An outcome that no move has, so that all moves are probed."""
+"""Outcome that no move has, passed to `probe_moves` so that it probes all moves."""
 
 NO_STUDY = 0
-"""Length of a line that is not unique, or not yet known."""
+"""Value in place of a length, for a line that is not unique or not yet known."""
 
 
 @kernel
@@ -58,7 +58,7 @@ def _slot_of_board(board, codes, descriptor, places):
 
 @kernel
 def _length_of(slot, slots, known):
-    """Return the length of the line from a slot, `NO_STUDY` for a slot that is not listed.
+    """Return the length of the line from a slot; `NO_STUDY` for a slot not in `slots`.
 
     slot : int
     slots : int64 (m,), ascending
@@ -150,9 +150,9 @@ def lengths_of_studies(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> NDArray[np.int32]:
-    """Return int32 (n,): the plies for which the solution is unique, `NO_STUDY` if it is not.
+    """Return int32 (n,): plies for which the solution of each row is unique, or `NO_STUDY`.
 
-    `wins` are all positions of a table in which `side` is to move and has one winning move, which
+    `wins` are the rows of all positions in which `side` is to move and has one winning move, which
     is in the column `move`. `converts`: distances count to conversion. Raises like
     `NumbaTables.load_wanted`.
     """
@@ -180,9 +180,10 @@ def lengths_of_studies(
 
 
 def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """Yield the numbers of positions of equal order and plies, the nearest to their end first.
+    """Yield the indices of positions of equal order and plies, the nearest to their end first.
 
-    Positions that the rules decide at once are left out: their line has ended.
+    Positions that the rules decide at once (an order above 0, no plies) are left out: their line
+    has ended.
     """
     nearest = np.lexsort([plies, orders])
     nearest = nearest[(orders[nearest] == 0) | (plies[nearest] > 0)]

@@ -185,9 +185,7 @@ class Aim(Enum):
     OUTLAST = auto()
     """Keep the rival in an endless streak that is at least as grave as the own one."""
     WIN = auto()
-    """Keep the rival in a graver streak than the own one, or in any while the own is broken for
-    ever.
-    """
+    """Keep the rival in a streak for ever; the own one is less grave, or broken again and again."""
 
     @property
     def heeds_rival(self) -> bool:

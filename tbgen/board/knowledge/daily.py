@@ -21,19 +21,19 @@ from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome, TablebaseError
 
 SECONDS = 1.0
-"""Time limit of the search for a position of the day, in the first request of a day."""
+"""Time limit in seconds of the search that the first request of a day makes."""
 
 LEAST_MEN = 3
-"""A puzzle of the day has more men than this."""
+"""Number of pieces that a puzzle of the day must exceed."""
 
 ATTEMPTS = 4
-"""Greatest number of tables tried for a position of the day."""
+"""Maximum number of tables tried for a position of the day."""
 
 STEP = 7
-"""Distance in the list of tables between consecutive days, because neighbours are similar."""
+"""Distance in the list of tables between the puzzles of two days; neighbours are similar."""
 
 DECIDED = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
-"""Wins by repetition that are no wins under another rule set."""
+"""Query for wins by repetition that are no wins under another rule set."""
 
 
 def today() -> date:
@@ -42,7 +42,7 @@ def today() -> date:
 
 
 def comparable(library: Library) -> list[Material]:
-    """Return the materials with tables of the rule set in use and of another one."""
+    """Return the materials that have a table of the rule set in use and one of another rule set."""
     if library.tables.rule_set.rules is None:
         return []
     others = {name.material for tables in library.others() for name in tables.available()}

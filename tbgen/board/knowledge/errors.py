@@ -1,10 +1,10 @@
-"""Errors of questions without an answer, with hints."""
+"""Errors of requests to the board that have no answer; each has a hint for the reader."""
 
 from __future__ import annotations
 
 
 class UnansweredError(Exception):
-    """A question that cannot be answered, with a hint."""
+    """Base class: a request that cannot be answered; `hint` says what to try instead."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -12,8 +12,8 @@ class UnansweredError(Exception):
 
 
 class NothingFoundError(UnansweredError):
-    """A search without results."""
+    """Error of a search that finds nothing."""
 
 
 class NoReplyError(UnansweredError):
-    """An opponent that cannot give a move now."""
+    """Error of an opponent that cannot return a move now."""

@@ -26,7 +26,7 @@ Given = TypeVar("Given")
 
 _TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
-"""Comments, variations, notes and move numbers."""
+"""Pattern of text beside the moves: comments, variations, notes and move numbers."""
 _RESULT = re.compile(r"1-0|0-1|1/2-1/2|\*")
 RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
 """Results in PGN by winner, None for a draw."""
@@ -39,7 +39,7 @@ _XQ = re.compile(r"\[DhtmlXQ_(binit|movelist)\](\d*)\[/DhtmlXQ_\1\]")
 _BACK = (PieceType.ROOK, PieceType.KNIGHT, PieceType.ELEPHANT, PieceType.ADVISOR, PieceType.KING,
          PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT, PieceType.ROOK)  # fmt: skip
 _XQ_PIECES = (*_BACK, *(PieceType.CANNON,) * 2, *(PieceType.PAWN,) * 5)
-"""Order of one side's pieces in a DhtmlXQ board; Red's come first."""
+"""Kinds of one side's pieces in the order of a DhtmlXQ board, where Red's 16 pieces come first."""
 
 
 class GameText(NamedTuple):
@@ -48,9 +48,9 @@ class GameText(NamedTuple):
     start: Position
     moves: tuple[Move, ...]
     fault: MoveTextError | None = None
-    """Error of the move after these; None if all moves are valid."""
+    """Error of the first move that was not accepted, after `moves`; None if all moves are valid."""
     stated: str = ""
-    """Result stated in the text, such as 1-0; empty if there is none."""
+    """Result as written in the text, such as 1-0; empty if there is none."""
 
 
 def read_game(given: str) -> GameText:
@@ -102,7 +102,7 @@ def _play(
 
 
 def follows_position(given: str) -> bool:
-    """Return whether a text is a FEN followed by more text, which can only be moves."""
+    """Return whether a text is a FEN with moves: any text after a FEN can only be moves."""
     leading = _FEN.match(f"{given} ")
     return leading is not None and bool(given[leading.end() :].strip())
 
@@ -133,6 +133,6 @@ def _read_xq(parts: dict[str, str]) -> GameText:
 
 
 def _square(digits: str) -> int | None:
-    """Return the square of two digits in a DhtmlXQ text; None for 99, an absent piece."""
+    """Return the square of two digits in a DhtmlXQ text; None for 99, a captured piece."""
     file, row = int(digits[0]), int(digits[1])
     return None if file >= FILES else FILES * (9 - row) + file

@@ -1,6 +1,13 @@
 """Information from tables about a position, beyond its value and its moves.
 
-`tbgen.board.web.panels` displays it.
+    heat_map   values with one piece moved to each other square
+    verdicts   values under all rule sets
+    slip       the last move of the game, if it was a mistake that changed the outcome
+    ladder     loops through which the side that loses by repetition must go, of falling order
+
+A *ladder* is for a loss by repetition of order k. The loser can leave the loop only for a loss of
+lower order: the next *rung*. The last rung is a loss by mate or conversion.
+`tbgen.board.web.panels` displays all of these.
 """
 
 from __future__ import annotations
@@ -17,12 +24,12 @@ from tbgen.rules import check_legal
 from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, Value
 
 MAX_RUNGS = 24
-"""Greatest number of loops of a ladder; orders above ten are rare."""
+"""Maximum number of rungs of a ladder; orders above ten are rare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A rung of a ladder: a position of the loser in a loop, and the ways on from it.
+    """A rung of a ladder: a position of the loser in a loop, and the loser's moves from it.
 
     `moves` lead to the position from the ladder's start. `order` is the order of its value; 0 at
     the last rung, which ends in mate or conversion after `plies` more. `loop` is the line that ends
@@ -42,10 +49,10 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """A last move that was worse than the best one.
+    """A mistake: the last move of a game had a worse outcome than the best move.
 
-    `before` is the position before the move, `lost` its value, `got` the value of the move. `reply`
-    is the opponent's best answer, None if the opponent has no move.
+    `before` is the position before the move, `lost` the value of that position, `got` the value of
+    the move. `reply` is the opponent's best answer, None if the opponent has no move.
     """
 
     before: Position
@@ -56,10 +63,11 @@ class Slip:
 
 
 def heat_map(library: Library, position: Position, square: int) -> dict[int, ProbeResult]:
-    """Return the value of the position with one piece moved to each other square, by square.
+    """Return the values of a position with one piece moved, by the piece's new square.
 
-    `square` is the piece's own. Squares where it may not stand, and squares that make the position
-    illegal, are left out. Empty if the table is missing. Raises like `Tablebase.probe_many`.
+    `square` is where the piece stands. Squares where it may not stand, and squares that make the
+    position illegal, are left out. Empty if the table is missing. Raises like
+    `Tablebase.probe_many`.
     """
     code = position.board[square]
     if code == EMPTY:
@@ -98,9 +106,10 @@ def verdicts(
 
 
 def slip(library: Library, positions: Sequence[Position], moves: Sequence[Move]) -> Slip | None:
-    """Return the loss by the last move of the game; None if there is none, or if it is unknown.
+    """Return the mistake that the last move of a game was.
 
-    Raises like `Tablebase.probe`.
+    None if it kept the outcome of the best move, or if a value is unknown. Raises like
+    `Tablebase.probe`.
     """
     if not moves:
         return None
@@ -116,9 +125,9 @@ def slip(library: Library, positions: Sequence[Position], moves: Sequence[Move])
 
 
 def ladder(library: Library, start: Position) -> list[Rung]:
-    """Return the sequence of loops of falling order for the side that loses by repetition.
+    """Return the rungs of the ladder from a position that is decided by repetition.
 
-    Empty for positions of order 0. Raises like `Tablebase.probe`.
+    Empty for draws and for positions of order 0. Raises like `Tablebase.probe`.
     """
     return library.recall(("ladder", start), lambda: _ladder(library, start))
 
@@ -154,7 +163,7 @@ def _ladder(library: Library, start: Position) -> list[Rung]:
 def _turning_point(
     library: Library, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
-    """Return the loser's best exit from a loop: its ply, the moves that stay, and the exit.
+    """Return the loser's best exit from the loop of a line: ply, moves that stay, exit.
 
     The best exit is the one that resists longest; None if every move stays in the loop. Returns
     None for a line without a loop.

@@ -47,12 +47,12 @@ MAX_LINE = 1000
 """Greatest number of plies of a line of best play."""
 
 MAX_CACHED = 128
-"""Number of cached answers that are expensive to compute."""
+"""Number of cached answers; only answers that are expensive to compute are cached."""
 
 Found = TypeVar("Found")
 
 Opponent = Callable[[Position, Sequence[Move]], Move]
-"""Function that returns a move after a game; it raises `NoReplyError` if it has none."""
+"""Function (first position, moves of the game) -> move; raises `NoReplyError` if it has none."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ class Over:
 
 @dataclass(frozen=True)
 class Study:
-    """A position and the known facts about it.
+    """Last position of a game and the known facts about it.
 
-    `result` is None if the position's own table is missing: then `missing` is the error, and
-    `moves` may still contain values after captures. `suggested` is the move to play, given the
+    `result` is its value, None if the position's own table is missing: then `missing` is the error,
+    and `moves` may still contain values after captures. `suggested` is the move to play, given the
     history of the game. `forbidden` maps moves that lose at once by repetition to the referee's
-    judgement, by `rules`.
+    judgement. `rules` is the rule set of these judgements.
     """
 
     position: Position
@@ -99,7 +99,7 @@ class Study:
 
     @property
     def final(self) -> str:
-        """Result in PGN, of the game or else of best play; `*` if unknown."""
+        """Result as in PGN: of the game if it is over, else of best play; `*` if unknown."""
         if self.over is not None:
             return RESULTS[self.over.winner]
         if self.result is None:
@@ -137,9 +137,9 @@ class Library:
     """The tables of one directory, for the board.
 
     Tables that are added to the directory are noticed. `workshop` estimates the cost of missing
-    tables and may build them; `tables_option` completes the command that builds them. `opponent`
-    plays positions without a table. `compared` is another directory, with tables of other rule sets
-    to compare with.
+    tables and may build them; `tables_option` is the option that names the directory in the command
+    shown for building them. `opponent` plays positions without a table. `compared` is another
+    directory, with tables of other rule sets to compare with.
     """
 
     def __init__(
@@ -180,8 +180,8 @@ class Library:
     def study(self, positions: Sequence[Position], moves: Sequence[Move]) -> Study:
         """Probe the last position of a game; add a suggested move and the referee's judgement.
 
-        `forbidden` are moves that the tables call good but the referee would punish: in play
-        against the table the reader repeats positions, which best play never does.
+        The referee's part covers repetitions, which tables do not contain: a move with a good value
+        may lose because it repeats a position of this game (`Study.forbidden`).
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
@@ -199,7 +199,10 @@ class Library:
         )
 
     def mechanism(self, study: Study) -> Mechanism | None:
-        """Return the offence that decides a position; raises like `Tablebase.probe`."""
+        """Return the offence by which the loser of a position loses.
+
+        None if the order of the position is 0 or unknown. Raises like `Tablebase.probe`.
+        """
         if study.result is None or not study.result.order:
             return None
         position = study.position
@@ -211,11 +214,11 @@ class Library:
         return self.recall(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
     def recall(self, key: Any, find: Callable[[], Found]) -> Found:
-        """Return the value of `find`, cached until the tables change."""
+        """Return the value of `find()`, cached under `key` until the tables change."""
         return self._cache.recall((key, self.fingerprint), find)
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the moves of a position without a table, those with known values first."""
+        """Return the moves of a position without a table; those with known values come first."""
         found = []
         for move in legal_moves(position):
             after = position.after(*move)
@@ -232,7 +235,10 @@ class Library:
     # -- repetition --------------------------------------------------------------------------
 
     def judge(self, start: Position, moves: Sequence[Move]) -> Judgement:
-        """Return the referee's judgement of a game, by the rules of the tables, else by wxf."""
+        """Return the referee's judgement of a game, by the rule set of the tables.
+
+        If that is unknown, by the rules `wxf`.
+        """
         minor_chases = self.tables.rule_set.minor_chases
         return judge(start, moves, rules=self._rules, minor_chases=minor_chases)
 
@@ -243,7 +249,7 @@ class Library:
     # -- tables ------------------------------------------------------------------------------
 
     def others(self) -> list[GameTablebase]:
-        """Return the tables of each other rule set in the directories, without order limits."""
+        """Return one tablebase for each other rule set in the directories, without order limits."""
         own = self.tables.rule_set
         _ = self.fingerprint
         with self._lock:
@@ -324,7 +330,7 @@ class Library:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of tables and program version: answers under one fingerprint are equal."""
+        """Hash of the tables and the program version; it changes whenever answers may change."""
         with self._lock:
             changed = tuple(map(_changed, self._directories))
             if changed != self._changed:
@@ -350,7 +356,7 @@ class Library:
 
     @property
     def first_position(self) -> Position:
-        """Position that the board opens with: the longest win of order 0 with Red to move."""
+        """Position that the board shows first: the longest win of order 0 with Red to move."""
         return self.recall("first position", self._find_first)
 
     def _find_first(self) -> Position:
@@ -379,7 +385,7 @@ def _changed(directory: Path) -> int:
 def _forbidden(
     game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
 ) -> dict[Move, Judgement]:
-    """Return the moves that repeat a position so that their side loses, with the judgement.
+    """Return the moves that repeat a position and lose by it, with the judgements.
 
     The game is read once; each move is pushed, judged and popped.
     """

@@ -1,7 +1,7 @@
 """PGN text of a game, or of best play from a position, for xiangqi programs.
 
 moves given   ->  the game, its result by the board and the referee, the reason as a comment
-none given    ->  best play, with the order-value of each position as a comment
+none given    ->  best play, with the order and value of each position as a comment
 """
 
 from __future__ import annotations

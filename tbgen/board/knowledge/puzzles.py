@@ -1,6 +1,6 @@
 """Puzzles made from tables, and moves of opponents of several strengths.
 
-material, aim, level  ->  positions with such a value  ->  exactly one move keeps it, no capture
+material, aim, level  ->  positions of that outcome in which exactly one move, no capture, keeps it
 the game so far       ->  state of the puzzle: open, right, lost or solved
 a study, a strength   ->  a move: best      the best move
                                   varied    a random move that keeps the outcome
@@ -23,10 +23,10 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
 SHORTEST = 5
-"""Least number of plies of a win of order 0 in a puzzle."""
+"""Minimum number of plies of a win of order 0 that is used as a puzzle."""
 
 LEVELS = ("easy", "medium", "hard")
-"""Levels of difficulty."""
+"""Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
 """Numbers of legal moves above which a puzzle is harder."""
@@ -35,11 +35,11 @@ LONG = 13
 """Number of plies above which a win is harder."""
 
 PER_ROUND, ROUNDS = 24, 24
-"""Positions by repetition, and as many others, examined in a round; greatest number of rounds."""
+"""Positions by repetition, and other positions, examined in a round; maximum number of rounds."""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:
-    """Return the level of a puzzle, one of `LEVELS`."""
+    """Return the level of difficulty of a puzzle, one of `LEVELS`."""
     choices = len(legal_moves(position))
     points = (choices > FEW_MOVES) + (choices > MANY_MOVES)
     points += 2 * ((result.plies or 0) > LONG) + 2 * (result.order > 0)
@@ -89,10 +89,10 @@ def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -
 
 
 def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
-    """Return the state of a puzzle: "open", "right", "lost" or "solved".
+    """Return the state of a puzzle after the game so far: "open", "right", "lost" or "solved".
 
-    A puzzle is lost when the outcome to keep is gone, and right while it is kept after the first
-    move. A win is solved by mate, a draw after the move that keeps it.
+    Open: no move has been made, or the value is unknown. Lost: the outcome to keep is gone. Right:
+    it is kept so far. A win is solved by mate, a draw after the move that keeps it.
 
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
@@ -114,9 +114,10 @@ BEGINNER_SHARE = 0.25
 
 
 def answer(study: Study, strength: str, chance: random.Random | None = None) -> Move:
-    """Return a move of a study that has a suggested one, at one of `STRENGTHS`.
+    """Return the opponent's move in a position at one of `STRENGTHS`.
 
-    Moves that the referee punishes at once are excluded unless there is no other.
+    The study must have a suggested move. Moves that the referee punishes at once are excluded
+    unless there is no other.
     """
     assert study.suggested is not None
     if strength == "best":

@@ -26,30 +26,30 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
 
 SECONDS = 6.0
-"""Default time limit of a search; a request has more (`http.SEARCH_SECONDS`)."""
+"""Default time limit of a search in seconds; a request has more (`http.SEARCH_SECONDS`)."""
 
 SHOWN = 24
-"""Default number of positions of a page or an answer."""
+"""Default number of positions in a page or an answer."""
 
 MOST_SHOWN = 200
-"""Greatest number of positions of an answer."""
+"""Maximum number of positions in an answer."""
 
 FIRST_PER_TILE = 8
-"""Placements of a tile that are examined before those of the next tile."""
+"""Minimum number of placements of a tile that are examined before those of the next tile."""
 
 MOST_WINS = 2_000_000
-"""Greatest number of won positions of a table for a search of studies: ten seconds of work."""
+"""Maximum number of won positions of a table in which studies are searched: ten seconds of work."""
 
 CACHE_BYTES = 128 << 20
-"""Memory for the codes of a side, and for blocks of tables after one move."""
+"""Bytes of memory for the codes of a side, and for unpacked blocks of the tables after one move."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Result of a search.
+    """Positions found by a search, and the part of the table that they stand for.
 
-    `candidates` positions have a matching value, and about the part `share` (0 to 1) of them has
-    been examined: with 1 there are no more positions than these. Studies have `lengths`.
+    `candidates` positions have a matching value. About the part `share` (0 to 1) of them has been
+    examined; at 1 there are no other positions. For studies, `lengths` are their unique plies.
     """
 
     positions: tuple[Position, ...]
@@ -111,8 +111,9 @@ def glance(
     most: int = SHOWN,
     seconds: float = SECONDS,
 ) -> Found:
-    """Return at most `most` positions; of `wanted` only the value and `differs` are applied.
+    """Return at most `most` positions with a value in `wanted`, without loading the compiler.
 
+    Of `wanted` only the conditions that `Scan` tests are applied: value, `zugzwang` and `differs`.
     Raises like `Tablebase.probe`.
     """
 
@@ -136,9 +137,10 @@ def glance(
 
 
 class _Walk:
-    """The placements of a table with a matching value, in an order that depends on a seed.
+    """Search for the placements (slots) of a table with a matching value, in random order.
 
-    A few of each tile come first, for variety; later rounds take more of each tile.
+    The order depends on the seed. A few placements of each tile come first, for variety; later
+    rounds take more of each tile.
     """
 
     def __init__(self, file: TableFile, scan: Scan, seed: int, first: int) -> None:
@@ -160,7 +162,11 @@ class _Walk:
         return seen * self._visited / len(self._tiles)
 
     def positions(self) -> Iterator[Position | None]:
-        """Yield legal positions, and None before each tile and for a slot without a position."""
+        """Yield the legal positions found, with None in between.
+
+        None is yielded before each tile and for a slot without a position, so that the caller can
+        test its time limit.
+        """
         each, left = self._each, self._tiles
         while left:
             for tile in left:
@@ -175,7 +181,7 @@ class _Walk:
             each *= 4
 
     def _slots(self, side: Side, number: int) -> NDArray[np.int64]:
-        """Return the shuffled slots of a tile that have a matching value; not all are positions."""
+        """Return the slots of a tile with a matching value, shuffled; some hold no position."""
         found = []
         for first, codes in self._file.tile(side, number):
             slots = np.arange(first, first + len(codes))

@@ -25,14 +25,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Limits:
-    """Greatest planned cost of a build that a reader may start."""
+    """Largest planned cost of a build that a reader may start."""
 
     seconds: float
     memory_bytes: int
 
 
 class Stage(StrEnum):
-    """A stage of a build."""
+    """Stage of a build that was started from the board."""
 
     BUILDING = "building"
     BUILT = "built"
@@ -60,7 +60,7 @@ class Progress:
 
     @property
     def goes_on(self) -> bool:
-        """Return whether the build has not ended."""
+        """Return whether the build is still running."""
         return self.stage == Stage.BUILDING
 
 
@@ -68,10 +68,10 @@ class Workshop(Protocol):
     """Builds into the directory that is served, one at a time."""
 
     limits: Limits | None
-    """Limits for readers; None if readers may not build."""
+    """Largest cost of a build that readers may start; None if readers may not build."""
 
     starters: Mapping[str, Sequence[Material]]
-    """Sets of materials to begin with, by the key of their name: `start_KEY` in the texts."""
+    """Sets of materials offered for a first build, by the key of their name: text `start_KEY`."""
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building; None if it cannot be estimated."""
@@ -95,7 +95,7 @@ def may_build(workshop: Workshop, cost: Cost) -> bool:
 
 
 def closure_size(material: Material) -> int:
-    """Return a cheap upper bound of the number of materials after captures."""
+    """Return a cheap upper bound of the number of materials that captures lead to."""
     size = 1
     for army in material.armies:
         for kind in PieceType:
