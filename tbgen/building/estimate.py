@@ -2,9 +2,9 @@
 
     measured table  ->  `Traits`   size per placement, time relative to its rows, outcomes
     supporting tables' traits  ->  a first guess of a table's traits, and its features
-    `Lesson`   a measured table: its features, and how far the first guess was wrong
-    `Law`      regression over lessons: predicts that difference from the features
-    other tables, bottom-up  ->  first guess + predicted difference  ->  seconds, bytes
+    `TrainingCase`    a measured table: its features, and the error of the first guess
+    `CostRegression`  regression over the cases: predicts that error from the features
+    other tables, bottom-up  ->  first guess + predicted error  ->  seconds, bytes
 
 Finished tables in the directory improve the estimates by their size and outcomes, and give the
 wall seconds of this machine per CPU second of the measurements.
@@ -37,7 +37,7 @@ from tbgen.tables.reader import TableFile
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Least cost of a table that serves as a lesson; constant costs dominate smaller tables."""
+"""Least cost of a table that serves as a case; constant costs dominate smaller tables."""
 
 COMMON, NEAR = 0.3, 0.4
 """Prior standard deviations of the logarithm of a cost, for parts that similar materials share:
@@ -58,7 +58,7 @@ SLOPES = 0.07
 _WIDTHS = np.array(([ATTACKERS] * 4 + [DEFENDERS] * 2) * 2)
 
 
-class Law:
+class CostRegression:
     """Regression of the five `Traits.numbers` on features: a linear part, and a local part.
 
     Kernel ridge regression (a Gaussian process with the constants above as hyperparameters). The
@@ -122,7 +122,7 @@ def _squared_distances(a: Array, b: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TrainingCase:
     """A measured table with measured supporting tables: features, and error of its first guess."""
 
     material: Material
@@ -133,8 +133,8 @@ class Lesson:
     """Standard deviation of each difference; infinite for a difference to be ignored."""
 
     @classmethod
-    def of(cls, measured: Measured, support: Support, traits: Traits) -> Lesson:
-        """Return the lesson of a measured table; size or time are ignored if they are too small."""
+    def of(cls, measured: Measured, support: Support, traits: Traits) -> TrainingCase:
+        """Return the case of a measured table; size or time are ignored if they are too small."""
         size, seconds = measured.file_bytes, measured.cpu_seconds
         of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
         of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
@@ -150,16 +150,16 @@ def has_defenders(material: Material) -> bool:
 
 
 @dataclass(frozen=True)
-class Knowledge:
-    """Traits and lessons of the measured tables."""
+class TrainingData:
+    """Traits and cases of the measured tables."""
 
     traits: Mapping[str, Traits]
     """Traits by name of material."""
-    lessons: Sequence[Lesson]
+    cases: Sequence[TrainingCase]
     """Lessons of the tables whose supporting tables are all measured."""
 
     @classmethod
-    def of(cls, measured: Mapping[str, Measured]) -> Knowledge:
+    def of(cls, measured: Mapping[str, Measured]) -> TrainingData:
         """Return the knowledge from all measurements."""
         materials = {name: Material.parse(name) for name in measured}
         traits = {
@@ -170,29 +170,29 @@ class Knowledge:
             )
             for name, known in measured.items()
         }
-        lessons = []
+        cases = []
         for name, known in measured.items():
             needed = materials[name].supporting()
             if needed and all(child.name in measured for child in needed):
                 support = Support(materials[name], traits)
-                lessons.append(Lesson.of(known, support, traits[name]))
-        return cls(traits, lessons)
+                cases.append(TrainingCase.of(known, support, traits[name]))
+        return cls(traits, cases)
 
-    def law(self, defended: bool) -> Law | None:
-        """Return the regression for materials with or without defenders; None without lessons.
+    def regression(self, defended: bool) -> CostRegression | None:
+        """Return the regression for materials with or without defenders; None without cases.
 
-        The rate is learned from all lessons. The other numbers are learned only from lessons of the
+        The rate is learned from all cases. The other numbers are learned only from cases of the
         same kind: removing a defender changes a table little, unlike removing an attacker.
         """
-        if not self.lessons:
+        if not self.cases:
             return None
-        noise = np.array([each.noise for each in self.lessons])
-        other = [has_defenders(each.material) != defended for each in self.lessons]
+        noise = np.array([each.noise for each in self.cases])
+        other = [has_defenders(each.material) != defended for each in self.cases]
         for number in (0, 2, 3, 4):
             noise[other, number] = math.inf
-        return Law(
-            np.array([each.features for each in self.lessons]),
-            np.array([each.differences for each in self.lessons]),
+        return CostRegression(
+            np.array([each.features for each in self.cases]),
+            np.array([each.differences for each in self.cases]),
             noise,
         )
 
@@ -202,14 +202,14 @@ class Knowledge:
 
         Without a bound, errors would add up where estimates are based on other estimates.
         """
-        rates = [self.traits[each.material.name].rate for each in self.lessons
+        rates = [self.traits[each.material.name].rate for each in self.cases
                  if each.noise[1] < math.inf]  # fmt: skip
         return min(rates, default=-math.inf)
 
     @cached_property
     def highest_density(self) -> float:
-        """Highest density of any lesson's table; it limits estimates as `lowest_rate` does."""
-        densities = [self.traits[each.material.name].density for each in self.lessons]
+        """Highest density of any case's table; it limits estimates as `lowest_rate` does."""
+        densities = [self.traits[each.material.name].density for each in self.cases]
         return max(densities, default=math.inf)
 
 
@@ -261,18 +261,18 @@ class Estimates:
         self._rules = rules
         self._measured = measured
         self._present = present or {}
-        self._laws: dict[bool, Law | None] = {}
+        self._regressions: dict[bool, CostRegression | None] = {}
         self._counted: dict[str, int] = {}
 
     @cached_property
-    def _knowledge(self) -> Knowledge:
-        """Traits and lessons of all measurements; computed only when a table must be estimated."""
-        return Knowledge.of(self._measured.tables)
+    def _training_data(self) -> TrainingData:
+        """Traits and cases of all measurements; computed only when a table must be estimated."""
+        return TrainingData.of(self._measured.tables)
 
     @cached_property
     def _traits(self) -> dict[str, Traits]:
         """Traits by name of material under `wxf`: measured ones, and those estimated so far."""
-        return dict(self._knowledge.traits)
+        return dict(self._training_data.traits)
 
     def _traits_of(self, material: Material) -> Traits:
         if material.name not in self._traits:
@@ -290,19 +290,19 @@ class Estimates:
         below = {child.name: self._traits_of(child) for child in material.supporting()}
         support = Support(material, below)
         defended = has_defenders(material)
-        if defended not in self._laws:
-            self._laws[defended] = self._knowledge.law(defended)
-        law = self._laws[defended]
+        if defended not in self._regressions:
+            self._regressions[defended] = self._training_data.regression(defended)
+        regression = self._regressions[defended]
         guess = np.array(support.first_guess())
-        if law is not None:  # without a lesson the first guess stands
-            guess += law(np.array(support.features()))
+        if regression is not None:  # without a case the first guess stands
+            guess += regression(np.array(support.features()))
         found = Traits.from_numbers(guess.tolist(), support.stronger)
         # No denser than the densest measured table or supporting table.
-        densest = max(self._knowledge.highest_density, support.first_guess()[0])
+        densest = max(self._training_data.highest_density, support.first_guess()[0])
         return replace(
             found,
             density=min(found.density, densest),
-            rate=max(found.rate, self._knowledge.lowest_rate),
+            rate=max(found.rate, self._training_data.lowest_rate),
         )
 
     def placements(self, material: Material) -> int:

@@ -1,7 +1,7 @@
 """Checks before a build: memory, disk and time, as estimated by the plan.
 
 require_room      rejects a build that does not fit, and names the figure that is too large
-require_patience  rejects a build of more than a day, unless it was confirmed
+require_confirmation  rejects a build of more than a day, unless it was confirmed
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _size(count: float) -> str:
     return f"{count / _GIB:,.1f} GiB" if count >= _GIB else f"{count / (1 << 20):,.0f} MiB"
 
 
-def require_patience(totals: Totals, *, confirmed: bool) -> None:
+def require_confirmation(totals: Totals, *, confirmed: bool) -> None:
     """Raise `InputError` for a build of more than a day that was not confirmed."""
     if totals.seconds > LONG_SECONDS and not confirmed:
         raise InputError(

@@ -17,7 +17,7 @@ from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.exchange import Exchange, RemoteTable
 from tbgen.building.packing import pack_closure
 from tbgen.building.plan import Totals
-from tbgen.building.precheck import require_patience, require_room
+from tbgen.building.precheck import require_confirmation, require_room
 from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
@@ -159,7 +159,7 @@ def _check_first(
     totals = Totals.of(planned)
     if not elsewhere:
         require_room(planned, collection.directory, rules, memory, threads)
-    require_patience(totals, confirmed=confirmed)
+    require_confirmation(totals, confirmed=confirmed)
     if totals.seconds > _TOTALS_SECONDS:
         click.echo(
             f"{totals.tables} tables to build, {totals.slots:,} slots a side: "

@@ -84,9 +84,9 @@ class Prover:
 
     def __call__(self, start: Start) -> ProvenTable:
         """Prove the table of a job, or accept its certificate; raises what `TableProver` raises."""
-        from tbgen.compiling.jit import announcing
+        from tbgen.compiling.jit import notify_before_compiling
 
-        with announcing(print_compiling):
+        with notify_before_compiling(print_compiling):
             return self.prove(start)
 
 

@@ -133,12 +133,12 @@ def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[d
 
     require_kernels_memory(how.memory)
     import_permanently("tbgen.verify")
-    from tbgen.compiling.jit import announcing
+    from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
 
     find, memory = in_directory(how.directory), usable_memory(how.memory).memory
     entries = []
-    with LiveLine() as line, announcing(lambda: line.say(COMPILING)):
+    with LiveLine() as line, notify_before_compiling(lambda: line.say(COMPILING)):
         for name in names:
 
             def show(phase: str, done: int, total: int, name: TableName = name) -> None:

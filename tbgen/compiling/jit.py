@@ -130,7 +130,7 @@ _announcements: list[Callable[[], None]] = []
 
 
 @contextlib.contextmanager
-def announcing(tell: Callable[[], None]) -> Iterator[None]:
+def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
     """Context that calls `tell` once, before the first kernel is compiled that is not in the cache.
 
     Without a cache folder, `tell` is called at the beginning; with numba's own cache never.
@@ -212,7 +212,7 @@ _thread = threading.local()
 def compile_lock() -> Iterator[None]:
     """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant.
 
-    Garbage is collected rarely while the lock is held; see `borrow_lock`.
+    Garbage is collected rarely while the lock is held; see `hold_inherited_lock`.
     """
     if getattr(_thread, "holds_lock", False):
         yield
@@ -224,12 +224,12 @@ def compile_lock() -> Iterator[None]:
             with contextlib.suppress(OSError):  # a system without locks
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)
-        held.enter_context(borrow_lock())
+        held.enter_context(hold_inherited_lock())
         yield
 
 
 @contextlib.contextmanager
-def borrow_lock() -> Iterator[None]:
+def hold_inherited_lock() -> Iterator[None]:
     """Mark this thread as holding the lock, which it or the process that started this one has.
 
     Garbage is collected rarely meanwhile, since the compiler's graphs are large and in use.

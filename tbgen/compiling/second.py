@@ -24,10 +24,10 @@ from tbgen.indexing.systems import own_python, usable_cores
 _COMPILE = """
 import os, sys, threading
 threading.Thread(target=lambda: os._exit(len(os.read(0, 1)) or 1), daemon=True).start()
-from tbgen.compiling.jit import borrow_lock
+from tbgen.compiling.jit import hold_inherited_lock
 from tbgen.indexing.importing import import_permanently
 module, function = sys.argv[1:]
-with borrow_lock():
+with hold_inherited_lock():
     getattr(import_permanently(module), function)()
 """
 """Code of the second process. Its standard input is a pipe without data, which closes when the

@@ -50,10 +50,10 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
             return _read(stream, MAX_INDEX + 1), source
 
     hint = f"name a folder that has an {INDEX}, as tbgen index writes it, with --from"
-    return read_index(decoded(*_first_answer(sources, read, hint)))
+    return read_index(decoded(*_first_success(sources, read, hint)))
 
 
-def _first_answer(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
+def _first_success(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
     """Return the result of `ask(source)` for the first source that does not raise `SourceError`.
 
     Raises `FetchError` with the reasons of all sources if all fail.
@@ -88,7 +88,7 @@ def fetch(
             return False
         hint = "name another source with --from; the same command resumes the download"
         with continuing(path) as part:
-            _first_answer(sources, lambda source: _continue(part, entry, source, report), hint)
+            _first_success(sources, lambda source: _continue(part, entry, source, report), hint)
         return True
 
 
@@ -100,15 +100,15 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
     """
     have = part.seek(0, os.SEEK_END)
     if have > entry.bytes:
-        have = _emptied(part)
+        have = _truncate(part)
     others = have
     if have < entry.bytes:
         with source.reading(entry.file, have) as (stream, begin):
             if begin != have:
-                have = others = _emptied(part)
+                have = others = _truncate(part)
             while chunk := stream.read(min(CHUNK, entry.bytes - have + 1)):
                 if have + len(chunk) > entry.bytes:
-                    _emptied(part)
+                    _truncate(part)
                     raise SourceError(0, f"{source}: {entry.file} is longer than the index says")
                 part.write(chunk)
                 have += len(chunk)
@@ -119,14 +119,14 @@ def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> N
             )
     part.seek(0)
     if hashlib.file_digest(part, "sha256").hexdigest() != entry.sha256:  # type: ignore[arg-type]
-        _emptied(part)
+        _truncate(part)
         if others:
             _continue(part, entry, source, report)
             return
         raise SourceError(0, f"{source}: {entry.file} has another hash than the index says")
 
 
-def _emptied(part: BinaryIO) -> int:
+def _truncate(part: BinaryIO) -> int:
     """Truncate a partial file to 0 bytes, and return 0."""
     part.seek(0)
     part.truncate()

@@ -1,6 +1,6 @@
 """Shutdown of connections that are too slow, from connecting to the last byte.
 
-    Watch      counter of received bytes, and a thread that shuts the connection down
+    MinimumRate  counter of received bytes, and a thread that shuts the connection down
 
 A slow server that sends a byte now and then never causes the timeout of a single read, in TLS
 handshakes, headers and contents. So another thread shuts down connections below a minimal rate.
@@ -24,7 +24,7 @@ LEAST_RATE = 8192
 """Minimal rate in bytes per second."""
 
 
-class Watch:
+class MinimumRate:
     """Counter of received bytes that shuts connections down if they are too slow.
 
     seconds : time limit for the whole transfer
@@ -92,7 +92,7 @@ class Watch:
 class _Plain(http.client.HTTPConnection):
     """HTTP connection that is watched."""
 
-    watch: Watch
+    watch: MinimumRate
 
     def connect(self) -> None:
         """Connect, and watch the socket before any TLS handshake."""

@@ -24,7 +24,7 @@ from typing import Any
 
 from tbgen import __version__
 from tbgen.indexing.errors import InputError, excerpt
-from tbgen.publishing.pace import Watch
+from tbgen.publishing.pace import MinimumRate
 from tbgen.tables.files import open_to_read
 
 TIMEOUT_SECONDS = 30.0
@@ -42,7 +42,7 @@ class Stream:
     """Stream of a file from a source; all errors become `SourceError`, and bytes are counted."""
 
     def __init__(
-        self, stream: BufferedReader | http.client.HTTPResponse, what: str, watch: Watch
+        self, stream: BufferedReader | http.client.HTTPResponse, what: str, watch: MinimumRate
     ) -> None:
         self._stream = stream
         self._what = what
@@ -89,7 +89,7 @@ class DirectorySource:
 
         `seconds` is ignored. Raises `SourceError`, also while the stream is read.
         """
-        what, watch = f"{self}/{file}", Watch()
+        what, watch = f"{self}/{file}", MinimumRate()
         with _source_errors(what, watch):
             opened = os.fdopen(open_to_read(self._directory / file), "rb")
         with opened:
@@ -100,7 +100,7 @@ class DirectorySource:
 class _Watched(urllib.request.AbstractHTTPHandler):
     """Handler of urllib that opens connections with `watch`, which is set for each request."""
 
-    watch: Watch
+    watch: MinimumRate
 
     def do_open(
         self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any
@@ -146,7 +146,7 @@ class WebSource:
         also while the stream is read, and if that takes more than `seconds` or is too slow
         (`pace`).
         """
-        watch = Watch(seconds)
+        watch = MinimumRate(seconds)
         for handler in self._watched:
             handler.watch = watch
         with watch.watching(), self._answered(file, offset, watch) as (answer, address, begin):
@@ -154,7 +154,7 @@ class WebSource:
 
     @contextlib.contextmanager
     def _answered(
-        self, file: str, offset: int, watch: Watch
+        self, file: str, offset: int, watch: MinimumRate
     ) -> Iterator[tuple[http.client.HTTPResponse, str, int]]:
         """Request a file from `offset` on; yield the response, the address, and where it begins."""
         address = f"{self._address}/{urllib.parse.quote(file)}"
@@ -184,7 +184,7 @@ def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
 
 
 @contextlib.contextmanager
-def _source_errors(what: str, watch: Watch) -> Iterator[None]:
+def _source_errors(what: str, watch: MinimumRate) -> Iterator[None]:
     """Convert errors of all lower layers to a `SourceError` that names the address."""
     try:
         yield

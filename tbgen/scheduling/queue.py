@@ -127,7 +127,7 @@ class ReadyQueue:
             key = entry[2]
             job, memory = self.jobs[key], self._reserved(key)
             if memory > self._free():
-                shadow = shadow or self._shadow(memory)
+                shadow = shadow or self._time_when_free(memory)
                 kept_waiting.append(entry)
                 continue
             if shadow is not None:
@@ -153,7 +153,7 @@ class ReadyQueue:
         del self._running[key]
         self.failed.add(key)
 
-    def lose(self, key: str) -> bool:
+    def mark_lost(self, key: str) -> bool:
         """Record that a job's worker was lost; return whether the job is retried.
 
         After `MAX_TRIES` starts, the job has failed.
@@ -175,7 +175,7 @@ class ReadyQueue:
         """Prevent further starts."""
         self._stopped = True
 
-    def wakes_at(self) -> float | None:
+    def next_retry_at(self) -> float | None:
         """Return the earliest time when a delayed job becomes ready; None without delayed jobs."""
         return None if self._stopped else min(self._aside.values(), default=None)
 
@@ -200,7 +200,7 @@ class ReadyQueue:
             return float("inf")
         return self.memory - sum(running.memory for running in self._running.values())
 
-    def _shadow(self, memory: int) -> tuple[float, int]:
+    def _time_when_free(self, memory: int) -> tuple[float, int]:
         """Return the estimated time when `memory` bytes will be free, and the excess then.
 
         Jobs that are started before a waiting one must end by then, or fit into the excess.

@@ -134,7 +134,7 @@ def run(
         for start in queue.next(executor.now(), executor.slots):
             observer.started(start)
             futures[executor.submit(start)] = start
-        done = executor.wait(futures.keys(), _patience(queue, executor, observer))
+        done = executor.wait(futures.keys(), _wait_seconds(queue, executor, observer))
         if not done:
             observer.waiting()
         for future in done:
@@ -145,12 +145,12 @@ def run(
     return outcome
 
 
-def _patience(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
+def _wait_seconds(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
     """Return the seconds until the next call of `waiting` or retry of a job; None for no limit."""
     waits = [] if observer.every is None else [observer.every]
-    wakes_at = queue.wakes_at()
-    if wakes_at is not None:
-        waits.append(max(0.0, wakes_at - executor.now()))
+    next_retry_at = queue.next_retry_at()
+    if next_retry_at is not None:
+        waits.append(max(0.0, next_retry_at - executor.now()))
     return min(waits, default=None)
 
 
@@ -168,10 +168,10 @@ def _settle(
     elif isinstance(error, PostponedError):
         queue.set_aside(key, now + PAUSE)
         observer.set_aside(start, error)
-    elif isinstance(error, LostError) and queue.lose(key):
+    elif isinstance(error, LostError) and queue.mark_lost(key):
         observer.lost(start, error)
     else:
-        if not isinstance(error, LostError):  # else `lose` has marked it
+        if not isinstance(error, LostError):  # else `mark_lost` has marked it
             queue.fail(key)
         outcome.failures[key] = error
         observer.failed(start, error)

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from tbgen.building.estimate import Estimates, Law, Present, present_tables
+from tbgen.building.estimate import CostRegression, Estimates, Present, present_tables
 from tbgen.building.features import Outcomes, Support, Traits, usual_seconds
 from tbgen.building.measured import Measured, Measurements, Share, measurements, read_measured
 from tbgen.building.plan import plan
@@ -126,17 +126,17 @@ def test_a_law_recovers_a_plane() -> None:
     rng = np.random.default_rng(1)
     known, asked = cases(rng, 300, 3), cases(rng, 20, 3)
     weights = np.array([[0.1, 0.3], [-0.1, 0.0], [0.05, 0.1]])
-    law = Law(known, known[:, :3] @ weights, np.full((300, 2), 0.02))
+    regression = CostRegression(known, known[:, :3] @ weights, np.full((300, 2), 0.02))
     for features in asked:
-        assert law(features) == pytest.approx(features[:3] @ weights, abs=0.1)
+        assert regression(features) == pytest.approx(features[:3] @ weights, abs=0.1)
 
 
 def test_a_law_does_not_extrapolate() -> None:
     rng = np.random.default_rng(3)
     known = cases(rng, 50, 2)
-    law = Law(known, known[:, :1], np.full((50, 1), 0.1))
-    assert law(known[0] + 100 * np.eye(14)[0]) == pytest.approx(known[:, 0].max())
-    assert law(known[0] - 100 * np.eye(14)[0]) == pytest.approx(known[:, 0].min())
+    regression = CostRegression(known, known[:, :1], np.full((50, 1), 0.1))
+    assert regression(known[0] + 100 * np.eye(14)[0]) == pytest.approx(known[:, 0].max())
+    assert regression(known[0] - 100 * np.eye(14)[0]) == pytest.approx(known[:, 0].min())
 
 
 def test_similar_armies_cost_alike() -> None:
@@ -145,9 +145,9 @@ def test_similar_armies_cost_alike() -> None:
     known = cases(rng, 60, 2)
     known[:30, 2] = 5
     values = np.where(np.arange(60) < 30, 1.0, 0.0)[:, None]
-    law = Law(known, values, np.full((60, 1), 0.05))
-    assert law(known[3] + 0.2 * np.eye(14)[0]) == pytest.approx(1.0, abs=0.15)
-    assert law(known[40] + 0.2 * np.eye(14)[0]) == pytest.approx(0.0, abs=0.15)
+    regression = CostRegression(known, values, np.full((60, 1), 0.05))
+    assert regression(known[3] + 0.2 * np.eye(14)[0]) == pytest.approx(1.0, abs=0.15)
+    assert regression(known[40] + 0.2 * np.eye(14)[0]) == pytest.approx(0.0, abs=0.15)
 
 
 def test_a_case_without_a_value_does_not_affect_it() -> None:
@@ -155,10 +155,10 @@ def test_a_case_without_a_value_does_not_affect_it() -> None:
     known, values, noise = cases(rng, 40, 2), rng.normal(size=(40, 2)), np.full((40, 2), 0.1)
     noise[:, 0] = np.inf
     noise[7, 1] = np.inf
-    law, changed = Law(known, values, noise), values.copy()
+    regression, changed = CostRegression(known, values, noise), values.copy()
     changed[7, 1] = 1000.0
-    assert law(known[0])[0] == 0.0, "nobody teaches the first value"
-    assert (law(known[7]) == Law(known, changed, noise)(known[7])).all()
+    assert regression(known[0])[0] == 0.0, "nobody teaches the first value"
+    assert (regression(known[7]) == CostRegression(known, changed, noise)(known[7])).all()
 
 
 def test_a_present_table_improves_other_estimates_and_the_machine_speed() -> None:

@@ -21,13 +21,13 @@ from tbgen.compiling.folder import (
 from tbgen.indexing.systems import open_own
 
 TWICE = """
-from tbgen.compiling.jit import announcing, kernel
+from tbgen.compiling.jit import notify_before_compiling, kernel
 
 @kernel
 def twice(number):
     return 2 * number
 
-with announcing(lambda: print("compiling", end=" ")):
+with notify_before_compiling(lambda: print("compiling", end=" ")):
     twice(21)
 print(twice(21), sum(twice.stats.cache_hits.values()))
 """
