@@ -61,11 +61,11 @@ class _LazyGroup(Group):
     """Group whose commands are imported on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, in the order of `COMMANDS`."""
+        """Return the names of all commands, in the order of `COMMANDS`."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a name, or None."""
+        """Import and return the command of a name; None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
         return getattr(importlib.import_module(f"tbgen.cli.{cmd_name}"), cmd_name)
@@ -82,7 +82,7 @@ class _LazyGroup(Group):
         write_lesson(formatter, FIRST_STEPS)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands with a prefix, importing none: shells call this at every Tab."""
+        """Return completions of a command's name without imports: shells call this at every Tab."""
         found = [name for name in COMMANDS if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=COMMANDS[name]) for name in found] + options

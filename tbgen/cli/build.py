@@ -33,9 +33,9 @@ from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 
 _TOTALS_SECONDS = 60
-"""Seconds; a build that is planned to take longer prints its totals first."""
+"""Planned seconds of a build above which its totals are printed first."""
 _MAX_NAMED = 8
-"""Greatest number of materials in a suggested command."""
+"""Most materials that a suggested command names."""
 
 
 @click.command(cls=Command)
@@ -147,9 +147,12 @@ def build(
 def _check_first(
     collection: Collection, memory: int, threads: int, *, elsewhere: bool, confirmed: bool
 ) -> None:
-    """Refuse a set that cannot be built; print the totals of a build of more than a minute.
+    """Raise an error if a set of tables cannot be built, before anything is built.
+
+    Prints the totals of a build that will take more than a minute.
 
     elsewhere : whether workers build, whose memory is not that of this machine
+    confirmed : whether the user accepts a build of any length
     """
     if len(collection.unfinished) < 2:
         return  # the builder itself checks a single table, and a plan would only delay it

@@ -26,13 +26,16 @@ HELP_NAMES = ["-h", "--help"]
 Answer = TypeVar("Answer")
 
 _TO_LOAD_NUMPY = 96 << 20
-"""Bytes of address space. numpy 2.4 could be loaded with this much beside the 20 MiB of an
-interpreter (`python -m tests.faults.limits --only addresses`).
+"""Bytes of address space that numpy needs to load: numpy 2.4 could be loaded with this much
+beside the interpreter's 20 MiB (`python -m tests.faults.limits --only addresses`).
 """
 
 
 def describe(error: BaseException, tables_option: str = "") -> failures.Failure | None:
-    """Return the failure for an exception as `failures.describe` does, click's included."""
+    """Return message, hint and exit status of an exception, as `failures.describe` does.
+
+    Exceptions of click are described, too. None for a bug.
+    """
     if isinstance(error, click.Abort):
         return failures.Failure(failures.INTERRUPTED, "interrupted")
     if isinstance(error, click.UsageError):
@@ -57,7 +60,7 @@ def show_json(answer: object) -> None:
 
 
 def tables_option(context: click.Context) -> str:
-    """Return the option that names the tables directory, for commands to try; empty by default."""
+    """Return ` --tables DIR` if it was given, to be added to a suggested command; else nothing."""
     if context.get_parameter_source("tables") != ParameterSource.COMMANDLINE:
         return ""
     return f" --tables {context.params['tables']}"
@@ -131,7 +134,10 @@ class Group(_Reporting, click.Group):
     """Group of all commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Load and run a command; report an interruption, for which click prints another line."""
+        """Load and run a command.
+
+        On an interruption this prints the error itself, since click would print another line.
+        """
         try:
             _have_room_to_load()
             return super().invoke(ctx)
@@ -198,7 +204,10 @@ def _main_argument(ctx: click.Context) -> str:
 
 
 def _have_room_to_load() -> None:
-    """Raise `OSError` if there is no memory to load numpy, whose BLAS would abort the process."""
+    """Raise `OSError` if there is too little memory to load numpy.
+
+    numpy's BLAS library would abort the process.
+    """
     mmap.mmap(-1, _TO_LOAD_NUMPY, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
 

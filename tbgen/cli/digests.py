@@ -30,9 +30,9 @@ def compare_digests(
     threads: int,
     as_json: bool,
 ) -> int:
-    """Compare tables with a list, print the result, and return the exit status.
+    """Compare the digests of tables with known ones, print the result, and return the exit status.
 
-    against : the list, None for the project's own
+    against : CSV file of known digests, None for the project's own
     """
     from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing
 

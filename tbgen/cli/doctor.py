@@ -77,7 +77,7 @@ def _memory() -> dict[str, int | str]:
 
 
 def _kernel_cache() -> dict[str, Any]:
-    """Return the folder of compiled kernels in use, and the usual one."""
+    """Return the folder in which compiled kernels are cached, and the default one."""
     found = find_kernel_folder()
     answer = _directory(found.path or found.usual or Path(os.sep))
     answer["usual"] = None if found.usual is None else str(found.usual)

@@ -96,7 +96,10 @@ def fetch(
 def _fetch_one(
     entry: Entry, sources: list[Source], tables: Path, line: BuildProgress, label: str
 ) -> tuple[str, failures.Failure | None]:
-    """Return the result for a file, `fetched`, `present` or `failed`, and the failure."""
+    """Fetch a file unless it is present.
+
+    Returns `fetched`, `present` or `failed`, and the failure (None without one).
+    """
     from tbgen.publishing.fetching import FetchError
     from tbgen.publishing.fetching import fetch as fetch_file
 

@@ -82,7 +82,7 @@ def find(
 
 
 def _described(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `tbgen.find` for the options."""
+    """Convert the options of the command into the arguments of `tbgen.find`."""
     from tbgen.tables import Outcome
 
     order = asked.pop("order")
@@ -102,7 +102,7 @@ def _write_fens(found: Search, tables: GameTablebase) -> None:
 
 
 def _write_csv(found: Search, tables: GameTablebase) -> None:
-    """Write a CSV line per position, with the numbers of `tbgen dump`."""
+    """Write a CSV line for each position found, with the value columns of `tbgen dump`."""
     del tables
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(_columns(found))
@@ -117,7 +117,7 @@ def _columns(found: Search) -> tuple[str, ...]:
 
 
 def _write_pgn(found: Search, tables: GameTablebase) -> None:
-    """Write a PGN game per position: best play from it."""
+    """Write a PGN game for each position found: best play from it."""
     from tbgen.board.knowledge.library import Library
     from tbgen.board.knowledge.pgn import game_text
 

@@ -16,10 +16,12 @@ import click
 from click.core import ParameterSource
 
 CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
-"""KRKN, Black to move: Black can check for ever, which seems to draw and loses."""
+"""Example position, KRKN with Black to move: perpetual check seems to draw, but loses."""
 
 LOOP = "f0e0 e8f8 e0f0 f8e8 f0e0 e8f8 e0f0 f8e8"
-"""Red checks on every move (diagram D2 of the federation's book)."""
+"""Example moves that repeat a position: Red checks on every move (diagram D2 of the federation's
+book).
+"""
 
 LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 
@@ -32,7 +34,7 @@ class Lesson(NamedTuple):
 
 
 def _read() -> dict[str, Lesson]:
-    """Read lessons.toml; the first entry is that of `tbgen` itself."""
+    """Read lessons.toml; its first entry is the lesson of `tbgen` itself."""
     found = tomllib.loads(Path(__file__).with_name("lessons.toml").read_text("utf-8"))
     positions = {"checks": CHECKS, "loop": LOOP, "loop_fen": LOOP_FEN}
     return {

@@ -48,7 +48,7 @@ def line(
 
 
 def _show(answer: dict[str, Any]) -> None:
-    """Print a line: numbered moves, the loop on its own."""
+    """Print a line of play: numbered moves, then the loop as a part of its own."""
     click.echo(f"{answer['fen']}\n{answer['reason']}.")
     moves, loop_start = answer["moves"], answer["loop_start"]
     before = moves if loop_start is None else moves[:loop_start]
@@ -62,7 +62,10 @@ def _show(answer: dict[str, Any]) -> None:
 
 
 def _rows(moves: list[dict[str, Any]], first: int) -> list[str]:
-    """Return rows of two moves, numbered from the line's start; `first` moves came before."""
+    """Format moves in rows of two, with move numbers.
+
+    first : number of moves of the line before these
+    """
     rows: list[str] = []
     for number, move in enumerate(moves, first):
         text = move["move"] + ("+" if move["check"] else "")

@@ -36,12 +36,12 @@ class LiveLine:
         return self._bar is not None
 
     def live(self, text: str) -> None:
-        """Replace the text of the line."""
+        """Replace the text of the line; do nothing without a terminal."""
         if self._bar is not None:
             self._bar.set_description_str(text)
 
     def say(self, text: str) -> None:
-        """Print a permanent line."""
+        """Print a line that stays, above the overwritten one."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:

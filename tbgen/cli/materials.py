@@ -20,7 +20,10 @@ _MATERIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Words and bounds that select tables that are present; parsed by `tbgen.building.sets`."""
+    """Materials named by words and bounds, to be matched with the tables that are present.
+
+    `tbgen.building.sets` parses the words. `men` and `attackers` are the greatest numbers.
+    """
 
     words: tuple[str, ...]
     men: int | None
@@ -31,12 +34,18 @@ class Choice:
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return the selected materials, or all; raises `InputError` and `OSError`."""
+        """Return the selected materials of `present`; all without words and bounds.
+
+        Raises `InputError` and `OSError`.
+        """
         return materials_among(present, self.words, self.men, self.attackers)
 
 
 def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `MATERIAL... --men N --attackers N`, as `wanted`: the materials, each once."""
+    """Add the arguments MATERIAL..., --men N and --attackers N to a command.
+
+    The command receives `wanted`, the list of materials without duplicates.
+    """
     meaning = (
         "; --men 5 alone is every material of at most five men, --men 9 --attackers 2 that of at "
         "most nine men, two of them attackers."
@@ -45,7 +54,7 @@ def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments of `material_arguments` as `choice`, a selection of present tables."""
+    """Add the arguments of `material_arguments` to a command, as one `Choice` named `choice`."""
     meaning = ". MATERIAL..., --men and --attackers select among the tables present."
     return _arguments(function, "choice", Choice, meaning)
 
@@ -53,9 +62,9 @@ def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
 def _arguments(
     function: Callable[..., Any], name: str, chosen: Callable[..., Any], meaning: str
 ) -> Callable[..., Any]:
-    """Pass `chosen(materials, men, attackers)` to `function` as the parameter `name`.
+    """Add the arguments, and pass `chosen(materials, men, attackers)` as parameter `name`.
 
-    meaning : end of the second paragraph of the help, on MATERIAL
+    meaning : text on MATERIAL that ends the second paragraph of the command's help
     """
 
     @wraps(function)

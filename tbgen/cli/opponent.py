@@ -82,7 +82,7 @@ class Opponent:
         self._process.stdin.flush()
 
     def _answer(self) -> str:
-        """Return the line that ends the search; raises `Empty` on timeout."""
+        """Return the engine's line that ends the search; raises `queue.Empty` on timeout."""
         while True:
             line = self._output.get(timeout=PATIENCE)
             if line.startswith(("bestmove", "nobestmove")):

@@ -206,7 +206,7 @@ notation_option = click.option(
 
 @dataclass(frozen=True)
 class Selection:
-    """Tables selected by options; None for an option that was not given."""
+    """Tables selected by options. A field is None if its option was not given."""
 
     directory: Path
     rules: str | None
@@ -216,14 +216,14 @@ class Selection:
 
     @property
     def choice(self) -> RuleChoice:
-        """Rule sets that are accepted."""
+        """Rule sets that the options accept."""
         from tbgen.tables import RuleChoice
 
         rules = None if self.rules is None else Rules(self.rules)
         return RuleChoice(rules, self.orders, self.minor_chases)
 
     def narrowed_to(self, rule_set: RuleSet) -> Selection:
-        """Return the selection restricted to one rule set, whose rules are known."""
+        """Return the selection restricted to one rule set, which must name its rules."""
         return replace(
             self,
             rules=str(rule_set.rules),

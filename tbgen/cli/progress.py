@@ -25,20 +25,23 @@ QUIET_SECONDS = 10.0
 """Without a terminal, interval between lines about one table."""
 
 LARGE_SET = 100
-"""Sets of more tables than this print no line for each table."""
+"""Most tables in a set for which a line for each table is printed."""
 
 LARGE_SET_SECONDS = 60.0
 """Without a terminal, interval between lines about a large set."""
 
 _FRESH_SECONDS = 2.0
-"""Greatest age of the displayed forecast."""
+"""Seconds for which a computed time left is displayed before it is computed again."""
 
 _SHOWN = 4
 """Greatest number of running tables whose names are displayed."""
 
 
 class BuildProgress(LiveLine):
-    """Implements `tbgen.building.builder.Progress`; `tables` collects the JSON of each table."""
+    """Progress of one build on stderr, as `tbgen.building.builder.Progress`.
+
+    `tables` has the JSON of each table that was built or found present.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +53,7 @@ class BuildProgress(LiveLine):
         self._prints_each = True
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Called when a table is begun, or found finished."""
+        """Called when the build of a table begins, or the table is found to be present."""
         self._label = f"{number}/{total} {name}"
         self._settled = 0
         if self._prints_each:
@@ -108,7 +111,7 @@ class BuildProgress(LiveLine):
 
 
 class SetProgress(BuildProgress, Observer):
-    """Progress of a set of `total` tables.
+    """Progress of a build of `total` tables.
 
     forecast : of the tables to be built; None without a plan
     elsewhere : whether workers build the tables, so that only finished tables are reported
@@ -131,7 +134,7 @@ class SetProgress(BuildProgress, Observer):
         """Numbers of tables that are `built`, `present` or `failed`."""
 
     def started(self, start: Start) -> None:
-        """Called when a table is begun."""
+        """Called when a worker or this process begins a table."""
         self._running.append(start.job.key)
         self._plan.started(start)
         self.waiting()
@@ -168,7 +171,7 @@ class SetProgress(BuildProgress, Observer):
         self._plan.failed(start, error)
 
     def waiting(self) -> None:
-        """Show the running tables."""
+        """Show the tables that workers are building."""
         if self._elsewhere and self._running:
             names = f": {', '.join(self._running)}" if len(self._running) <= _SHOWN else ""
             done = f"{self.ends.total()}/{self._total} done, {len(self._running)} running{names}"

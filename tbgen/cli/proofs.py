@@ -78,7 +78,7 @@ def show_notes(notes: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """Callable that proves tables, in any process; before compiling it prints a line to stderr."""
+    """Callable that proves a table in any process; prints a line to stderr before compiling."""
 
     prove: TableProver
 
@@ -98,10 +98,10 @@ def print_compiling() -> None:
 
 
 class ClosureProgress(Observer):
-    """Progress and results of the tables of a closure.
+    """Progress and results of the proofs of tables and all that captures lead to.
 
-    `entries` are those of `--json` by job key, `worst` is the exit status so far. With `quiet`,
-    nothing goes to stdout.
+    `entries` are the JSON entries of the tables, by job key. `worst` is the exit status so far.
+    With `quiet`, nothing goes to stdout.
     """
 
     def __init__(self, jobs: list[Job], line: LiveLine, *, quiet: bool) -> None:
@@ -114,12 +114,12 @@ class ClosureProgress(Observer):
         self._counts = {"proven": 0, "certified": 0, "refuted": 0, "failed": 0, "left out": 0}
 
     def started(self, start: Start) -> None:
-        """Called when a table is begun."""
+        """Called when the proof of a table begins."""
         self._running.append(start.job.key)
         self._show_line()
 
     def finished(self, start: Start, result: ProvenTable) -> None:
-        """Called when a table is proven, now or by its certificate."""
+        """Called when a table is found proven, by a new proof or by its certificate."""
         self._end(start)
         self._settled(start.job, result)
         if result.report is None:
@@ -165,7 +165,7 @@ class ClosureProgress(Observer):
         show_failure(failure)
 
     def left_out(self, keys: Iterable[str]) -> None:
-        """Record tables that were not tried, because they rest on unproven ones."""
+        """Record tables that were not tried, because supporting tables are not proven."""
         for key in keys:
             job = next(job for job in self._jobs if job.key == key)
             self.entries[key] = _identity(job) | {"ok": False, "by": None}
@@ -207,13 +207,13 @@ class ClosureProgress(Observer):
 
 
 def name_of(job: Job) -> TableName:
-    """Return the table of a job."""
+    """Return the table that a job proves."""
     name: Any = job.payload
     return name
 
 
 def _identity(job: Job) -> dict[str, Any]:
-    """Return the fields of a proof's report that identify a table."""
+    """Return the JSON fields that name the table of a job."""
     name = name_of(job)
     return {
         "material": name.material.name,

@@ -118,7 +118,13 @@ def serve(
 
 @contextlib.contextmanager
 def _shown(url: str, entry: str | None) -> Iterator[None]:
-    """Open a browser, through a private file: a secret address must not be on its command line."""
+    """Open a browser at the board, for the duration of the context.
+
+    The address of the entry is secret, and other users can read command lines. It is passed to the
+    browser in a private file.
+
+    entry : address that allows the browser to build; None opens `url` instead
+    """
     if entry is None:
         webbrowser.open(url)
         yield
@@ -131,7 +137,7 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 
 
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
-    """Return the selection of one rule set, so that tables of others, built later, do not matter.
+    """Restrict a selection to one rule set, so that tables of others, built later, do not matter.
 
     new : whether tables of the requested rules will be built
     needed : whether a rule set must be chosen even without tables
@@ -152,7 +158,7 @@ def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> optio
 
 
 def _rule_set(tables: GameTablebase) -> RuleSet:
-    """Return the rule set of the tables; the default one if there are no tables yet."""
+    """Return the rule set of the open tables; the default one if there are no tables yet."""
     found = tables.rule_set
     return found if found.rules is not None else RuleSet(Rules(options.DEFAULT_RULES))
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from tbgen.indexing.errors import InputError
 
 MAX_TEXT = 1 << 20
-"""Greatest number of bytes of a text, or of a line of input; a game of a thousand moves needs a
-hundredth of it.
+"""Greatest number of bytes of a text, or of a line of input; a game of a thousand moves has
+about a hundredth of that.
 """
 
 _BEGINNING = 80

@@ -1,9 +1,10 @@
-"""Builds for the board: one at a time, in processes beside the server.
+"""Builds that the board's pages request: one at a time, in processes beside the server.
 
     materials  ->  Collection  ->  Processes  ->  Progress, for the board
 
-The server's own process solves nothing, and one core is left to it. If a build is cancelled, or
-its server ends or is killed, all finished tables are kept, and the next build resumes.
+A reader is a user of the board in a browser. The server's own process builds nothing, and one core
+is left to it. If a build is cancelled, or its server ends or is killed, all finished tables are
+kept, and the next build resumes.
 """
 
 from __future__ import annotations
@@ -29,21 +30,21 @@ from tbgen.scheduling.run import Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Endgames of every type that are built in seconds; one of them needs the repetition rules."""
+"""Starter set: endgames of each type, built in seconds; one needs the repetition rules."""
 
 RULES = "KRPKR"
-"""An endgame in which the repetition rules decide much, up to order 18."""
+"""Starter: an endgame in which the repetition rules decide much, up to order 18."""
 
 COMPARED = ("KRKN", RULES)
-"""Endgames of the demonstration that are also built without repetition rules."""
+"""Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Greatest closure for which readers get a cost. A plan of this many materials takes a second, and
-is made on request; `tbgen plan` is for larger ones.
+"""Most materials in the closure of a request that gets a cost. A plan of this many takes a second;
+`tbgen plan` is for larger ones.
 """
 
 _STOP_SECONDS = 15.0
-"""Time limit for the end of a build when the server ends, slightly above a worker's own."""
+"""Seconds to wait for a build to end when the server ends, slightly above a worker's own limit."""
 
 
 class _CancelledError(Exception):
@@ -55,7 +56,7 @@ class Workshop:
 
     directory : the tables directory
     rule_set : returns the rule set, which may become known with the first tables
-    limits : for readers; None if readers may not build
+    limits : for builds by readers; None if readers may not build
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Workshop:
         self._current: _Build | None = None
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the planned cost of missing tables; None if planning would take long."""
+        """Return the planned cost of missing tables; None if planning takes long, or fails."""
         if any(closure_size(material) > _MAX_PLANNED for material in materials):
             return None
         rules = self._rule_set().rules

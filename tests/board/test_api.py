@@ -39,7 +39,7 @@ def client() -> Iterator[TestClient]:
 
 @pytest.fixture
 def partial(tmp_path: Path) -> Iterator[TestClient]:
-    """A board with the table of KRKN only."""
+    """Client of a board that has the table of KRKN only, without its supporting tables."""
     shutil.copy(demo().tables / "KRKN.wxf.dtm.xqt", tmp_path)
     with open_tablebase(tmp_path) as tables:
         yield TestClient(create_app(tables))
@@ -378,7 +378,7 @@ def test_one_damaged_table_does_not_affect_others(tmp_path: Path) -> None:
 
 
 def test_reasons_are_translated_for_every_kind_of_value(client: TestClient) -> None:
-    """Chinese reasons contain no English but names of materials."""
+    """Chinese reasons contain no lower-case Latin letters; names of materials are in capitals."""
     for fen in (
         KNIGHT,
         LOOP,
@@ -414,7 +414,10 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
 
 
 def test_openapi_describes_every_address(client: TestClient) -> None:
-    """tests/docs/test_openapi.py checks examples and fields of every address."""
+    """The addresses equal those of docs/http.md, and the page /api lists them.
+
+    tests/docs/test_openapi.py checks examples and fields of every address.
+    """
     described = get(client, "/openapi.json")["paths"]
     told = set(re.findall(r"^- `(/[^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
     assert set(described) == told - {"/openapi.json"}

@@ -19,7 +19,7 @@ from tests.kits.browsing import assert_no_console_errors, count, one, until  # n
 
 
 def tables(server: Demo) -> int:
-    """Count the tables of a server."""
+    """Return the number of tables that a server has, from /healthz."""
     with urllib.request.urlopen(f"{server.url}/healthz") as answer:
         return int(json.load(answer)["tables"])
 

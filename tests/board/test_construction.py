@@ -79,7 +79,10 @@ def page(client: TestClient, path: str) -> str:
 
 
 def form(text: str, action: str = "/build") -> dict[str, str]:
-    """Return the fields of the first form with this action."""
+    """Return the hidden fields of the first build form on a page, by name.
+
+    action : address to which the form is sent
+    """
     found = re.search(rf'<form class="build" action="{action}".*?</form>', text)
     assert found, f"there is no form of {action}"
     fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', found[0]))
@@ -111,7 +114,7 @@ def test_a_build_returns_to_the_page_of_its_table(
 def test_other_users_of_the_machine_build_nothing(
     client: TestClient, workshop: FakeWorkshop
 ) -> None:
-    """They can read pages and send any header, but cannot read the server's terminal."""
+    """Other users can read pages and send any header, but cannot read the server's terminal."""
     fields = form(page(client, f"/?fen={KRNKR}"))
     shared = {"cookie": "tbgen-build-80=guess"}
     client.cookies.clear()
@@ -249,7 +252,7 @@ def test_only_the_machine_itself_may_build(tmp_path: Path) -> None:
 
 
 def test_scripts_of_other_origins_cannot_read_the_token(client: TestClient) -> None:
-    """All other pages may be read from any origin."""
+    """Scripts of other origins may read other answers, but no page with a form's token."""
     for path in ("/", "/build", f"/?fen={KRNKR}", "/endgames", "/nowhere"):
         answer = client.get(path, headers={"accept": "text/html", "origin": "http://evil.example"})
         assert "access-control-allow-origin" not in answer.headers

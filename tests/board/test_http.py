@@ -38,7 +38,10 @@ async def ask(
     host: bytes = b"localhost",
     client: str = "127.0.0.1",
 ) -> int:
-    """Return the status of an answer; the client leaves when `gone` is set."""
+    """Send a GET request to an ASGI application, and return the status of its answer.
+
+    gone : event at which the client disconnects; None for a client that stays
+    """
     messages = [{"type": "http.request", "body": b"", "more_body": False}]
     statuses = []
 
@@ -61,7 +64,10 @@ async def ask(
 
 
 class Work:
-    """An application with endless work at /long, and none at /short."""
+    """Application whose /long and /search run until their client has gone.
+
+    Its /page and /short answer at once, each in its own lane.
+    """
 
     def __init__(self) -> None:
         self.begun = 0
@@ -212,7 +218,7 @@ def test_other_names_are_refused_on_loopback_only(tmp_path: Path) -> None:
 
 
 def taken_back(start: Position, plies: int) -> list[Move]:
-    """Return a game in which every reversible move is made and undone repeatedly."""
+    """Return the moves of a game of `plies` plies that undoes every reversible move it makes."""
     moves: list[Move] = []
     for first in legal_moves(start):
         after = start.after(*first)

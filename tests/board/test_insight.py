@@ -53,7 +53,7 @@ def test_a_piece_on_every_point(client: TestClient) -> None:
 
 
 def test_rules_side_by_side(tmp_path: Path) -> None:
-    """All present rule sets, the current one first."""
+    """Every rule set with a table is listed with its outcome, the one in use first."""
     sets = ("check", "none", "wxf")
     for rules in sets:
         shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)
@@ -185,7 +185,7 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
 
 
 def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
-    """The matrix links to it; listed exceptions end with their stated outcome."""
+    """Endgames have their class, and stated outcomes of exceptions are those of the table."""
     endgames = page(client, "/endgames")
     assert 'href="/handbook"' in endgames
     assert 'href="/handbook/KR"' in endgames

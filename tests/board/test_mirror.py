@@ -88,7 +88,7 @@ def test_listed_files_are_served(client: TestClient, directory: Path) -> None:
     ],
 )  # fmt: skip
 def test_other_files_are_not_served(address: str, name: str) -> None:
-    """Addresses are sent unnormalised, since clients would normalise most of them."""
+    """Requests are sent byte by byte as written, since most clients would normalise the address."""
     port = urlsplit(address).port
     assert port is not None
     connection = HTTPConnection("127.0.0.1", port)
@@ -150,7 +150,7 @@ def test_without_the_option_there_is_no_mirror(directory: Path, tmp_path: Path) 
 
 @pytest.fixture(scope="module")
 def address(directory: Path) -> Iterator[str]:
-    """Address of a real server in a process of its own."""
+    """Address of a real server, in its own process, that serves a directory's files."""
     command = [sys.executable, "-m", "tbgen", "serve", "--files", "--tables", str(directory),
                "--rules", "check", "--port", "0", "--no-open", "--json"]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

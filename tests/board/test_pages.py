@@ -32,12 +32,12 @@ from tests.kits.languages import SIMPLIFIED, misfits, shown
 from tests.kits.paths import ROOT
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-"""Black must give perpetual check."""
+"""KRKN, Red to move: Red wins, because Black can only resist by perpetual check."""
 JUDGED = "d0d1,b1c3,d1d0,c3b1"
-"""A repetition that Black loses."""
+"""Moves from `LOOP` that repeat it, and that Black loses as the side giving perpetual check."""
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 BARREN = "9/4k4/4P4/9/9/9/9/9/9/3K5_b"
-"""Black's best move takes the last attacker."""
+"""Position in which Black's best move takes the last attacker on the board."""
 MISSING = "3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w"
 
 
@@ -203,7 +203,7 @@ GAMES = (
     "[DhtmlXQ_binit]8979695949392919097717866646260600102030405060708012720323436383"
     "[/DhtmlXQ_binit][DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist]",
 )
-"""One game in five notations."""
+"""The same four moves in five notations or file formats."""
 
 
 @pytest.mark.parametrize("given", GAMES)
@@ -240,7 +240,7 @@ def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> No
 def test_a_stated_result_is_compared(
     client: TestClient, moves: str, result: str, said: str
 ) -> None:
-    """The result is in a tag or after the last move."""
+    """The result is read from the PGN tag, and from the end of the moves."""
     game = f'[FEN "{LOOP.replace("_", " ")}"]\n{moves.replace(",", " ")}'
     for given in (f'[Result "{result}"]\n{game}', f"{game} {result}"):
         answer = client.get("/find", params={"q": given, "lang": "en"}, follow_redirects=False)
@@ -305,7 +305,10 @@ PAGES = (
 
 
 def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
-    """Longest wins and highest orders, each of another endgame, with the stated values."""
+    """The first page shows longest wins and highest orders, each of another endgame.
+
+    The stated values are those of the tables.
+    """
     first = page(client, "/")
     chosen = first[first.index('<section class="chosen">') :].split("</section>")[0]
     shown = re.findall(r'href="([^"]+)">.*?<span>([^<]+)</span>', chosen)
@@ -323,7 +326,7 @@ def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
 
 
 def test_traditional_texts_have_traditional_characters_and_words() -> None:
-    """All texts of the board; some characters are wrong only in one word."""
+    """The texts of the board contain no simplified characters and no mainland terms."""
     said = "".join(
         node.value
         for path in (ROOT / "tbgen" / "board").rglob("*.py")

@@ -30,7 +30,7 @@ def client() -> Iterator[TestClient]:
 
 
 def test_an_unknown_parameter_is_refused(client: TestClient) -> None:
-    """By all routes except redirects of old links and static files."""
+    """Every route is tried, except redirects of old links and static files."""
     others = {"/endgame.cgi", "/play.cgi", "/static/{name}", "/robots.txt"}
     routes = client.app.routes  # type: ignore[attr-defined]
     for path in {route.path for route in routes if isinstance(route, Route)} - others:
@@ -57,7 +57,7 @@ def test_the_nearest_parameter_is_named(
 
 
 def test_a_view_and_its_links_are_known(client: TestClient) -> None:
-    """All parameters of a view, `play` included."""
+    """Links of a view contain only parameters of `VIEW`, and the board accepts `play`."""
     view = View(
         Position.from_fen(LOOP), flip=True, notation="wxf", pieces="latin", theme="dark",
         board="paper", ply=2, plays=True, asked_language=True, human=Side.BLACK, task="win",

@@ -27,7 +27,7 @@ from tests.kits.boardkit import demo
 from tests.kits.languages import misfits
 
 SLIP = "5k3/9/9/9/9/R8/9/4n4/9/3K5_w"
-"""Only d0e0 wins."""
+"""Position with one winning move, d0e0; all other moves draw or lose."""
 MATE = "3k5/9/9/9/R8/9/9/9/9/4K4_w"
 
 
@@ -99,7 +99,7 @@ def test_draws_to_be_held(client: TestClient) -> None:
 
 
 def test_a_puzzle_does_not_contain_its_solution(client: TestClient) -> None:
-    """Not even the source of the page; a hint is another address."""
+    """Neither text nor source of the page has the solution; a hint has an address of its own."""
     task = {"fen": SLIP, "mode": "play", "task": "win"}
     plain = page(client, "/", **task)
     assert "Look at" not in plain
@@ -146,7 +146,7 @@ def test_puzzles_have_levels(client: TestClient) -> None:
 
 
 def test_the_table_plays_at_other_strengths(client: TestClient) -> None:
-    """Any move that keeps the outcome; a beginner's slips sometimes lose it."""
+    """`varied` plays any move that keeps the outcome; `beginner` sometimes gives it away."""
     with open_tablebase(demo().tables) as tables:
         position = Position.from_fen(SLIP)
         study = Library(tables).study((position,), ())

@@ -25,7 +25,7 @@ from tests.kits.languages import misfits
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """KRKN and its supporting tables, none of them proven."""
+    """Directory with KRKN and its supporting tables, without certificates."""
     for path in built("KRKN", rules="wxf").iterdir():
         if path.suffix == ".xqt":
             shutil.copy2(path, tmp_path)
@@ -50,7 +50,7 @@ def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -
         return found
 
     def listed(language: str = "en") -> tuple[str, str]:
-        """Return the entries of KRKN in the list of endgames and in the list for programs."""
+        """Return KRKN's proof status on the page of endgames, and its entry in /v1/tables."""
         page = client.get("/endgames", params={"lang": language}).text
         assert language == "en" or not misfits(page, language)
         (row,) = [row for row in page.split("<tr>") if ">KRKN</code>" in row]

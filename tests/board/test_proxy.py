@@ -40,7 +40,7 @@ UNDER = PUBLIC | {"x-forwarded-prefix": "/xiangqi"}
 
 @pytest.fixture(scope="module")
 def near() -> Iterator[TestClient]:
-    """A client on the board's own machine."""
+    """Client that runs on the same machine as the board."""
     with open_tablebase(demo().tables) as tables:
         app = create_app(tables, demo().tables, loopback_only=True)
         yield TestClient(app, "http://127.0.0.1:8064", client=("127.0.0.1", 50000))
@@ -82,7 +82,7 @@ def test_an_error_is_a_page_under_the_prefix(near: TestClient) -> None:
 
 
 def test_cached_answers_depend_on_the_address(near: TestClient) -> None:
-    """A cached page depends on the address, not only on path and query."""
+    """A page has another ETag under another public host or path prefix."""
     tags = {near.get("/", headers=headers).headers["etag"] for headers in ({}, PUBLIC, UNDER)}
     assert len(tags) == 3
 
@@ -160,7 +160,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def public(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The board through nginx as in docs/board-public.md: its address, and its log."""
+    """URL of nginx in front of a running board, and the path of the board's request log."""
     if NGINX is None:
         pytest.skip("there is no nginx")
     log, inner, outer = tmp_path / "log", free_port(), free_port()
@@ -208,7 +208,7 @@ def wait_for(address: str) -> None:
 
 
 class Stay(HTTPRedirectHandler):
-    """Handler that follows no redirect."""
+    """URL handler that does not follow redirects."""
 
     def redirect_request(self, *_: object) -> None:
         return None

@@ -67,7 +67,7 @@ def legal(position: Position) -> bool:
 
 
 def everywhere(material: Material) -> Iterator[Position]:
-    """Yield all legal positions of a table, each once."""
+    """Yield all legal positions of a material, each once; of mirror images only one."""
     layout = Layout.of(material)
     for slot, side in itertools.product(range(layout.slots), Side):
         position = layout.position(slot, side)
@@ -76,7 +76,7 @@ def everywhere(material: Material) -> Iterator[Position]:
 
 
 def has(library: Library, wanted: Query, position: Position, value: ProbeResult) -> bool:
-    """Return whether a position meets the conditions of a query, by probing its moves.
+    """Return whether a position meets a query, from probed values of it and its successors.
 
     `value` is the probed value of the position. Zugzwang is tested by probing it with the
     other side to move.
@@ -126,7 +126,10 @@ def test_complete_results_agree_with_a_loop_over_the_table(library: Library) -> 
 
 
 def test_zugzwangs() -> None:
-    """All zugzwangs of knight against pawn, and no other positions."""
+    """The search finds zugzwangs of KNKP and no other positions.
+
+    15 of those found are checked, with all squares of the knight.
+    """
     chance, material = random.Random(1), Material.parse("KNKP")
     with open_tablebase(built("KNKP", rules="wxf")) as tables:
         library = Library(tables)
@@ -145,7 +148,7 @@ def test_zugzwangs() -> None:
 
 
 def with_the_knight_elsewhere(position: Position) -> Iterator[Position]:
-    """Yield the legal positions that differ at most in the square of Red's knight."""
+    """Yield the legal positions with Red's knight on any free square, its own included."""
     knight = next(code for code, _ in position.pieces() if code & 7 == 5 and code < 8)
     board = bytearray(position.board)
     board[board.index(knight)] = 0
@@ -180,7 +183,7 @@ def test_a_glance_agrees_with_a_search(library: Library) -> None:
 
 
 def test_orders_of_positions_and_studies(library: Library) -> None:
-    """The parameters of the page are those of `tbgen find`."""
+    """The search page gives the positions and sort order of `tbgen find` with equal parameters."""
     question = "outcome=win&order=1-9&sort=-order&at=R@e2"
     found = Api(library).search(Request(asked(question))).body
     rows = find("KRKN", library.tables, outcome=Outcome.WIN, orders=(1, 9), pieces=["R@e2"])
@@ -422,7 +425,7 @@ def test_figures_are_read_in_advance(tmp_path: Path) -> None:
 def test_files_of_the_current_directory_are_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A search process imports modules of Python's own first."""
+    """A search process does not import modules from the current directory."""
     for name in ("multiprocessing", "pickle", "signal"):
         (tmp_path / f"{name}.py").write_text("open('planted', 'w')")
     monkeypatch.chdir(tmp_path)

@@ -69,7 +69,10 @@ def test_without_resvg_there_is_no_png(client: TestClient, monkeypatch: pytest.M
 
 
 def shown_at(picture: str, second: float) -> dict[tuple[int, int], str]:
-    """Return the pieces of a picture by place, at a moment without motion."""
+    """Return the FEN letters of an animated SVG's pieces by (x, y), `second` s after its start.
+
+    Pieces must not be moving at that time.
+    """
     root = ElementTree.fromstring(picture)
     space = "{http://www.w3.org/2000/svg}"
     style = "".join(node.text or "" for node in root.iter(f"{space}style"))
@@ -136,7 +139,7 @@ def test_best_play_shows_its_loop(client: TestClient) -> None:
 
 
 def test_checks_have_arrows_while_they_are_shown(client: TestClient) -> None:
-    """Red's king moves up, and Black checks: one arrow, from the knight to the king."""
+    """After d0d1 the knight checks by b1c3: one arrow, from the knight to the king."""
     text = client.get("/v1/animation.svg", params={"fen": LOOP, "moves": "d0d1,b1c3"}).text
     groups = re.findall(r'<g class="(a\d)" style="opacity:0">(.*?)</g>', text)
     assert [name for name, _ in groups] == ["a1"]
@@ -154,7 +157,7 @@ def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("fen", "moves"), [(KNIGHT, "a0b2,e7e8"), (CAPTURE, "a0a1,d9d8,a1a8")])
 def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -> None:
-    """Each still picture is most similar to `render.png` of its position."""
+    """Each still frame of the GIF resembles `render.png` of its own position most."""
     picture = pytest.importorskip("PIL.Image")
     answer = client.get("/v1/animation.gif", params={"fen": fen, "moves": moves, "width": "240"})
     assert answer.headers["content-type"] == "image/gif"
@@ -181,7 +184,10 @@ def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -
 
 
 def difference(one: Any, other: Any) -> float:
-    """Return the difference of two pictures; edges, which may be off by a pixel, count little."""
+    """Return the mean squared difference of two pictures, reduced to 1/6 of their size.
+
+    The reduction makes edges that are off by a pixel count little.
+    """
     import numpy as np
 
     apart = np.asarray(one.reduce(6), np.float64) - np.asarray(other.reduce(6), np.float64)
@@ -235,7 +241,7 @@ def test_the_panel_lists_all_exports(client: TestClient) -> None:
 
 
 def test_shared_content_does_not_contain_the_solution(client: TestClient) -> None:
-    """Neither the text of the page, nor its preview, nor the frame."""
+    """Page, link preview and <iframe> of a puzzle do not have its outcome."""
     asked = {"fen": LOOP, "mode": "play", "task": "win"}
     for path in ("/", "/embed"):
         text = page(client, path, **asked)

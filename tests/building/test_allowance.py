@@ -27,7 +27,11 @@ MEMBER_OF_SECOND = "0::{path}\n"
 
 
 def machine(root: Path, mounts: str, groups: str) -> Path:
-    """Make the files of a machine with 1000 MiB free, and a process that has 100 MiB."""
+    """Write the `/proc` files of a machine with 1000 MiB available below `root`.
+
+    The process in them has 100 MiB of memory of its own. `mounts` and `groups` are lines of
+    `mountinfo` and `cgroup`.
+    """
     own = root / "proc/self"
     own.mkdir(parents=True)
     (root / "proc/meminfo").write_text(f"MemTotal: 9999999 kB\nMemAvailable: {1000 * 1024} kB\n")
@@ -39,7 +43,7 @@ def machine(root: Path, mounts: str, groups: str) -> Path:
 
 
 def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
-    """Make a control group of version one, in MiB."""
+    """Write the files of a control group of version 1; numbers are in MiB."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "memory.limit_in_bytes").write_text(f"{limit * MIB}\n")
     (folder / "memory.usage_in_bytes").write_text(f"{used * MIB}\n")
@@ -48,7 +52,7 @@ def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
 
 
 def second(folder: Path, limit: int | str, used: int, files: int = 0, high: str = "max") -> None:
-    """Make a control group of version two, in MiB."""
+    """Write the files of a control group of version 2; numbers are in MiB."""
     folder.mkdir(parents=True, exist_ok=True)
     limit = limit if isinstance(limit, str) else str(limit * MIB)
     (folder / "memory.max").write_text(f"{limit}\n")

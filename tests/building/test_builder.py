@@ -54,7 +54,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 class _Interrupted(NoProgress):
-    """Progress that simulates Ctrl-C in the middle of a table."""
+    """Progress callback that raises `KeyboardInterrupt` when the third table is to be written."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         if name == "write":
@@ -77,7 +77,10 @@ def test_ctrl_c_keeps_finished_tables_and_the_next_build_resumes(
 
 
 def test_files_of_killed_builds_are_removed(tmp_path: Path) -> None:
-    """Files of any name, also of a finished table, but none that another process writes."""
+    """Temporary files of the table to build are removed, even if the table is finished.
+
+    Files of other tables stay, and so does a locked file, which another process is writing.
+    """
     Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRK")])
     finished = digests(tmp_path)
     left = [".KRK.none.dtm.xqt.1.tmp", ".KRK.none.dtc.xqt.4194304.tmp",
@@ -138,7 +141,7 @@ def test_a_table_that_does_not_fit_reports_its_needs(tmp_path: Path) -> None:
 def test_arrays_on_disk_give_equal_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """Every array is on disk, and all pages are released after every range."""
+    """All arrays are forced onto disk, and their pages are released after every range of slots."""
     memory, disk = tmp_path / "memory", tmp_path / "disk"
     Builder(memory, RuleSet(rules), NoProgress()).build([KRKN])
     monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)
@@ -150,7 +153,7 @@ def test_arrays_on_disk_give_equal_tables(
 
 @pytest.mark.certification
 def test_a_build_stays_within_its_memory(tmp_path: Path) -> None:
-    """KRNKR takes 183 MiB in memory."""
+    """With everything in memory, KRNKR would take 183 MiB."""
     Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRNK"), Material.parse("KRKR"),
                                                     Material.parse("KRKN")])  # fmt: skip
     need = memory_needed(Material.parse("KRNKR"), CodeSpace(1), Rules.NONE)
@@ -185,7 +188,7 @@ def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_planes_of_two_bytes_give_equal_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The code space is patched so that one byte cannot number the values."""
+    """The code space is patched so that a value's number needs two bytes."""
     narrow, wide = tmp_path / "narrow", tmp_path / "wide"
     Builder(narrow, RuleSet(Rules.WXF), NoProgress()).build([KRKN])
     phases: list[str] = []
@@ -232,7 +235,7 @@ class _Tables(NoProgress):
 
 
 def test_a_dtm_table_builds_its_dtm_supporting_tables(tmp_path: Path) -> None:
-    """Also if a supporting table exists in the other metric."""
+    """A supporting table of the other metric does not replace one of the same metric."""
     Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KNK")], Metric.DTC)
     watched = _Tables()
     Builder(tmp_path, NO_RULES, watched).build([KRKN], Metric.DTM)

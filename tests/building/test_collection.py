@@ -91,7 +91,7 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
 
 
 def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
-    """The build waits for it when nothing else is left."""
+    """The build does other tables first, and then waits for the lock."""
     held = locked(tmp_path / ".KNK.none.dtm.lock")
     held.__enter__()
     order = []
@@ -110,7 +110,7 @@ def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
 
 
 def test_keep_going_builds_all_that_do_not_need_a_failed_table(tmp_path: Path) -> None:
-    """The lock of KNK is a broken link, which cannot be written."""
+    """KNK fails because its lock file is a broken link, which the build refuses to write."""
     (tmp_path / ".KNK.none.dtm.lock").symlink_to(tmp_path / "precious")
     command = ["build", "KRKN", "KCK", "--rules", "none", "--tables", str(tmp_path)]
     stopped = CliRunner().invoke(main, command)
@@ -209,7 +209,7 @@ def test_killed_processes_are_replaced(
 def test_stop_signals_end_all_processes(
     tmp_path: Path, four_men: dict[str, bytes], stop: signal.Signals
 ) -> None:
-    """The next build resumes; after SIGKILL, when the processes have noticed it."""
+    """A new build completes the set. SIGKILL ends the parent only; its workers then end too."""
     build = start_build(tmp_path, "--jobs", "2")
     wait_for_tables(tmp_path, 10, build)
     processes = children(build.pid)
@@ -284,7 +284,7 @@ def test_dask_reports_the_error_of_a_table(tmp_path: Path) -> None:
 def test_a_local_cluster_that_does_not_start_is_an_error_of_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One of its processes is killed meanwhile."""
+    """A process of the cluster is killed while it starts."""
     distributed = pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 
@@ -298,7 +298,7 @@ def test_a_local_cluster_that_does_not_start_is_an_error_of_one_line(
 
 @pytest.mark.parametrize("address", ["", "nonsense", "10.0.0.1", "tcp://", "local:0", "local:x"])
 def test_an_invalid_cluster_address_is_refused_at_once(address: str) -> None:
-    """dask would look up such a name, and print a traceback when interrupted."""
+    """Without this check dask would look up the name, and print a traceback when interrupted."""
     pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 

@@ -1,4 +1,4 @@
-"""Workers without a shared directory: complete tables are transferred by an address."""
+"""Workers without a shared directory: whole tables are exchanged through a storage address."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ NAMES = [f"{name}.check.dtm.xqt" for name in ("KNK", "KRK", "KRKN")]
 
 
 class ObjectStore(MemoryFileSystem):  # type: ignore[misc]
-    """Files in memory without folders, as in a bucket: a folder is a prefix of names."""
+    """Storage in memory that has no folders, as a bucket: a folder is a prefix of names."""
 
     protocol = "objects"
     store: ClassVar[dict[str, Any]] = {}
     pseudo_dirs: ClassVar[list[str]] = []
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Do nothing."""
+        """Do nothing: folders need not be made."""
 
 
 fsspec.register_implementation("objects", ObjectStore)
@@ -53,7 +53,7 @@ def exchange(request: pytest.FixtureRequest, tmp_path: Path) -> Exchange:
 
 
 def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[str]:
-    """Build a set by a worker in this process; return the tables that it was sent."""
+    """Build KRKN by a worker in this process; return the keys of the tables sent to it."""
     collection = Collection([KRKN], directory, CHECK, force=force)
     exchange.synchronise(collection)
     remote = pickle.loads(pickle.dumps(RemoteTable(collection.one_table(1), exchange)))

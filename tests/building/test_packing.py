@@ -24,7 +24,7 @@ from tests.kits.tablekit import with_statistics
 from tests.kits.wdlkit import random_outcomes
 
 MATERIALS = ["KRK", "KNNK", "KPKA", "KRKN"]
-"""One piece, twins, a pawn as the inner piece, and attackers of both sides."""
+"""Materials that cover one attacker, twins, a pawn as inner piece, and attackers of both sides."""
 
 
 @pytest.fixture
@@ -40,7 +40,10 @@ def run(tables: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_a_bundle(tables: Path, tmp_path: Path) -> None:
-    """The files equal those beside the tables, and the archive has all of them."""
+    """All WDL files are in --out and in its archive, none beside the tables.
+
+    A second run writes an equal archive.
+    """
     out = tmp_path / "out"
     status, said, _ = run(tables, "--men", "4", "--out", str(out))
     archive = out / "tbgen-check-wdl.zip"

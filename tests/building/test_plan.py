@@ -30,7 +30,10 @@ KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (
 
 
 def flat(**changed: float) -> Measurements:
-    """Return measurements of half a byte a placement, and the usual seconds times `changed`."""
+    """Return invented measurements: half a byte per placement, and the usual seconds.
+
+    Keywords multiply the costs of the material they name.
+    """
     names = """
         KRK KNK KCK KPK KRKA KNKA KRAK KNAK KCKA KPKA KRKN KNKP KCKP KRKP KPKP KNKN KRKR KRNK KNNK
         KRRK KRKAA KNKAA
@@ -118,7 +121,10 @@ def test_traits_survive_conversion_to_numbers(stronger: int) -> None:
 
 
 def cases(rng: np.random.Generator, number: int, features: int) -> NDArray[np.float64]:
-    """Return random features with the same two armies."""
+    """Return random feature rows, float64 (number, features + 12), all with equal armies.
+
+    The last 12 columns are the numbers of men, here all 1.
+    """
     return np.hstack([rng.normal(size=(number, features)), np.ones((number, 12))])
 
 
@@ -140,7 +146,7 @@ def test_a_law_does_not_extrapolate() -> None:
 
 
 def test_similar_armies_cost_alike() -> None:
-    """The features carry no information here."""
+    """The other features are random, so that only armies can explain the cost."""
     rng = np.random.default_rng(5)
     known = cases(rng, 60, 2)
     known[:30, 2] = 5
@@ -200,7 +206,7 @@ def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rules", list(Rules))
 def test_more_slots_never_cost_less(rules: Rules) -> None:
-    """Chains of unmeasured materials that differ in attackers of equal worth."""
+    """The chain has unmeasured materials, each with more pieces than the one before."""
     planned = {t.material.name: t for t in plan([Material.parse("KRNCPKRNCP")], rules)}
     chain = [planned[name] for name in ("KRPKRP", "KRNKRN", "KRNPKRNP", "KRNCPKRNCP")]
     assert [t.seconds for t in chain] == sorted(t.seconds for t in chain)
@@ -231,7 +237,7 @@ def test_the_measurements_are_packaged() -> None:
 
 @pytest.mark.parametrize("name", ["KRNCPKRNC", "KRABKNAB", "KPPPPPKAABB"])
 def test_materials_unlike_any_measured_have_plausible_costs(name: str) -> None:
-    """At most two bytes a placement for both sides together, and positive costs."""
+    """Bytes per placement are at most 2.5 for both sides, and costs are positive."""
     for table in plan([Material.parse(name)], Rules.WXF):
         if table.index_size > 1_000_000:
             assert 1e-4 < table.disk_bytes / table.placements < 2.5, table.material

@@ -1,7 +1,7 @@
 """Loss of power during builds: unsynced data is lost, and the next build succeeds.
 
-A disk keeps the synced bytes of a file, and any prefix of the others. Changes of names since the
-directory was synced are kept up to some moment, as in a file system with a journal.
+The simulated disk keeps the synced bytes of a file, and any prefix of the others. Changes of names
+since the directory was synced are kept up to some moment, as in a file system with a journal.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tests.kits.builders import Builder
 from tests.kits.built import NoProgress, built
 
 File = tuple[int, int]
-"""A file: its inode number, and how many files had this number before."""
+"""Identity of a file: its inode number, and how many files had this number before."""
 
 
 class Disk:
-    """A directory after a loss of power."""
+    """Model of a directory's disk: its synced bytes, and its history of names."""
 
     def __init__(self, directory: Path, chance: random.Random) -> None:
         self.directory, self.chance = directory, chance
@@ -38,7 +38,7 @@ class Disk:
         self._before: dict[int, int] = {}
 
     def look(self) -> None:
-        """Record changes of names."""
+        """Append the present names in the directory to the history, if they have changed."""
         numbers = {entry.name: entry.inode() for entry in os.scandir(self.directory)}
         for number, _ in set(self.named[-1].values()):
             if number not in numbers.values():
@@ -48,7 +48,7 @@ class Disk:
             self.named.append(names)
 
     def sync(self, descriptor: int) -> None:
-        """Record that a file, or the directory, was synced."""
+        """Record that the file or directory of a descriptor was synced."""
         found = os.fstat(descriptor)
         self.look()
         if stat.S_ISDIR(found.st_mode):
@@ -57,7 +57,7 @@ class Disk:
             self.synced[self._file(found.st_ino)] = os.pread(descriptor, found.st_size, 0)
 
     def fail(self, target: Path) -> None:
-        """Write what a loss of power would leave into another directory."""
+        """Write into another directory what a loss of power now would leave, chosen at random."""
         self.look()
         target.mkdir()
         latest = {file: name for name, file in self.named[-1].items()}
@@ -117,7 +117,7 @@ def test_power_may_fail_at_any_moment(
 
 
 def build(directory: Path, **options: float) -> list[str]:
-    """Build the tables, and return the reported phases."""
+    """Build the tables in `directory`, and return the names of the phases reported."""
     phases: list[str] = []
 
     class Told(NoProgress):

@@ -15,7 +15,7 @@ from tests.kits.built import NoProgress
 
 
 def profiles(directory: Path, threads: int) -> list[list[Share]]:
-    """Return the shares of KRK, KNK and KRKN under checks, in the order of building."""
+    """Build KRK, KNK and KRKN with rules `check`; return the profile of each, in this order."""
     found: list[list[Share]] = []
     builder = Builder(directory, RuleSet(Rules.CHECK), NoProgress(), threads=threads)
     builder.progress = Profile(NoProgress(), builder.meter, found.append)

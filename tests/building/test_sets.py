@@ -21,7 +21,7 @@ def names(*words: str, men: int | None = None, attackers: int | None = None) -> 
 
 
 def spelled(men: int) -> set[str]:
-    """Return all materials of at most `men` men, by enumerating strings of pieces."""
+    """Return all materials of at most `men` men, by enumerating strings of piece letters."""
     found = set()
     for count in range(men - 1):
         for pieces in product("RNCPAB", repeat=count):

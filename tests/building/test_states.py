@@ -140,11 +140,11 @@ def test_saving_takes_a_small_share_of_the_time(
 
 
 class Killed(BaseException):
-    """Exception that no program catches."""
+    """Exception that stops a build without running its handlers, as a killed process."""
 
 
 class KillAfter(NoProgress):
-    """Progress that ends a build after some steps, and counts how it began."""
+    """Progress callback that raises `Killed` at the call number `steps`, and records phases."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -203,7 +203,7 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
 def test_a_build_resumes_with_its_last_metric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not the metric that had failed before."""
+    """It does not start again with the metric that had failed before the checkpoint."""
     import tbgen.retrograde.solve as solve_module
 
     monkeypatch.setattr(states, "COST", np.inf)
@@ -229,7 +229,7 @@ def test_a_build_resumes_with_its_last_metric(
 def test_resuming_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A build here reports it at once, one elsewhere when it is finished."""
+    """A build in this process reports at the start that it resumes, one elsewhere at the end."""
     monkeypatch.setattr(states, "COST", np.inf)
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     Builder(here, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])

@@ -1,4 +1,4 @@
-"""Decisions of a build before it solves anything."""
+"""Decisions of a build before it solves anything: which attempts it makes, and what it needs."""
 
 from __future__ import annotations
 

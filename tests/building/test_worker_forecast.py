@@ -1,4 +1,4 @@
-"""Plans for many workers."""
+"""Forecasts of a build by many workers: its time, and tables by class of memory."""
 
 from __future__ import annotations
 

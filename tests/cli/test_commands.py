@@ -41,7 +41,7 @@ STATS_KEYS = {
 
 @pytest.fixture
 def run(tables_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run `tbgen` on the shared tables, which have two rule sets."""
+    """Function that runs `tbgen` on the shared tables, which have two rule sets."""
     monkeypatch.setenv("TBGEN_TABLES", str(tables_dir))
 
     def run(*arguments: str, stdin: str | None = None) -> Result:
@@ -51,7 +51,7 @@ def run(tables_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def answer(result: Result, status: int = 0) -> dict[str, Any]:
-    """Return the one JSON object on stdout."""
+    """Return the JSON object on stdout, which must be its only line; check the exit status."""
     assert result.exit_code == status, result.stderr
     assert len(result.stdout.splitlines()) == 1
     return json.loads(result.stdout)
@@ -308,7 +308,7 @@ def test_the_chinese_rules_have_no_tables(run: Any, command: list[str]) -> None:
 
 @pytest.mark.parametrize("name", SYNONYMS)
 def test_other_names_of_rule_sets(run: Any, name: str) -> None:
-    """They select the set, and messages use the set's own name."""
+    """Synonyms select the rule set, and messages name it by its own name."""
     result = run("stats", "KRKN", "--rules", name)
     assert result.exit_code == 1
     assert "build KRKN --rules wxf" in result.stderr

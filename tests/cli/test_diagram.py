@@ -23,7 +23,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def drawn(picture: str) -> dict[str, str]:
-    """Return square and letter of every piece in a picture, as `{"d0": "K"}`."""
+    """Return the FEN letter of every piece in an SVG by square, as `{"d0": "K"}`."""
     root = ElementTree.fromstring(picture)
     pieces = next(group for group in root if group.get("class") == "pieces")
     return {use.get("data-square", ""): use.get("data-code", "") for use in pieces}

@@ -18,7 +18,7 @@ LOCALES = {
     "gbk": {"PYTHONIOENCODING": "gbk"},
 }
 WRITTEN = {"strict": "utf-8", "C": "ascii", "gbk": "gbk"}
-"""Encoding of the JSON output by locale."""
+"""Encoding in which JSON is written, by locale."""
 
 pytestmark = pytest.mark.parametrize("locale", LOCALES)
 
@@ -26,7 +26,10 @@ pytestmark = pytest.mark.parametrize("locale", LOCALES)
 def tbgen(
     locale: str, *arguments: str | bytes, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a real process, since only that has an encoding; it must not print a traceback."""
+    """Run `tbgen` as a process in a locale, and check that it prints no traceback.
+
+    In-process runs have no encoding of their own.
+    """
     result = subprocess.run(
         [sys.executable, "-m", "tbgen", *arguments],
         input=stdin,

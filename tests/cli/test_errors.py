@@ -38,7 +38,10 @@ def run(*arguments: str | Path, stdin: str | None = None) -> Result:
 
 
 def assert_says(result: Result, status: int, *words: str) -> None:
-    """Check for one error line with these words, at most one hint, no traceback."""
+    """Check for the exit status, and one error line that contains `words`.
+
+    At most one hint may follow, and no traceback.
+    """
     assert result.exit_code == status, result.output
     lines = result.stderr.splitlines()
     assert [line.split(":")[0] for line in lines] in (["error"], ["error", "hint"])
@@ -108,7 +111,7 @@ def test_bad_positions(tables_dir: Path, command: str, text: str, word: str) -> 
     ],
 )
 def test_quoted_input_stays_on_its_line(arguments: tuple[str, ...], nasty: str) -> None:
-    """It neither starts a line of its own nor sends control codes to a terminal."""
+    """Quoted input cannot start a line, nor send control codes to a terminal."""
     result = run(*(argument.replace("{}", nasty) for argument in arguments))
     assert_says(result, 2)
     assert all(line.isprintable() for line in result.stderr.split("\n"))
@@ -206,7 +209,7 @@ def test_tables_directory_is_a_file(tmp_path: Path) -> None:
 
 
 def copy_of(tables_dir: Path, tmp_path: Path, change: object) -> Path:
-    """Return a directory with a changed KRKN, and its supporting tables unchanged."""
+    """Return a copy of the tables in which the bytes of KRKN are replaced by `change`."""
     for file in tables_dir.glob("*.check.*"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     path = tmp_path / "KRKN.check.dtm.xqt"
@@ -299,7 +302,7 @@ def test_describe(error: BaseException, status: int) -> None:
     ],
 )
 def test_every_form_of_memory_error_is_described(error: Exception) -> None:
-    """Under `ulimit -v` it is mostly an error of a library that does not load, or a wrapped one."""
+    """With too little address space, libraries may fail to load or raise other errors."""
     wrapped = OSError("could not load the compiler")
     wrapped.__context__ = error
     for found in (describe(error), describe(wrapped)):
@@ -373,7 +376,7 @@ def test_interrupted(tables_dir: Path) -> None:
     "command", [("ls",), ("probe", KRK), ("stats", "KRK"), ("verify", "KRK"), ("build", "KRKN")]
 )
 def test_a_pipe_named_like_a_table(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """No command waits for a writer."""
+    """No command waits for the other end of a named pipe; all report it as no regular file."""
     path = tmp_path / "KRK.none.dtm.xqt"
     os.mkfifo(path)
     os.mkfifo(path.with_name("KRK.none.dtm.build.json"))
@@ -393,7 +396,7 @@ def test_unwritable_directory(tmp_path: Path) -> None:
 
 
 def test_full_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A build without space reports it and leaves no incomplete file."""
+    """A build that runs out of disk space reports it and leaves no incomplete file."""
 
     def fail(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "KRK")

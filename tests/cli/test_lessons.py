@@ -21,10 +21,10 @@ from tests.kits.paths import ROOT
 
 EXAMPLES = [line for lesson in (FIRST_STEPS, *LESSONS.values()) for line, _ in lesson.examples]
 SLOW = {"tbgen doctor --numba"}
-"""Tests the compiler, as other tests do."""
+"""Examples that are not run: this one tests the compiler, as other tests do."""
 
 RUN = {"probe", "line", "stats", "ls", "dump", "judge", "convert", "diagram", "doctor"}
-"""Commands that neither build, prove nor serve, and answer at once."""
+"""Commands whose examples are run: they neither build, prove nor serve."""
 
 STDIN = {"positions.txt": f"{CHECKS}\n", "games.txt": "3k5/9/9/9/9/9/9/9/9/R3K4 w;a0a1\n"}
 
@@ -66,7 +66,7 @@ def test_examples_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def on_terminal(*arguments: str) -> str:
-    """Return the output of a command at a terminal, both streams."""
+    """Return the output of a command, stdout and stderr, run at a pseudo-terminal."""
     terminal, other_end = pty.openpty()
     command = [sys.executable, "-m", "tbgen", *arguments]
     with subprocess.Popen(command, stdout=other_end, stderr=other_end) as process:
@@ -96,7 +96,7 @@ def test_next_steps_are_shown_on_a_terminal() -> None:
 
 
 def completions(words: list[str], incomplete: str) -> list[str]:
-    """Return the completions by Tab after some words."""
+    """Return the words that Tab offers after `words` for the beginning `incomplete`."""
     found = ShellComplete(main, {}, "tbgen", "_TBGEN_COMPLETE").get_completions(words, incomplete)
     return [item.value for item in found]
 
@@ -118,7 +118,7 @@ def test_completion_scripts(shell: str) -> None:
 
 
 def test_completion_by_the_program() -> None:
-    """Runs the program as a shell's script does at every Tab."""
+    """The program is run as the completion script of a shell runs it at every Tab."""
     question = {"_TBGEN_COMPLETE": "zsh_complete", "COMP_WORDS": "tbgen pr", "COMP_CWORD": "1"}
     command = [sys.executable, "-c", "from tbgen.__main__ import main; main()"]
     asked = subprocess.run(command, env={**os.environ, **question}, capture_output=True, text=True)

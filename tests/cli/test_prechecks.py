@@ -18,7 +18,7 @@ def test_a_material_without_a_table(command: str, tmp_path: Path) -> None:
 
 
 def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
-    """Not the need of the first table, and before any is built."""
+    """The message names the table that needs most memory, before any table is built."""
     result = run("build", "KRNKRB", "--tables", tmp_path, "--memory", "150MiB")
     assert_says(result, 2, "KRNKRB needs at least")
     assert not list(tmp_path.iterdir())
@@ -28,7 +28,7 @@ def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
 def test_missing_kernels_are_part_of_the_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, materials: tuple[str, ...]
 ) -> None:
-    """Otherwise an attempt with memory for the table only would be refused again."""
+    """The stated memory includes compiling; otherwise a second try with it would be refused."""
     monkeypatch.setattr("tbgen.retrograde.warm_up.is_compiled", lambda *rules, **which: False)
     result = run("build", *materials, "--tables", tmp_path, "--memory", "10MiB")
     assert_says(result, 2, "needs at least 272 MiB", "still to be compiled")
@@ -86,6 +86,6 @@ def test_invalid_arguments(arguments: tuple[str, ...]) -> None:
 
 
 def test_dump_checks_its_output_first(tmp_path: Path) -> None:
-    """Before the table, which need not exist."""
+    """The output is checked before the table is looked for."""
     for out in (tmp_path, tmp_path / "missing" / "file.csv"):
         assert_says(run("dump", "KRKN", "--out", out, "--tables", tmp_path), 2, "name a file")

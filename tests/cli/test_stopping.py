@@ -36,7 +36,7 @@ time.sleep(30)
 def test_a_stop_during_imports(
     tmp_path: Path, stop: signal.Signals, imported: str, command: str, moment: str
 ) -> None:
-    """While the command line or a command is loaded, where Python drops exceptions of callbacks."""
+    """A signal stops the program while modules load, when Python drops exceptions in callbacks."""
     source = "import os, time\n" + moment.format(stop=int(stop))
     (tmp_path / imported).with_suffix(".py").write_text(source)
     process = start(command, path=tmp_path)
@@ -88,7 +88,7 @@ def test_a_stop_ends_a_server_properly(tables_dir: Path, stop: signal.Signals) -
 
 
 def test_ignored_signals_stay_ignored(tables_dir: Path) -> None:
-    """As with `nohup`."""
+    """A signal that the parent ignores, as `nohup` does, is still ignored."""
     command = [sys.executable, "-m", "tbgen", "probe", "-", "--tables", str(tables_dir),
                "--rules", "check"]  # fmt: skip
     process = subprocess.Popen(

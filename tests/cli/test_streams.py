@@ -24,7 +24,7 @@ CLOSED = ("error: Bad file descriptor", 2)
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line in a shell, with `tbgen` defined."""
+    """Run a line in a shell that defines `tbgen` as a function, in a folder."""
     tbgen = f'tbgen() {{ {sys.executable} -P -m tbgen "$@"; }}; '
     return subprocess.run(["sh", "-c", tbgen + line], cwd=folder, capture_output=True, text=True)
 
@@ -92,7 +92,7 @@ def test_invalid_seeds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["build", "plan"])
 def test_a_limit_on_orders_that_no_file_can_state(tmp_path: Path, command: str) -> None:
-    """It is refused before anything is built."""
+    """A value of --orders above that of the file format is refused before anything is built."""
     tables = tmp_path / "tables"
     result = CliRunner().invoke(
         main, [command, "KRK", "--orders", str(MAX_ORDERS + 1), "--tables", str(tables)]
@@ -134,7 +134,7 @@ def test_doctor_shows_the_cache_folder_without_a_home(tmp_path: Path) -> None:
 def test_a_line_without_an_end_is_refused_and_the_next_is_answered(
     tmp_path: Path, command: str
 ) -> None:
-    """`ulimit` ends a process that stores the whole line."""
+    """A 450 MB line is not stored: the `ulimit` on memory would end the process."""
     options = "-" if command == "judge" else f"- --tables {tmp_path}"
     lines = f"head -c 450000000 /dev/zero; echo; echo nonsense; printf '%0{MAX_TEXT}d' 7"
     result = shell(f"ulimit -v 400000; ({lines}) | tbgen {command} {options} --json", tmp_path)
@@ -155,7 +155,7 @@ def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", ["1\u212a", "9" * 400, "\u0663G"])
 def test_invalid_sizes(size: str) -> None:
-    """The sign of the unit Kelvin has k as lower case; 10 ** 400 is infinite as a float."""
+    """The Kelvin sign, whose lower case is k, 400 digits (infinite as a float), other digits."""
     result = CliRunner().invoke(main, ["build", "KRK", "--memory", size])
     assert result.exit_code == 2
     assert "is no size" in result.stderr

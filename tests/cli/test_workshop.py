@@ -21,7 +21,7 @@ def workshop(directory: Path, limits: Limits | None = None) -> Workshop:
 
 
 def ended(site: Workshop) -> Progress:
-    """Return the end of the running build."""
+    """Wait for the running build to end, and return its last progress."""
     deadline = time.monotonic() + 300
     while True:
         progress = site.progress()
@@ -78,7 +78,7 @@ def test_a_cancelled_build_keeps_finished_tables(tmp_path: Path) -> None:
 def test_the_demonstration_has_two_rule_sets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In separate directories, so that no command needs to choose one."""
+    """They are in separate directories, so that commands find one rule set in each."""
     for name, value in {"SMALL": ("KRK",), "RULES": "KNK", "COMPARED": ("KRK",)}.items():
         monkeypatch.setattr(f"tbgen.cli.workshop.{name}", value)
     site = workshop(tmp_path)
@@ -108,7 +108,7 @@ def test_the_cost_agrees_with_the_plan(tmp_path: Path) -> None:
 
 
 def test_requests_that_take_long_to_plan_are_refused(tmp_path: Path) -> None:
-    """Twelve men took seven seconds of CPU time, for a request of a hundred bytes."""
+    """A material of twelve men, whose plan took seven seconds of CPU time, gets no cost."""
     asked = [Material.parse("KRNCAABBKRNC")]
     begun = time.process_time()
     assert workshop(tmp_path).cost(asked) is None

@@ -19,7 +19,10 @@ MATERIALS = ["KK", "KAKB", "KRK", "KPKA", "KNNK", "KRKN", "KPPKA"]
 
 
 def order_of_slots(layout: Layout, arrangement: Arrangement) -> list[list[int]]:
-    """Return the slots of each tile in the order of the file, from the definition."""
+    """Return the slots of each tile in the order of the file, computed directly.
+
+    This follows the definition in docs/format.md, without the formulas of `Arrangement`.
+    """
     leads = list(range(layout.leads))
     if arrangement.by_black:
         red, black = layout.lead_ranks

@@ -66,7 +66,7 @@ def test_round_trip(position: Position) -> None:
 
 @pytest.mark.parametrize("square", area(Side.RED, PieceType.KING))
 def test_every_king_square(square: int) -> None:
-    """The tenth case does not fit its digit as a number, and is written as 0."""
+    """Every square of the Red king round-trips; case number 10 is written as the digit 0."""
     board = bytearray(90)
     board[square] = piece_code(Side.RED, PieceType.KING)
     board[81 - 9 * (square // 9) + square % 9] = piece_code(Side.BLACK, PieceType.KING)

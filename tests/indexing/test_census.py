@@ -1,4 +1,4 @@
-"""The census against a loop over the whole index."""
+"""Census, the number of placements of a material, against a count over the whole index."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Imported objects are excluded from garbage collection, which is restored afterwards."""
+"""Permanent imports: their objects are exempt from garbage collection, which is then re-enabled."""
 
 from __future__ import annotations
 

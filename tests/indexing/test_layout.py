@@ -30,7 +30,7 @@ LARGE = [
 
 
 def all_boards(material: Material) -> list[bytes]:
-    """Return every placement by brute force, as a naive version of `Layout`."""
+    """Return every placement of a material, found without `Layout` by trying all squares."""
     groups = []
     for side, army in zip(Side, material.armies, strict=True):
         for kind in PieceType:
@@ -80,7 +80,11 @@ def test_every_slot_of_small_materials(name: str) -> None:
 
 
 def random_board(material: Material, rng: random.Random, centred: bool) -> Position | None:
-    """Place pieces at random; `centred` puts the defenders on self-mirrored squares if possible."""
+    """Return a random placement of a material; None if two pieces fall on one square.
+
+    centred : put kings and pairs of defenders on squares that mirror each other, so that
+        placements are their own mirror images
+    """
     board = bytearray(SQUARES)
     for side, army in zip(Side, material.armies, strict=True):
         for kind in PieceType:
@@ -137,7 +141,7 @@ def test_leads_of_mirror_images(name: str, centred: bool) -> None:
 
 
 def listed(position: Position, layout: Layout) -> list[int]:
-    """Return the squares in the order of `Layout.piece_codes`."""
+    """Return the squares of a position's pieces in the order of `Layout.piece_codes`."""
     pieces = list(position.pieces())
     return [pieces.pop([c for c, _ in pieces].index(code))[1] for code in layout.piece_codes]
 

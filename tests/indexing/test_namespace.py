@@ -24,7 +24,7 @@ def test_all_names_exist_and_are_listed() -> None:
 
 
 def test_types_and_names_agree() -> None:
-    """Imports for type checkers have the same names as the lazily loaded modules."""
+    """The imports for type checkers, the table of lazy names and `__all__` agree."""
     tree = ast.parse((ROOT / "tbgen" / "__init__.py").read_text("utf-8"))
     typed = {
         (str(node.module), alias.name)

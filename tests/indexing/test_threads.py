@@ -40,7 +40,9 @@ for room in (0, *range(8180, 8240, 4), 1 << 18):
         time.sleep(0.01)
 print("done")
 """
-"""Room for a stack and hardly more: a thread that begins, and finds no memory then."""
+"""Script that starts threads with room for little more than a stack, so that a thread begins
+and then finds no memory.
+"""
 
 
 def test_a_pool_shares_work() -> None:

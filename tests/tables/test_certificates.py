@@ -1,4 +1,4 @@
-"""Certificate files: reading returns what was written, and invalid ones are refused."""
+"""Certificate files: a file read back equals the certificate written; invalid files raise."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SOUND = certificate(KRKN, "a" * 32, PREMISES)
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """Path of a table that need not exist, since certificates are read without it."""
+    """Path of an empty table file, since certificates are read without the table."""
     path = tmp_path / KRKN.filename
     path.write_bytes(b"")
     return path
@@ -63,7 +63,7 @@ def test_a_certificate_has_the_time_of_its_table(table: Path) -> None:
 
 
 def test_the_longest_certificate_is_read() -> None:
-    """Every kind of piece on both sides, and names of the largest length."""
+    """The longest name has every kind of piece on both sides and the largest limit of orders."""
     name = name_of("KRRNNCCPPPPPAABBKRRNNCCPPPPPAABB.wxf-nominor-o4294967295.dtm")
     materials = {child.name: child for child in name.material.captures().values()}
     premises = [Premise(TableName(child, name.rule_set, name.metric), "f" * 32)

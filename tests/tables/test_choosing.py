@@ -1,4 +1,4 @@
-"""The chosen arrangement makes neighbouring codes equal."""
+"""Choice of a table's arrangement, the order of its stored codes, by runs of equal codes."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_the_fastest_axis_is_that_of_equal_neighbours(material: str) -> None:
 
 
 def _runs_in(layout: Layout, arrangement: Arrangement) -> Codes:
-    """Return a plane of random codes with long runs in one arrangement."""
+    """Return a plane of random codes that has long runs if stored in `arrangement`."""
     block_map = BlockMap(layout, arrangement, 48600)
     rng = np.random.default_rng(1)
     plane = np.zeros(layout.slots, np.uint8)

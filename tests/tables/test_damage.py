@@ -51,12 +51,12 @@ FIELDS = {
     "black_axes": (153, "11s"),
 }
 MEMORY = 1 << 30
-"""Limit above what any test needs; a table of 2**60 slots would need more."""
+"""Bytes of address space that a test may add; a forged table of 2**60 slots would need more."""
 
 
 @pytest.fixture(autouse=True)
 def _limited_memory() -> Iterator[None]:
-    """Make unbounded allocation a MemoryError."""
+    """Limit the address space, so that an unbounded allocation raises `MemoryError`."""
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
@@ -74,7 +74,10 @@ def table(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Planes]
 
 
 def read_everything(path: Path, planes: Planes) -> bool:
-    """Return whether the file is read without an error; all values read must be correct."""
+    """Return whether a table file is read without an error.
+
+    Values that are read before the error must equal those of `planes`.
+    """
     rng = np.random.default_rng(0)
     try:
         with TableFile(path) as file:
@@ -112,7 +115,7 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
 
 
 def test_three_thousand_damaged_files(table: tuple[Path, Planes]) -> None:
-    """`tests/faults/mutants.py` tries a hundred times as many."""
+    """Only a sample: `tests/faults/mutants.py` tries a hundred times as many."""
     path, planes = table
     data = path.read_bytes()
     rng = random.Random(7)
@@ -191,7 +194,10 @@ def test_forged_arrangements(table: tuple[Path, Planes], axes: bytes) -> None:
 
 
 def forged_block(data: bytes, content: bytes) -> bytes:
-    """Return the file with another first block and everything else adapted."""
+    """Return a table file with its first block replaced by `content`.
+
+    Offsets, lengths and checksums are adapted, so that only the content is wrong.
+    """
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
     table_offset, metadata_offset = fields[15], fields[16]
     length = struct.unpack_from("<I", data, table_offset)[0]

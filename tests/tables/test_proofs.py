@@ -27,12 +27,12 @@ from tests.kits.certificates import (
 )
 
 MATERIALS = ["KRK", "KRAK", "KRKA", "KRAAK", "KRAKA"]
-"""Bottom-up: KRAKA needs KRAK and KRKA, and all need KRK."""
+"""Materials in the order of building: KRAKA needs KRAK and KRKA, and all need KRK."""
 
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tables with certificates; read-only."""
+    """Directory with tables of all `MATERIALS` and their certificates; no test changes it."""
     directory = tmp_path_factory.mktemp("chain")
     for material in MATERIALS:
         certify(directory, small_table(directory, material))
@@ -41,7 +41,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tables(chain: Path, tmp_path: Path) -> Path:
-    """A copy with the times of its files."""
+    """Copy of `chain` that a test may change, with the modification times of its files."""
     return Path(shutil.copytree(chain, tmp_path / "tables"))
 
 
@@ -50,7 +50,10 @@ def shown(directory: Path, material: str) -> str:
 
 
 def flip(path: Path, at: int | None = None) -> None:
-    """Change a bit in the middle of a file, and its time stamp."""
+    """Flip the lowest bit of a file's byte, and increase its modification time by a second.
+
+    at : offset of the byte; by default the middle of the file
+    """
     data, modified = bytearray(path.read_bytes()), path.stat().st_mtime_ns
     data[len(data) // 2 if at is None else at] ^= 1
     path.write_bytes(data)
@@ -62,7 +65,7 @@ def test_a_whole_chain_is_proven(tables: Path) -> None:
 
 
 def test_certificates_survive_copying(chain: Path, tmp_path: Path) -> None:
-    """With any time stamps, and in any order of copying."""
+    """Copied certificates are valid, with the original modification times or new ones."""
     for number, keep in enumerate((shutil.copy2, shutil.copy)):
         copied = tmp_path / str(number)
         shutil.copytree(chain, copied, copy_function=keep)
@@ -88,7 +91,7 @@ def test_a_changed_byte_voids_dependent_proofs(tables: Path) -> None:
 
 
 def test_a_changed_certificate_never_proves_anything_else(tables: Path) -> None:
-    """A changed certificate proves the same or nothing, but never anything else."""
+    """With a changed certificate of KRK, KRAK is proven, or proven but for KRK."""
     path = certificate_path(tables / "KRK.none.dtm.xqt")
     text = path.read_bytes()
     for at in range(0, len(text), 5):
@@ -153,11 +156,14 @@ def test_as_json(tables: Path) -> None:
 # -- every state, against a twin from the definitions ----------------------------------------
 
 Written = dict[str, Certificate | str | None]
-"""By material, the certificate written, or other text; None for no file."""
+"""Content of each material's certificate file: the certificate, or other text; None for no file."""
 
 
 def naive_gaps(name: TableName, digests: dict[str, str], written: Written) -> set[tuple[str, str]]:
-    """Return the gaps of a proof, as `tbgen.tables.proofs` describes them."""
+    """Return the gaps of a valid proof by following certificates recursively.
+
+    A gap is a supporting table that is missing, damaged, changed or unproven, with that fault.
+    """
     found = written[name.material.name]
     assert isinstance(found, Certificate)
     gaps = set()
@@ -231,7 +237,10 @@ def _compare(
     written: Written,
     states: dict[str, int],
 ) -> None:
-    """Compare every status of a directory with the naive one, and count the states."""
+    """Check that `Proofs` gives every table in a directory the status of the naive functions.
+
+    Adds the number of tables in each state to `states`.
+    """
     proofs = Proofs(in_directory(tables))
     for material, name in names.items():
         if digests[material] in ("missing", "damaged"):

@@ -27,7 +27,10 @@ SPEC = spec_of("KRNKR", 2, Rules.CHECK, orders=3)
 
 
 def histogram(**counts: int) -> dict[int, int]:
-    """Count positions by keyword: `win_0_7=5` is five wins in 7 plies at order 0."""
+    """Return a histogram, positions by code, with 1000 draws.
+
+    Keywords add entries: `win_0_7=5` is five wins in 7 plies at order 0.
+    """
     codes = {0: 1000}
     for key, positions in counts.items():
         outcome, order, plies = key.split("_")
@@ -132,7 +135,10 @@ def test_json_round_trip_and_storage(tmp_path: Path) -> None:
 
 
 def forged(**changes: object) -> str:
-    """Return the text of valid statistics with some members, or `entry__member`, replaced."""
+    """Return statistics as JSON, with the members named by keywords replaced.
+
+    `entry__member` is the member of the object `entry`, or of the first object in a list.
+    """
     data = json.loads(json.dumps(make().to_json()))
     for key, value in changes.items():
         name, _, member = key.partition("__")

@@ -1,4 +1,4 @@
-"""Probing of directories: choice of table, colours and slot, and missing tables."""
+"""Probing of directories: choice of the table, colours, slots, and missing tables."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

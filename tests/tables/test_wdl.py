@@ -140,7 +140,7 @@ def test_outcomes_agree_with_codes() -> None:
 
 
 def test_outcomes_come_from_either_kind_of_file(tmp_path: Path) -> None:
-    """KRK has both kinds of file, which disagree; KPK has a table only, KNK outcomes only."""
+    """KRK has both files with different outcomes; KPK has a table only, KNK a WDL file only."""
     for material in ("KRK", "KPK"):
         write(tmp_path, spec_of(material), random_planes(spec_of(material), 1, empty=0))
     for material in ("KRK", "KNK"):
@@ -239,7 +239,7 @@ def test_each_kind_of_file_is_refused_as_the_other(tmp_path: Path) -> None:
 
 
 def read_everything(path: Path, outcomes: Outcomes) -> bool | None:
-    """Return whether the file is read without an error; None if a value is wrong."""
+    """Return whether a WDL file is read without an error; None if a value read is wrong."""
     right = True
     try:
         with WdlFile(path) as file:
@@ -267,7 +267,7 @@ def test_damaged_and_forged_files(tmp_path: Path, plain: bool) -> None:
 
 
 def forged_block(data: bytes, stored: bytes) -> bytes:
-    """Return the file with another first block, and correct checksums."""
+    """Return a WDL file with its first block replaced by `stored`, and correct checksums."""
     table_offset, metadata_offset = struct.unpack_from("<QQ", data, 64)
     (length,) = struct.unpack_from("<I", data, table_offset)
     table = struct.pack("<II", len(stored), zlib.crc32(stored))
@@ -316,7 +316,7 @@ def test_forged_blocks(tmp_path: Path, stored: bytes) -> None:
 
 
 def test_digits_beyond_the_last_slot_are_damage(tmp_path: Path) -> None:
-    """A block of 1001 slots has one slot in its last byte: 0, 1 or 2."""
+    """A byte has several slots. In a block of 1001 slots the last byte has one: 0, 1 or 2."""
     path = write_outcomes(tmp_path, "KPK", random_outcomes("KPK", 5), block_slots=1001)
     data = path.read_bytes()
     for last, sound in ((2, True), (3, False), (242, False)):

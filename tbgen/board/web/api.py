@@ -47,7 +47,7 @@ GIF_WIDTH = 480
 """Default width of a GIF in pixels; smaller than a PNG, as a GIF holds many pictures."""
 
 MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
-"""Pixels of a picture; a smaller width is raised to the minimum."""
+"""Limits of a picture's width in pixels; widths beyond them are set to the limit."""
 
 
 class Api:
@@ -347,7 +347,7 @@ def _material(request: Request) -> Material:
 
 
 def _bounded(request: Request) -> Material:
-    """Return the material in the path; raise `RequestError` for an enormous graph of captures."""
+    """Return the material in the path; raise `RequestError` if its capture graph is too large."""
     material = _material(request)
     if closure_size(material) > 10 * MAX_NODES:
         raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")

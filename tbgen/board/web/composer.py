@@ -117,7 +117,7 @@ def _caption(library: Library, position: Position, view: View) -> str:
 def _form(
     material: Material, asked: Mapping[str, str], view: View, offered: Collection[str]
 ) -> str:
-    """Return the form; the fields `differs` and `study` only if `offered`."""
+    """Return the search form; the fields `differs` and `study` only if in `offered`."""
     sides = {side: view.text(side) for side in ("red", "black")}
     outcomes = {name: view.text(name) for name in ("win", "draw", "loss")}
     offences = {str(name): view.text(f"ply_{name}") for name in Offence}
@@ -159,7 +159,7 @@ def _choice(
 
 
 def _sorts(offered: Collection[str], view: View) -> dict[str, str]:
-    """Return texts by sort key; a key with a minus sorts in descending order."""
+    """Return texts of sort orders by sort key; a key with a minus sorts in descending order."""
     found = {}
     for sort in SORTS:
         name = sort.lstrip("-")

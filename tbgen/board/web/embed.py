@@ -81,9 +81,10 @@ def card(library: Library, study: Study, view: View) -> str:
 
 
 def frames_of_view(library: Library, view: View) -> tuple[Position, list[Frame]]:
-    """Return the game of a view, or best play with its loop repeated, as start and frames.
+    """Return start position and frames of a view's game, at most `MOST_PLIES`.
 
-    At most `MOST_PLIES` frames. Raises `Tablebase.probe`'s errors if there is no game.
+    A view without moves gives best play with its loop repeated; this raises like
+    `Tablebase.probe`.
     """
     if view.moves:
         moves = view.moves[:MOST_PLIES]

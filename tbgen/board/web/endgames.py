@@ -149,7 +149,7 @@ def _filters(view: View) -> str:
 
 
 def _css(state: ProofState) -> str:
-    """Return the CSS class of a proof state: `proven`, `but_for`, `unproven`."""
+    """Return the CSS class of a proof state: `proven`, `but_for` (has gaps) or `unproven`."""
     return state.name.lower()
 
 
@@ -172,7 +172,7 @@ def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatu
 
 
 def _facts(library: Library, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
-    """Return the list of single figures."""
+    """Return the properties of a table as a list, such as class, longest win, size and proof."""
     kind = class_of(figures.red_to_move)
     seconds, time = file["build_seconds"], view.text("unknown_time")
     if seconds is not None:

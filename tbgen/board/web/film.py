@@ -1,5 +1,9 @@
 """Best play to the end as a film, and the ladder of a side that loses by repetition.
 
+A ladder is a sequence of loops of falling order. The rules forbid the losing side to stay in a
+loop, so it leaves each for the next, down to order 0 and mate. A rung is one loop, or the last
+line.
+
     line    ->  Reel: frames of `story` with captions, and the start of the loop
     ladder  ->  Reel: up to each loop, once through it, out to the next one, finally to mate
     rung    ->  small board: the loser's move that stays in the loop (red), the winner's reply,

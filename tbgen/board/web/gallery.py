@@ -35,7 +35,7 @@ MAX_SLOTS = 40_000_000
 
 
 def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, plies: int) -> str:
-    """Return the address of a bar's positions; empty for tables too large to scan."""
+    """Return the address of a histogram bar's positions; empty for tables too large to scan."""
     if figures.index_size > MAX_SLOTS:
         return ""
     query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}

@@ -1,5 +1,8 @@
 """Handbook of practical endgames: class of each, and exceptions from it.
 
+The class of an endgame is won, drawn or open, by the share of positions that the attacker wins. An
+exception is a position whose outcome contradicts the class.
+
 /handbook        all attackers: each defence with class, shares, longest win, share of rule wins
 /handbook/KRN    one attacker: also diagrams of the longest win and of exceptions
 /handbook/all    all attackers with diagrams, as one document

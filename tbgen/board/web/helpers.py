@@ -157,7 +157,7 @@ class Helpers:
             self._compiled.set()
 
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
-        """Return an endpoint that one of the processes answers; `name` is a key of `_endpoints`.
+        """Return an endpoint that a search process answers; `name` is a key of `_endpoints`.
 
         A search waits while a process compiles, since another process would compile the same
         kernels.

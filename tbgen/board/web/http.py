@@ -31,18 +31,21 @@ from tbgen.indexing.systems import usable_cores
 from tbgen.indexing.threads import thread_pool
 
 MAX_WAITING = 64
-"""Prompt requests running or waiting; further ones are answered 503."""
+"""Most running and waiting requests of lane `PROMPT`; further ones are answered 503."""
 
 THREADS = 4
 
 MAX_LONG = 24
-"""Requests of any other lane running or waiting; further ones are answered 503."""
+"""Most running and waiting requests of each other lane; further ones are answered 503."""
 
 LONG_THREADS = 1
 """One thread, as Python runs one at a time: more would end no sooner and delay other requests."""
 
 MAX_OF_CLIENT = 16
-"""Requests of one client address running or waiting; more are answered 503. A browser sends six."""
+"""Most running and waiting requests of one client address; a browser sends six at once.
+
+Further ones are answered 503.
+"""
 
 SEARCHERS = min(2, usable_cores())
 """Searches at once; each client may have one."""

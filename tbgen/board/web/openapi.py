@@ -92,7 +92,7 @@ class Endpoint:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Accepted parameters in the query: for a position also those of the board."""
+        """Parameters accepted in the query; with `fen`, also all parameters of the board."""
         return (*self.parameters, *(VIEW if "fen" in self.parameters else ()))
 
 

@@ -151,7 +151,7 @@ class Pages:
     # -- search box --------------------------------------------------------------------------
 
     def find(self, request: Request) -> Answer:
-        """Redirect to the target of the search box: an endgame, a position, a game, or an error."""
+        """Redirect to what was typed into the search box: an endgame, a position or a game."""
         asked = request.query_params.get("q", "").strip()
         view = self._settings_only(request)
         if not asked:
@@ -180,7 +180,7 @@ class Pages:
         return _moved(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Redirect to the board after a game; first report a bad move or a wrong result."""
+        """Redirect to the board after a game; or show its bad move, or its wrong stated result."""
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
             return reading_page(self._library, shown, fault=game.fault)

@@ -1,4 +1,7 @@
-"""Panels beside a position: sections of a page, each an empty string if it has no content."""
+"""Panels beside a position: sections of a page, each an empty string if it has no content.
+
+A heat map shows the value of a position for each square that one piece might stand on.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +35,20 @@ from tbgen.rules import check_legal
 from tbgen.tables import Outcome, ProbeResult, TablebaseError, TableStatistics
 
 VALUED = 60
-"""Number of last moves of a game whose values are shown."""
+"""Number of moves at the end of a game whose values are shown; older moves have none."""
 
 RULES_BOARDS = 8
-"""Most boards on an endgame's page of positions won only because of the rules."""
+"""Most boards on an endgame's page that show positions won only because of the rules."""
 
 QUICK_SLOTS = 2_000_000
-"""Most slots per side of a table in which a longest win is searched for beside a position."""
+"""Most slots per side of a table that is scanned for a longest win on a position's page."""
 
 
 def rules_known(library: Library, study: Study) -> list[ProbeResult]:
-    """Return the value under each rule set, the tables' own first; empty if only one is known."""
+    """Return the position's value under each rule set with a table, the one in use first.
+
+    Empty if only one value is known, or if one side has no attackers.
+    """
     if study.result is None or not study.position.material.both_armed:
         return []
     known = [result for _, result in verdicts(library, study.position, study.result)]
@@ -50,7 +56,7 @@ def rules_known(library: Library, study: Study) -> list[ProbeResult]:
 
 
 def rules_headline(known: Sequence[ProbeResult], study: Study, view: View) -> str:
-    """Return a sentence where other rule sets give another outcome; else nothing.
+    """Return a sentence that other rule sets give other outcomes; empty if they agree.
 
     It ends with a link to more such positions of the endgame.
     """
@@ -71,13 +77,16 @@ def _otherwise(position: Position, result: ProbeResult, view: View) -> str:
 
 
 def _more(material: Material, view: View) -> str:
-    """Return the link to more positions that the rules decide."""
+    """Return the link to more positions whose outcome depends on the rules of repetition."""
     href = with_settings(f"/search/{material}", view, {"differs": "1"})
     return link(href, view.text("only_rules_more"), "button small")
 
 
 def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
-    """Return the outcome under each rule set; empty if `known` is."""
+    """Return the outcome under each rule set as a list; empty if `known` is empty.
+
+    known : values from `rules_known`
+    """
     if not known:
         return ""
     rows = [
@@ -113,7 +122,7 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
 
 
 def where_panel(study: Study, view: View) -> str:
-    """Return links that choose the piece of the heat map."""
+    """Return links to choose the piece of the heat map, and to change the side to move."""
     if study.result is None:
         return ""
     links = []
@@ -134,7 +143,10 @@ def where_panel(study: Study, view: View) -> str:
 
 
 def heat(library: Library, view: View) -> dict[int, Point]:
-    """Return the points of the requested heat map; each links to its position."""
+    """Return the points of the heat map of piece `view.where`, by square.
+
+    Each point links to the position with the piece there. Empty if no piece is chosen.
+    """
     if view.where is None:
         return {}
     code, found = view.position.board[view.where], {}
@@ -147,7 +159,10 @@ def heat(library: Library, view: View) -> dict[int, Point]:
 
 
 def slip_note(library: Library, study: Study, view: View) -> str:
-    """Return a notice that the last move lost the outcome: the better move, the refutation."""
+    """Return a notice that the last move gave away a win or a draw; empty if it did not.
+
+    It names the better move, and the reply that exploits the mistake.
+    """
     found = slip(library, view.positions, view.moves)
     if found is None:
         return ""
@@ -257,7 +272,10 @@ def game_record(library: Library, view: View) -> str:
 
 
 def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
-    """Return for each move of a game its value for its side, and its label."""
+    """Return HTML for each move of a game: its value for the side that moved, and its label.
+
+    Only the last `VALUED` moves have values.
+    """
     found = []
     before = len(view.moves) - VALUED
     for number, (ply, after) in enumerate(zip(judged.plies, view.positions[1:], strict=True)):
@@ -274,7 +292,7 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
 
 
 def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
-    """Format moves as a record does: `1. one other 2. one other`."""
+    """Format moves in numbered pairs: `1. one other 2. one other`."""
     found = list(items)
     if view.start.side == 1 and found:
         found.insert(0, "…")

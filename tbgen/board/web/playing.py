@@ -46,7 +46,7 @@ def playing_page(library: Library, view: View) -> Answer:
 
 
 def _reply(view: View) -> str:
-    """Return the last move in words; empty if there is none."""
+    """Return the last move in words, as a notice; empty if there is none."""
     if not view.moves:
         return ""
     before = view.positions[-2]
@@ -55,7 +55,7 @@ def _reply(view: View) -> str:
 
 
 def _task(library: Library, study: Study, view: View) -> str:
-    """Return the text key of the reader's task."""
+    """Return the text key of the notice of whose turn it is: reader, table or engine."""
     mine = view.readers_turn
     if study.result is not None:
         return "hidden" if mine else "table_thinks"
@@ -113,7 +113,10 @@ def _practice(study: Study, view: View) -> str:
 
 
 def _score(library: Library, study: Study, view: View) -> str:
-    """Return the moves of the reader's win, and of the shortest; only for wins by mate."""
+    """Return the number of moves in which the reader won, and the fewest possible.
+
+    Empty unless the game ended in a win of the reader by mate or stalemate.
+    """
     over = study.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""
@@ -125,7 +128,7 @@ def _score(library: Library, study: Study, view: View) -> str:
 
 
 def _plain_moves(study: Study, view: View) -> str:
-    """Return the legal moves by name, without values."""
+    """Return the legal moves by name, without their values."""
     if not view.readers_turn or study.over:
         return ""
     moves = sorted(study.moves, key=lambda move: move.move.iccs)

@@ -20,7 +20,9 @@ _HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 _PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
 
 _LINK = re.compile(rb'(\b(?:href|src|action|data-root)=")/(?!/)')
-"""Start of an attribute with an address of this server. Quotes in page text are escaped."""
+"""Pattern of an HTML attribute that starts with `/`, an address of this server. Page text cannot
+match: its quotes are escaped.
+"""
 
 
 class Forwarded:

@@ -48,10 +48,10 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.rules import check_legal
 
 POLL_SECONDS = 5
-"""Seconds between looks into the directory while it has no tables."""
+"""Seconds between scans of the directory while it has no tables."""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
-"""Position that links of an error page lead to."""
+"""Position to which the links of an error page lead if the request names none."""
 
 
 def create_app(
@@ -208,7 +208,10 @@ def _robots(request: Request) -> Answer:
 
 
 def _of_board(request: Request) -> Lane:
-    """Return the lane: `LONG` for a heat map, `PROMPT` for the editor, else `PAGE`."""
+    """Return the lane of a request for the board: a heat map is `LONG`, the editor `PROMPT`.
+
+    All others are `PAGE`.
+    """
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE

@@ -28,12 +28,12 @@ ERROR, HINT = text("what failed, in one line"), text("what to do about it")
 
 
 def with_optional(schema: Schema, **fields: Schema) -> Schema:
-    """Return an object schema with further optional fields."""
+    """Return a copy of an object schema with further optional fields."""
     return schema | {"properties": schema["properties"] | fields}
 
 
 def without(schema: Schema, *names: str) -> Schema:
-    """Return an object schema without some fields."""
+    """Return a copy of an object schema without some fields."""
     kept = {name: field for name, field in schema["properties"].items() if name not in names}
     return schema | {"properties": kept, "required": list(kept)}
 

@@ -36,19 +36,19 @@ MAX_POSITION_TEXT = 400
 """Characters of a position; a FEN has fewer than 110, a text diagram fewer than 300."""
 
 MODES = ("read", "play", "line", "edit")
-"""Look up, play, show best play, set up a position."""
+"""Modes of a page: look up a position, play, show best play, set up a position."""
 
 TASKS = ("", "win", "draw")
-"""No puzzle, or the outcome that only one move keeps."""
+"""Goals of a puzzle: none (no puzzle), or the outcome that only one move keeps."""
 
 THEMES = ("", "light", "dark")
-"""Colours by the browser's setting, or light, or dark."""
+"""Colour schemes: the browser's setting, light, or dark."""
 
 STRENGTHS = ("best", "varied", "beginner")
-"""The table's replies in play mode: best move, any that keeps the outcome, or with mistakes."""
+"""Strengths of the table in play mode: best move, any that keeps the outcome, or mistakes."""
 
 HINTS = ("", "piece", "move")
-"""No hint, the piece of the best move, or the best move."""
+"""Hints in play mode: none, the piece of the best move, or the best move."""
 
 BOARDS = ("wood", "paper", "slate")
 
@@ -59,7 +59,7 @@ VIEW = (
     *SETTINGS, "fen", "pos", "moves", "side", "task", "strength", "hint", "at", "play", "ladder",
     "from", "where",
 )  # fmt: skip
-"""All parameters that `read_view` reads."""
+"""Names of all parameters that `read_view` reads."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class View:
     strength: str = STRENGTHS[0]
     hint: str = ""
     asked_language: bool = False
-    """Whether the address names the language; else it is the browser's, and links omit it."""
+    """Whether the address names the language. If not, the browser chooses it, and links omit it."""
     origin: str = ""
     """Scheme, host and prefix of the request, for absolute addresses; may be empty."""
 
@@ -117,7 +117,8 @@ class View:
     def after(self, move: Move) -> View:
         """Return the view after one more move.
 
-        A game of `MAX_MOVES` moves is cut: the next one starts from the position reached.
+        A game that already has `MAX_MOVES` moves is not extended: the new view starts a game at the
+        position reached.
         """
         if len(self.moves) >= MAX_MOVES:
             start = self.position.after(*move)
@@ -156,7 +157,7 @@ class View:
 
     @property
     def words(self) -> Words:
-        """Words for reasons in the view's language."""
+        """Phrases for the reasons of values, in the view's language."""
         return WORDS[self.language]
 
     def text(self, key: str, **fields: object) -> str:
@@ -190,7 +191,7 @@ class View:
 
 
 _MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}
-"""Fields that are reset when another position is shown."""
+"""Default values of the fields that are reset when another position is shown."""
 
 
 def default_notation(language: str) -> str:

@@ -1,6 +1,6 @@
 """Outcome of a position and its moves, as parts of a page.
 
-Orders and values of all moves are in a folded table.
+Orders and values of all moves are in a section that is folded at first.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tbgen.rules.attacks import attacks
 from tbgen.tables import Metric, Outcome, ProbeResult, RuleSet, Value
 
 SHOWN = 12
-"""Moves of the best outcome that are listed; further ones are folded."""
+"""Most moves of the best outcome that are listed; further ones are folded."""
 
 
 MOST_NAMED = 12
-"""Most pieces of an endgame that is named in words; larger ones are named by letters."""
+"""Most pieces of an endgame that is named in words; a larger one is named by letters."""
 
 
 def outcome_word(outcome: Outcome | None) -> str:
@@ -35,7 +35,11 @@ def outcome_word(outcome: Outcome | None) -> str:
 
 
 def short_value(worth: Value | None) -> str:
-    """Format a value in a few characters: moves to the end, `#` for mate, `↻` and the order."""
+    """Format a value in a few characters.
+
+    A win or loss is the number of moves to the end, `#` for mate at once, or `↻` and the order. A
+    draw is `=`, an unknown value `?`.
+    """
     if worth is None:
         return "?"
     if worth.outcome == Outcome.DRAW:
@@ -60,7 +64,7 @@ def moves_in_words(plies: int, view: View) -> str:
 
 
 def rules_name(rule_set: RuleSet, view: View) -> str:
-    """Return the text on how a rule set judges repetition."""
+    """Return the text that describes how a rule set judges repetition."""
     return view.text(f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
 
 
@@ -93,12 +97,12 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
 
 
 def can_be_built(study: Study) -> bool:
-    """Return whether a table can cover a position that has none."""
+    """Return whether the missing table of a position can be built."""
     return bool(getattr(study.missing, "command", ""))
 
 
 def _how(position: Position, result: ProbeResult, view: View) -> str:
-    """Return the distance in words: `mate in 19 moves`."""
+    """Return the end of a decided position in words: `mate in 19 moves`, or a loss by the rules."""
     side = position.side
     loser = side if result.outcome == Outcome.LOSS else side.other
     if result.order:
@@ -125,7 +129,7 @@ def _turn_and_endgame(view: View) -> str:
 
 
 def _order_note(position: Position, result: ProbeResult, view: View) -> str:
-    """Return the meaning of a position's order; empty for order 0."""
+    """Return an explanation of a position's order; empty for order 0."""
     if not result.order:
         return ""
     key = "order_one" if result.order == 1 else "order_many"
@@ -218,7 +222,7 @@ def move_link(study: Study, view: View, move: RootMove) -> str:
 
 
 def forbidden(study: Study, view: View, move: Move) -> str:
-    """Return the referee's reason if a move loses by repetition; else nothing."""
+    """Return a mark with the referee's reason if a move loses by repetition; else nothing."""
     if not study.forbidden or move not in study.forbidden:
         return ""
     judgement = study.forbidden[move]
@@ -251,7 +255,10 @@ def _technical(study: Study, view: View) -> str:
 
 
 def referee(study: Study, view: View) -> str:
-    """Return the verdict on a repetition, with its reason."""
+    """Return the referee's verdict on the repetition in a game, with its reason.
+
+    Empty if no repetition was judged.
+    """
     judgement = study.judgement
     if judgement is None or not judgement.conducts:
         return ""
@@ -265,7 +272,7 @@ def referee(study: Study, view: View) -> str:
 
 
 def game_over(over: Over | None, view: View) -> str:
-    """Return the winner and the reason; empty while the game continues."""
+    """Return a notice with the winner and the reason; empty while the game continues."""
     if over is None:
         return ""
     result = result_name(over.winner, view.language)

@@ -55,7 +55,7 @@ from tbgen.rules.attacks import find_king
 from tbgen.tables import Outcome
 
 MOST_ARROWS = 3
-"""Most arrows of best moves on the board."""
+"""Most arrows on the board that show best moves."""
 
 
 def reading_page(
@@ -64,7 +64,7 @@ def reading_page(
     """Return the look-up page of a position.
 
     stated : result in the PGN of the game, if it differs from the known one
-    fault : error of the move that was to follow
+    fault : error of the first move of the game that could not be read or played
     """
     study = library.study(view.positions, view.moves)
     mechanism = library.mechanism(study)
@@ -96,7 +96,7 @@ def reading_page(
 
 
 def _fault(view: View, fault: MoveTextError | None) -> str:
-    """Return a notice on the next move of a game, which is illegal or malformed."""
+    """Return a notice on the move that ended the reading of a game: illegal or malformed."""
     if fault is None:
         return ""
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
@@ -109,7 +109,7 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
 
 
 def _stated(study: Study, view: View, stated: str) -> str:
-    """Return a notice that a game's own result contradicts the rules or the tables."""
+    """Return a notice that the result in a game's text contradicts the rules or the tables."""
     if not stated:
         return ""
     winners = {result: winner for winner, result in RESULTS.items()}
@@ -139,7 +139,7 @@ def board_page(
 
 
 def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
-    """Return links of movable pieces, targets of the chosen one, heat map and arrows."""
+    """Return the marks of the board: links of pieces and targets, heat map, arrows."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
     for move in study.moves:
@@ -214,7 +214,7 @@ def _controls(library: Library, study: Study, view: View) -> str:
 
 
 def _hint(study: Study, suggested: RootMove, view: View) -> str:
-    """Return the piece of the best move, then the move: only the part asked for."""
+    """Return the requested hint: a button, then the piece of the best move, then the move."""
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(study.position.board[suggested.move.source], view.language)
