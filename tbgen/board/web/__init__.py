@@ -16,5 +16,12 @@
     assets     script, style and icon       proxy        X-Forwarded-* headers
     helpers    search processes
 
+Parameters that most functions share:
+
+    library     open tables, with caches of what is known about them
+    view        `state.View`, the parsed address of the request
+    study       `knowledge.library.Study`: a position, its value and its moves
+    mechanism   the offence that decides a position of order 1 or above; None if there is none
+
 Needs the extra `web`.
 """

@@ -219,7 +219,10 @@ class Api:
     # -- the server --------------------------------------------------------------------------
 
     def health(self, request: Request) -> Answer:
-        """Return `ok` and the number of tables; raises where the first position cannot be found."""
+        """Return `ok` and the number of tables.
+
+        Raises if the tables cannot be read, or the first page has no position to show.
+        """
         _ = self._library.fingerprint, self._library.first_position
         return Answer({"status": "ok", "tables": len(self._library.available())})
 
@@ -268,7 +271,7 @@ class Api:
 
 
 def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    """Return a position as `tbgen probe --json`, followed by the board's own fields.
+    """Return the JSON of a position: the fields of `tbgen probe --json`, then the board's own.
 
     Fields of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Fields
     of a move: `fen` after it, its `text`, and `forbidden` (the referee's reason) if it loses by

@@ -34,11 +34,11 @@ PRESETS: dict[str, dict[str, str]] = {
     "differs": {"differs": "1"},
     "study": {"study": "1", "sort": "-length"},
 }
-"""Example queries by name; `find_NAME` is the text of each."""
+"""Parameters of each example query, by name. The text with key `find_NAME` describes it."""
 
 _NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
 _PIECES = 'placeholder="R@e5,r@a9" size="12" maxlength="60" autocomplete="off"'
-"""HTML attributes of input fields: of numbers, and of pieces with squares."""
+"""HTML attributes of the input field for pieces on given squares."""
 
 
 def search_page(

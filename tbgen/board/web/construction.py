@@ -59,7 +59,7 @@ ENTRY = f"/enter/{KEY}"
 
 
 class Construction:
-    """Endpoints that build, of one application.
+    """Endpoints of one application that start, cancel and report builds.
 
     closing : returns whether the server is shutting down
     on_error : turns a JSON error into a page
@@ -233,7 +233,9 @@ def _material_card(
 
 
 def starters(library: Library, view: View, back: str) -> str:
-    """Return the running build, or sets of endgames to start with; empty without a workshop.
+    """Return cards of sets of endgames to build first, or the progress of the running build.
+
+    Empty if the application has no workshop.
 
     back : address to return to after the build
     """
@@ -284,7 +286,7 @@ def progress_in_words(progress: Progress, language: str) -> str:
 
 
 def building(library: Library) -> str:
-    """Return the part of ETags that changes with what pages show of the build."""
+    """Return a text that changes whenever the build's display on pages changes, for ETags."""
     progress = library.workshop.progress() if library.workshop is not None else None
     if progress is None:
         return TOKEN
@@ -305,7 +307,10 @@ def running_build(library: Library) -> Progress | None:
 
 
 def _failed(library: Library, material: Material | None, view: View) -> str:
-    """Return why the last build failed, if it included `material` (None: any material)."""
+    """Return a notice with the reason if the last build failed or was cancelled, else nothing.
+
+    material : only builds that include it count; None for any build
+    """
     progress = library.workshop.progress() if library.workshop is not None else None
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""

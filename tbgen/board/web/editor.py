@@ -60,7 +60,7 @@ _AREA_FAULTS = {
 
 @dataclass(frozen=True)
 class Sketch(Position):
-    """Arrangement that may be illegal: only the size of the board is checked."""
+    """Arrangement of pieces that may be illegal: only the size of the board is checked."""
 
     def __post_init__(self) -> None:
         """Skip the checks of `Position`; `faults` lists what is wrong."""
@@ -125,8 +125,8 @@ class Reading:
 def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
     """Return the arrangement that a query describes.
 
-    The readable part of a FEN is kept. Text of other kinds must be a possible arrangement;
-    otherwise the board is that of `was`, a FEN, or empty.
+    The readable part of a FEN is kept. Text of other kinds must be a possible arrangement.
+    Otherwise the board is that of the query's parameter `was` (the previous FEN), or empty.
     """
     given = ""
     try:
@@ -236,7 +236,12 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
-    """Return links of the points where the chosen piece can be put, or the eraser used."""
+    """Return the link of each point that a click changes, by square.
+
+    With a piece chosen these are the empty points, with the eraser the occupied ones.
+
+    letter : FEN letter of the chosen piece, or `ERASER`; empty if none is chosen
+    """
     if not letter:
         return {}
     code = EMPTY if letter == ERASER else _code(letter)
@@ -310,7 +315,10 @@ def _form(view: View, reading: Reading) -> str:
 
 
 def _href(view: View, sketch: Sketch | None, piece: str = "") -> str:
-    """Return the editor's address with a piece chosen in the palette; `@` for no arrangement."""
+    """Return the editor's address for an arrangement, with a piece chosen in the palette.
+
+    Without an arrangement, `@` is in place of the FEN, for the script to replace.
+    """
     fen = "@" if sketch is None else position_address(sketch)
     query = {"fen": fen, "mode": "edit"} | view.settings()
     if piece:

@@ -103,7 +103,7 @@ def _title(view: View) -> str:
 
 
 def _said(library: Library, study: Study, view: View) -> str:
-    """Return outcome and reason; for a game or puzzle only the task."""
+    """Return outcome and reason of the position; for a game or puzzle only the reader's task."""
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if study.result is None:

@@ -226,7 +226,7 @@ def _results(view: View, figures: TableStatistics) -> str:
 
 
 def _picture(figures: TableStatistics, order: int, view: View) -> str:
-    """Return the histogram of an order, with its name."""
+    """Return the histogram of distances of one order, with the order as caption."""
     name = view.text("order_n", n=order)
     picture = histogram(
         figures,
@@ -338,7 +338,7 @@ def _cell(material: Material, figures: TableStatistics, view: View) -> str:
 
 
 def _name(army: Army, side: Side, view: View) -> str:
-    """Return the letters of an army with its name as tooltip; in Chinese the short name."""
+    """Return the letters of an army, with its full name as tooltip; in Chinese its short name."""
     words = army_name(army, side, view.language)
     if view.language != "en":
         return escape(words)

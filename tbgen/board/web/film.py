@@ -50,9 +50,10 @@ from tbgen.tables import Outcome
 
 @dataclass(frozen=True)
 class Reel:
-    """Frames from a position on, a caption for each, and the index of the first frame of the loop.
+    """Content of a film: one frame (`shots`) and one caption for each ply.
 
-    `name` is the text key of the heading.
+    `loop_start` is the index of the first frame of the loop, None without a loop. `name` is the
+    text key of the heading.
     """
 
     shots: list[Frame]
@@ -196,7 +197,10 @@ def _record(view: View, reel: Reel, ply: int) -> str:
 
 
 def ladder_panel(library: Library, view: View, line: Mainline) -> str:
-    """Return the loser's choices loop by loop; empty if the line is not decided by repetition."""
+    """Return the ladder of the losing side: a small board and its choices for each loop.
+
+    Empty if the position is not decided by repetition.
+    """
     rungs = ladder(library, view.position)
     if not rungs:
         return ""
@@ -232,7 +236,7 @@ def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
 
 
 def _rung(view: View, rung: Rung) -> str:
-    """Return one step of the ladder: a small board, and the loser's choices in words."""
+    """Return one rung of the ladder: a small board, and the loser's choices in words."""
     reached = replace(view, mode="read", ply=0, ladder=False)
     for move in rung.moves:
         reached = reached.after(move)

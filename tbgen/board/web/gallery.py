@@ -125,10 +125,13 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
 
 
 LONGEST, DEEPEST = 3, 3
-"""Most longest wins and most highest orders shown, each of another endgame."""
+"""Largest numbers of boards on the first page: longest wins, and wins of highest order.
+
+Each is of another endgame.
+"""
 
 FEWEST = 3
-"""Fewest boards for which the row is shown."""
+"""Smallest number of boards for which the first page shows the row."""
 
 
 def chosen_panel(library: Library, view: View) -> str:
@@ -155,7 +158,10 @@ def chosen_panel(library: Library, view: View) -> str:
 
 
 def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
-    """Return the longest wins and the highest orders, the latter with their deciding offence."""
+    """Return the longest wins and the wins of highest order, each with the offence that decides it.
+
+    The offence is None for the longest wins, which repetition does not decide.
+    """
     wins = [found for found in map(longest_wins, library.all_statistics().values()) if found]
     plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
     plain.sort(key=lambda win: -win.plies)

@@ -37,13 +37,13 @@ EXCEPTIONS = 3
 """Most diagrams of exceptions of an endgame."""
 
 CANDIDATES = 24
-"""Positions found, from which those with the fewest captures are chosen."""
+"""Number of exceptions to search for; those with the fewest captures are shown."""
 
 SECONDS = 0.5
 """Seconds to search for the exceptions of one endgame."""
 
 DOCUMENT_SECONDS = 12.0
-"""Seconds for all exceptions of the document; later requests find the remaining ones."""
+"""Seconds to search for all exceptions of the document; later requests search for the others."""
 
 
 CSS = "wide handbook"
@@ -164,7 +164,10 @@ def _table(entries: list[Entry], view: View) -> str:
 
 
 def _without(entry: Entry, view: View) -> str:
-    """Return the class, if it differs, and the share of wins under the other rule set."""
+    """Return an endgame's share of wins under the other rule set, and its class if that differs.
+
+    Empty if the other rule set has no table.
+    """
     if entry.without is None or entry.wins_without is None:
         return ""
     said = f"{view.text('win')} {entry.wins_without:.1%}"
@@ -242,7 +245,7 @@ def _find_exceptions(library: Library, entry: Entry) -> list[tuple[Position, Out
 
 
 def _captures(position: Position) -> int:
-    """Return the number of legal captures of both sides, each as if to move."""
+    """Return the number of legal captures, counted for both sides as if each were to move."""
     turned = Position(position.board, position.side.other)
     return sum(
         position.board[move.target] != EMPTY

@@ -5,8 +5,9 @@
 
 An answer depends only on address, language and tables, so its ETag is known before it is computed.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
-waiting requests is bounded. Position pages and long requests have one thread each, and searches
-run in processes (`helpers`): no group waits for another. Work ends when its client has gone.
+waiting requests is bounded. Each request has a lane, a queue with threads of its own: prompt
+requests, position pages, long requests and searches do not wait for each other. Searches run in
+processes (`helpers`). Work ends when its client has gone.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ MAX_LONG = 24
 """Most running and waiting requests of each other lane; further ones are answered 503."""
 
 LONG_THREADS = 1
-"""One thread, as Python runs one at a time: more would end no sooner and delay other requests."""
+"""Threads of the lanes `PAGE` and `LONG`. Python runs one thread at a time: more would not finish
+sooner, and would delay other requests.
+"""
 
 MAX_OF_CLIENT = 16
 """Most running and waiting requests of one client address; a browser sends six at once.
@@ -126,7 +129,10 @@ class AbandonedError(Exception):
 
 
 class Lane(StrEnum):
-    """Queue of a request. Requests wait only for others of their lane."""
+    """Queue of requests, with its own threads. A request waits only for others of its lane.
+
+    `PROMPT` has short requests, `PAGE` position pages, `LONG` long ones, `SEARCH` searches.
+    """
 
     PROMPT = "board"
     PAGE = "board-page"
@@ -135,7 +141,7 @@ class Lane(StrEnum):
 
 
 Work = Callable[[Event], Answer]
-"""Work of a request; the event is set when its client has gone."""
+"""Function that computes the answer of a request; its argument is set when the client has gone."""
 
 
 class Pool:

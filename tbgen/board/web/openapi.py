@@ -64,12 +64,12 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "width": ({"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH}, "480"),
     "material": ({"type": "string"}, "KRKN"),
 }
-"""Schema and example of each parameter. Its description is the text `asked_NAME`."""
+"""Schema and example of each parameter. The text with key `asked_NAME` is its description."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Address of a method of `Api`, `name`. Its summary is the text with key `path`.
+    """Address for programs; `name` is its method of `Api`. The text with key `path` is its summary.
 
     Parameters in the path are required, and so is `fen`.
     """

@@ -62,8 +62,8 @@ class Pages:
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """Return the editor.
 
-        Its links lead to the first position while the edited one is impossible. Raises the given
-        `error` unless the position itself causes it.
+        Links to other modes lead to the edited position, or to the first position while the edited
+        one is illegal. Raises `error`, the fault of a request, if the edited position is legal.
         """
         reading = read_sketch(request.query_params, self._library.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
@@ -133,7 +133,7 @@ class Pages:
         return _puzzle(self._settings_only(request), position, "win")
 
     def reply(self, request: Request) -> Answer:
-        """Redirect to the position after a reply: a move of the table at reduced strength.
+        """Redirect to the position after the reply of the table, chosen by the requested strength.
 
         The engine moves if no table covers the position.
         """
