@@ -26,14 +26,12 @@ from tbgen.indexing.material import Material
 from tbgen.tables import (
     CodeSpace,
     Metric,
-    MissingTableError,
     Rules,
     RuleSet,
     Tablebase,
     TableFile,
     TableName,
     WdlFile,
-    WdlName,
 )
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, outcomes_of
@@ -152,14 +150,15 @@ def verify_wdl(
         )
         if counts != stored
     ]
-    table = _source(tablebase, name, facts.source.file, facts.source.digest)
+    table = _source(tablebase, facts.source.file, facts.source.digest)
     differing = 0
     if table is not None:
         report("table", 0, 1)
-        for nodes in _differing(file, table, arrays, threads):
-            differing += len(nodes)
-            if len(nodes) and node < 0:
-                node = int(nodes[0])
+        with table:
+            for nodes in _differing(file, table, arrays, threads):
+                differing += len(nodes)
+                if len(nodes) and node < 0:
+                    node = int(nodes[0])
     return WdlReport(
         material=material.name,
         rule_set=str(name.rule_set),
@@ -174,16 +173,19 @@ def verify_wdl(
     )
 
 
-def _source(tablebase: Tablebase, name: WdlName, file: str, digest: str) -> TableFile | None:
+def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
     """Return the source table of a file, None if it is missing or has another digest."""
     wanted = TableName.parse(file)
     if wanted is None or wanted not in tablebase.available():
         return None
     try:
-        table = tablebase.table(name.material)
-    except MissingTableError:
+        table = TableFile(tablebase.path(wanted), name=wanted)
+    except FileNotFoundError:
         return None
-    return table if table.header.digest.hex() == digest else None
+    if table.header.digest.hex() == digest:
+        return table
+    table.close()
+    return None
 
 
 def _by_outcome(values: Values) -> Values:

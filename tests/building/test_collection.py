@@ -145,7 +145,7 @@ def test_a_table_short_of_memory_is_retried_with_more(tmp_path: Path) -> None:
     [
         (("--jobs", "0"), "is no number of processes"),
         (("--jobs", "many"), "is no number of processes"),
-        (("--jobs", "2", "--dask", "local:2"), "choose one"),
+        (("--jobs", "2", "--dask", "local:2"), "use only one of"),
     ],
 )
 def test_invalid_options(options: tuple[str, ...], said: str) -> None:

@@ -71,6 +71,12 @@ def test_a_file_without_its_table_is_consistent_but_not_proven(tables: Path) -> 
     assert "which would prove it, is missing" in run(tables, "KPKP")[1]
 
 
+def test_the_source_is_opened_by_its_name_beside_a_table_of_another_metric(tables: Path) -> None:
+    options = ["--rules", "check", "--metric", "dtc", "--tables", str(tables)]
+    assert CliRunner().invoke(main, ["build", "KPK", *options]).exit_code == 0
+    assert report_on(tables, "KPK").compared
+
+
 @pytest.mark.parametrize(("code", "other"), [(WIN, DRAW), (DRAW, LOSS), (LOSS, WIN)])
 def test_a_wrong_outcome_is_found(tables: Path, code: int, other: int) -> None:
     slots = []
