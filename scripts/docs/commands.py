@@ -114,7 +114,11 @@ def options(command: Command) -> dict[str, str]:
 
 
 def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
-    """Map each list item that several commands share to the names of these commands."""
+    """Map the text of each option that several commands share to the commands' names.
+
+    The text is the option's list item on the page, as returned by `item`. An option is shared
+    only if its whole text is the same, including the default.
+    """
     users: dict[str, list[str]] = {}
     for name, command in commands.items():
         for line in options(command).values():

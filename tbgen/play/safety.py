@@ -240,7 +240,7 @@ class StreakGame:
         return [(option.move, rank_of(option, ranks)) for option in arena[start]]
 
     def options(self, stake: Stake) -> list[Option]:
-        """Return the moves that keep the value, and their steps."""
+        """Return the options at a Stake: moves that keep its value, each with its steps."""
         moves = equally_good(*self._tables.probe_with_moves(stake.position))
         return [Option(move, tuple(self._steps(stake, move))) for move in moves]
 

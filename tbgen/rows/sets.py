@@ -102,7 +102,11 @@ def clear_lead(lead, front, mids):
 
 @part
 def put_row(lead, mid, lo, hi, front, mids):
-    """Set a row of a frontier that is empty so far, and list it."""
+    """Write the two words of a row into a frontier, and list the row among those in use.
+
+    The row must be empty and not yet listed. Beyond `front.limit` rows of a lead, it is
+    counted but not listed.
+    """
     first = lead * mids
     front.rows[first + mid, 0] = lo
     front.rows[first + mid, 1] = hi

@@ -1,12 +1,15 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Complete planes: a number in every slot that a move may lead to, 0 where there is no position.
+"""Completion of the planes: the rank of a value in every slot that a move may lead to.
 
-place in a palette  --rules----->  number of each legal position; positions are counted
-                    --index----->  the same number in mirror images and exchanged twins
-                    --captures-->  number after the capture, where two pieces share a square
+place in a palette  --rules----->  rank in the slot of each legal position; these are counted
+                    --index----->  the same rank in the slots of mirror images and of
+                                   positions with exchanged twins
+                    --captures-->  rank after the capture, where two pieces share a square
 
-Numbers are ranks (`values`). A slot in which only two pieces, of different sides, share a square
-stands for the position after one captures the other.
+A loaded plane has meaningful places only in canonical slots of legal positions. Afterwards the
+value after a move, captures included, is read from the slot that the move leads to. Ranks
+are those of `values`; 0 means that there is no position. A slot in which only two pieces,
+of different sides, share a square stands for the position after one captures the other.
 """
 
 from __future__ import annotations

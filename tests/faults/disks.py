@@ -196,7 +196,11 @@ def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object])
 
 
 def _what_is_in(directories: tuple[Path, ...]) -> object:
-    """Return the contents of directories; of files with time stamps only their form."""
+    """Return the paths below directories with a digest of each file, for comparison.
+
+    JSON files may contain time stamps, so only their keys count. Of directories and of files
+    with several hard links only the path counts.
+    """
     return frozenset(
         (str(path), _form(path)) for directory in directories for path in directory.rglob("*")
     )

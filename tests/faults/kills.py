@@ -194,7 +194,11 @@ def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None
 
 
 def outlived(cache: Path, patience: float = 5.0) -> list[int]:
-    """List processes that still compile into a cache folder after a timeout."""
+    """Return the ids of processes that are still alive with `cache` as their kernel cache.
+
+    They are recognized by `NUMBA_CACHE_DIR` in their environment. Waits up to `patience`
+    seconds for them to end.
+    """
     sought = f"NUMBA_CACHE_DIR={cache}".encode()
     until = time.monotonic() + patience
     while True:

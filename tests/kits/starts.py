@@ -20,9 +20,10 @@ from tbgen.tables.reader import TableFile
 def rule_decided(
     tables: GameTablebase, material: str, limit: int, rng: random.Random
 ) -> list[Position]:
-    """Choose positions that the rules decide.
+    """Choose positions of a material that a rule of repetition decides (order above 0).
 
-    Up to `limit` are chosen of each side to move, outcome, order and distance.
+    They are chosen at random, up to `limit` for each side to move and each value: outcome,
+    order and distance.
     """
     file = tables.table(material)
     codes = file.code_space

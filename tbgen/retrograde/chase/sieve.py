@@ -33,9 +33,12 @@ ADVISOR, ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 
 @part
 def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
-    """Return the inner squares for which an advisor or elephant on `source` attacks `target`.
+    """Return the squares of the inner piece for which a defender attacks `target`.
 
-    side : int64, its owner
+    The defender is an advisor or elephant on `source`. The inner piece can only block the eye
+    of an elephant. The set is two words, both empty without an attack.
+
+    side : int64, the owner of the advisor or elephant
     """
     ranks, files = abs(source // FILES - target // FILES), abs(source % FILES - target % FILES)
     if ranks == 1 and files == 1:
