@@ -331,7 +331,8 @@ def gather(
 ) -> Loaded:
     """Load a table and its supporting tables for a proof under a rule set.
 
-    memory : bytes; planes that do not fit are kept in unnamed files
+    memory : bytes; planes that do not fit are kept in unnamed files; a byte for each slot of a
+        side is left to candidates
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
@@ -339,7 +340,8 @@ def gather(
     """
     if rule_set.rules is None:
         raise InputError("nothing is proven under unknown rules", "name the rules of the table")
-    layout, room = table.layout, PlaneAllocator(memory, folder)
+    layout = table.layout
+    room = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)
     pieces = layout.piece_codes
     children = Material(*layout.armies).captures()
     wanted = {child.name: child for child in children.values() if child.needs_table}

@@ -385,8 +385,11 @@ def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
 
 
 def _memory(own: int, supporting: int) -> int:
-    """Return the memory of a proof in bytes; own, supporting : bytes of the planes."""
-    return _PROCESS + 2 * own + supporting
+    """Return the memory of a proof in bytes; own, supporting : bytes of the planes.
+
+    Ranks take up to twice the bytes of codes, and candidates half as many as codes.
+    """
+    return _PROCESS + 2 * own + own // 2 + supporting
 
 
 def _plane_bytes(find: Find, name: TableName) -> int:
