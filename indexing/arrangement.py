@@ -31,13 +31,17 @@ from tbgen.indexing.scalar import scalar
 from tbgen.indexing.slots import Integers
 
 MAX_AXES = 11
-"""Bytes for axes in a header: one more than those of lead, eight groups and inner piece."""
+"""Bytes reserved for the axes in a file's header: one more than the most axes of a tile
+(lead, eight groups, inner piece).
+"""
 
 TILE_LEADS, LEAD_SLOTS, AXES = 0, 1, 2
-"""Words of the descriptor: leads per tile, slots per lead, number of axes except the lead."""
+"""Words at the start of the descriptor: leads per tile, slots per lead, number of axes
+except the lead.
+"""
 LEAD_NUMBERS = 3
-"""Word with the offset of the places of leads in the file; 0 if leads are in the order of the
-index.
+"""Word with the offset, in the descriptor, of each lead's place in the file; 0 if leads
+are in the order of the index.
 """
 LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS = 4, 5, 6
 """Words of the descriptor: number of the last tile, blocks per tile, slots per block."""
@@ -46,8 +50,9 @@ LEAD_STRIDE = 7
 
 FIRST_AXIS = 9
 AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = 0, 1, 2
-"""Words of an axis: divisor and modulus that give the coordinate from the slot within its lead, and
-the stride in a full tile. The next word is the stride in the last tile.
+"""Words of one axis in the descriptor: divisor, size, and stride in a full tile. The
+coordinate on the axis is (slot within its lead) // divisor % size. The next word is the
+stride in the last tile.
 """
 AXIS_WORDS = 4
 

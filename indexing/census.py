@@ -46,7 +46,7 @@ def _minus(a: Counts, b: Counts) -> Counts:
 
 
 def _choices(total: int, limits: tuple[int, int]) -> Iterable[tuple[int, int]]:
-    """List the numbers of items taken from each of two stocks that add up to `total`.
+    """Yield the ways to take `total` items from two stocks: (first stock, second stock).
 
     limits : sizes of the stocks
     """
@@ -56,7 +56,10 @@ def _choices(total: int, limits: tuple[int, int]) -> Iterable[tuple[int, int]]:
 
 
 def _without(squares: Counts, own: int, taken: tuple[int, int]) -> Counts:
-    """Subtract taken squares from region `own` and from the region of both sides' pawns."""
+    """Return the numbers of free squares by region, after pawns have taken some.
+
+    taken : numbers taken in region `own`, and in the region of both sides' pawns
+    """
     left = list(squares)
     left[own] -= taken[0]
     left[_BOTH] -= taken[1]
@@ -104,7 +107,7 @@ def _split(squares: Iterable[int], symmetric: bool) -> tuple[Counts, Counts]:
 
 @cache
 def _taken(defenders: Defenders, symmetric: bool) -> Counter[tuple[Counts, Counts]]:
-    """Count the placements of one side's defenders by the squares that they occupy.
+    """Count a side's defender placements, by the number of squares occupied per region.
 
     symmetric : whether only self-mirrored placements are counted
     """
@@ -117,10 +120,11 @@ def _taken(defenders: Defenders, symmetric: bool) -> Counter[tuple[Counts, Count
 
 @cache
 def _free(red: Defenders, black: Defenders, symmetric: bool) -> Counter[tuple[Counts, Counts]]:
-    """Count placements of all defenders by the squares that they leave free.
+    """Count placements of all defenders, by the number of squares left free per region.
 
-    Many placements leave the same squares free, and their attackers are counted once. The cache is
-    shared by all materials of a closure, since most of them differ only in attackers.
+    Many placements leave equal numbers of squares free, and their attackers are counted once.
+    The cache is shared by all materials of a closure, since most of them differ only in
+    attackers.
     """
     singles, pairs = _split(range(SQUARES), symmetric)
     result: Counter[tuple[Counts, Counts]] = Counter()

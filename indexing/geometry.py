@@ -32,10 +32,11 @@ class Inner:
 
 
 def choose_inner(armies: tuple[Army, Army]) -> Inner | None:
-    """Choose the inner piece: without twin before twin, N, R, C before P, Red before Black.
+    """Return the inner piece of two armies; None without attackers.
 
-    A twin is a piece of the same side and kind; placements of twins leave holes. A row of ninety
-    squares is fuller than a pawn's 55. Returns None without attackers.
+    A piece without a twin comes first: a twin has the same side and kind, and placements of
+    twins leave holes. Then knight, rook and cannon come before a pawn, since a row of ninety
+    squares is fuller than a pawn's 55. Red comes before Black.
     """
     candidates = [
         (armies[side].count(kind) > 1, preference, side, kind)
@@ -110,7 +111,7 @@ class Geometry:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): number of leads before those of each red placement."""
+        """int64 (Red's placements + 1,): number of leads with a lower rank of Red's defenders."""
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size
@@ -121,7 +122,7 @@ class Geometry:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): offset of a lead from `lead_base` if Red's is self-mirrored.
+        """int64 (Black's placements,): lead minus `lead_base`, if Red's is self-mirrored.
 
         -1 if the mirror image of Black's placement has a smaller rank: that one has the lead.
         """

@@ -39,8 +39,9 @@ ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
 """Piece types that may chase under some rule set; solver and proof examine no other attackers."""
 
 CHASERS, CHASED, PROTECTED = 0, 7, 20
-"""First bits of three fields in `Chases.word`: types that chase, types that are chased (7 bits
-each), pairs of types that chase in spite of protection (6 x 6 bits, `protected_bit`).
+"""Numbers of the first bits of three fields in `Chases.word`: types that chase, types
+that are chased (7 bits each), pairs of types that chase in spite of protection (6 x 6
+bits, `protected_bit`).
 """
 PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
     1 << b for b in range(14, 19)

@@ -30,10 +30,11 @@ Integers = Any
 
 PIECES = 0
 REDUCED = 1
-"""Word: 1 if leads contain one of each pair of mirror images, else 0."""
+"""Word of the descriptor: 1 if leads have only one of each mirror pair, else 0."""
 MIDS, INNER_SIZE, GROUPS, TWIN, LEADS = 2, 3, 4, 5, 6
-"""Words: number of mids, slots per row, number of mid groups, twin group, number of leads. The twin
-group has the inner piece's side and kind; -1 if there is none.
+"""Words of the descriptor: number of mids, slots per row, number of mid groups, twin
+group, number of leads. The twin group has the inner piece's side and kind; -1 if there is
+none.
 """
 
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR = 0, 1, 2, 3, 4, 5
@@ -48,9 +49,9 @@ RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED +
 BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHANTS, BLACK + MIRROR
 
 LEAD_BASE, LEAD_OFFSET = 19, 20
-"""Words with the offsets of `Geometry.lead_base` and `lead_offset`."""
+"""Words of the descriptor: offsets of `Geometry.lead_base` and `lead_offset` in it."""
 RED_SQUARES, BLACK_SQUARES = 21, 22
-"""Words with the offsets of `Defenders.squares`."""
+"""Words of the descriptor with the offsets of each side's `Defenders.squares` in it."""
 INNER_AREA, INNER_SIDE, INNER_KIND = 23, 24, 25
 """Words of the inner piece: offset of its area, its side and its `PieceType`."""
 
@@ -62,7 +63,7 @@ MAX_GROUPS = 8
 
 KINDS = len(PieceType)
 _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
-"""Plain integers: with an enumeration member numba would compile `group_rank` again."""
+"""Plain integers: for enumeration members numba would compile `group_rank` again."""
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
 CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES

@@ -23,12 +23,15 @@ Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
 
 Encode = Callable[[Codes, int], bytes]
-"""`encode(codes, otherwise)`: bytes of a block before compression. `otherwise` is the code for a
-block without any position. Called from any thread.
+"""Function `encode(codes, otherwise)` that returns the bytes of a block before
+compression; `otherwise` is the code for a block without any position. Called from any
+thread.
 """
 
 NumbersOf = Callable[[Codes], Codes]
-"""`numbers_of(codes)`: replacements of distinct codes (n,), in the same order."""
+"""Function `numbers_of(codes)` that returns the numbers that replace distinct codes
+(n,), in the same order.
+"""
 
 MAX_PALETTE = 256
 MAX_BLOCK_BYTES = 1 << 16
@@ -159,7 +162,7 @@ class Block:
 
     @property
     def packed(self) -> NDArray[np.uint8]:
-        """Bytes that `tbgen.probing.kernels` reads.
+        """Bytes of the block as the compiled reader `tbgen.probing.kernels` reads them.
 
         The palette form has the bytes before compression. A block of planes has 0 (2 bytes), then
         its codes in order.

@@ -34,17 +34,18 @@ _ROUNDS = ((32, 3), (96, 1))
 """For each round, number of blocks in the sample, and number of arrangements to keep."""
 
 _LISTS_PER_THREAD = 4
-"""Number of lists of blocks per thread; more than one, to balance the load of threads."""
+"""Lists of sampled blocks per thread; several, to balance the load of threads."""
 
 _GOLDEN = (5**0.5 - 1) / 2
 """Golden ratio; its multiples modulo 1 give evenly spread places of sampled blocks."""
 
 ReadTile = Callable[[BlockMap, int], Codes]
-"""`read(block_map, tile)`: codes of a tile of the side, in file order of its leads."""
+"""Function `read(block_map, tile)`: returns a tile's codes, in file order of its leads."""
 
 CompressedSizes = Callable[[list[Callable[[], Codes]]], list[int]]
-"""Function that returns the compressed size of each block, in bytes. Blocks are given by functions
-that return their codes; worker threads call these.
+"""Function that compresses blocks and returns the size of each, in bytes. Its argument
+has one function for each block, which returns the block's codes; worker threads call
+these.
 """
 
 

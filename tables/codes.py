@@ -35,9 +35,11 @@ LONG_SPAN = 16383
 """Distances per order in wider codes for longer distances."""
 
 DIRECT_WIN = 255
-"""Printed number (`Value.number`) of a direct win at any order: a win in 0 plies by the repetition
-rules. It is *WinByDirectCheckingIndefinitely* in Fang, Hsu & Hsu 2002, section 6.1. One ply before
-it is 254, their *LossByDirectCheckingIndefinitely*, and so on: *distance-to-check* counts down.
+"""Printed number (`Value.number`) of a direct win: a win in 0 plies by the repetition
+rules, at any order. Fang, Hsu & Hsu 2002, section 6.1, call it
+*WinByDirectCheckingIndefinitely*. A position one ply before it has 254, their
+*LossByDirectCheckingIndefinitely*. One is subtracted for each further ply: this is their
+*distance-to-check*.
 """
 
 
@@ -91,7 +93,7 @@ class CodeSpace:
 
     @property
     def top(self) -> int:
-        """Largest code: mate in 0 plies, which no position with a side to move has."""
+        """Largest code: mate in 0 plies. No position has it, since the mated side is to move."""
         return int(256**self.width) - 1
 
     @property

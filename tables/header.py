@@ -129,7 +129,7 @@ class WdlSpec(_Spec):
     version: ClassVar[int] = 3
     coding: ClassVar[OutcomeCoding] = OUTCOMES
     fields: ClassVar[tuple[int, int, int]] = (0, 2, 0)
-    """Header fields: no code width, 2 in place of a metric, no span."""
+    """Header fields of every win-draw-loss file: width 0, 2 in place of a metric, span 0."""
 
     @classmethod
     def of_fields(

@@ -38,7 +38,9 @@ _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uin
 """uint8 (243, 5): codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
 _ALL_DIGITS = sum(_POWERS)
-"""Byte of five draws. The byte of five losses is 0, that of five wins twice this number."""
+"""Byte of five draws: all its digits are 1. The byte of five losses is 0, that of five
+wins twice this number.
+"""
 _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """Codes of all outcomes, ascending."""
 

@@ -102,7 +102,11 @@ class ProofStatus:
 
 @dataclass(frozen=True, slots=True)
 class _OwnStatus:
-    """Digest of a table, and its certificate; without a valid certificate None, and the reason."""
+    """Digest and certificate of one table, regardless of its supporting tables.
+
+    `certificate` is None if there is no valid one; `reason` is then why an existing one is
+    invalid.
+    """
 
     digest: str
     certificate: Certificate | None

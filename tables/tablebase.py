@@ -124,7 +124,7 @@ class Tablebase(BoardProber):
         return added
 
     def forget_removed(self, *damaged: Path) -> None:
-        """Drop the files at the paths `damaged`, and files that were removed or replaced."""
+        """Forget added files that are gone or replaced on disk, or whose path is in `damaged`."""
         with self._lock:
             for name, path in list(self._paths.items()):
                 file = self._open.get(name)
@@ -420,4 +420,7 @@ class Tablebase(BoardProber):
 
 
 def _no_checkpoint() -> None:
-    """Default of `Tablebase.checkpoint`, which is called before each table is used: do nothing."""
+    """Do nothing.
+
+    Default of `Tablebase.checkpoint`, which is called before each table is used.
+    """

@@ -32,10 +32,12 @@ BLOCK_SLOTS = 81_000
 """Slots per block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
 
 PACKED = Packing(block_slots=BLOCK_SLOTS, tile_slots=256 * BLOCK_SLOTS, compression=SMALLEST)
-"""Packing of compressed outcomes. Tiles are large, so that similar leads become neighbours."""
+"""Block size and compression of outcomes stored compressed. Tiles are large, so that
+similar leads become neighbours.
+"""
 
 PLAIN = replace(PACKED, plain=True)
-"""Packing of outcomes without compression."""
+"""Block size of outcomes stored uncompressed."""
 
 
 @dataclass(frozen=True, slots=True)

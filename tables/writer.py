@@ -87,7 +87,10 @@ class PackedBlock(NamedTuple):
 
     @classmethod
     def of(cls, content: bytes, coding: Coding, store: Callable[[bytes], bytes]) -> PackedBlock:
-        """Make a block to be written from its bytes before compression; `store` compresses them."""
+        """Return the packed form of a block, given its bytes before compression.
+
+        `store` compresses the bytes; it is not called for a block of one value.
+        """
         constant = coding.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)

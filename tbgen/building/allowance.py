@@ -27,8 +27,10 @@ ROOT = Path("/")
 _GROUP_LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
 _GROUP_USAGES = ("memory.current", "memory.usage_in_bytes")
 _GROUP_FILES = ("total_inactive_file", "total_active_file"), ("inactive_file", "active_file")
-"""Names of the `memory.stat` entries that count cached file pages: (inactive, active). The first
-pair exists only in version 1, where it includes nested groups; version 2 uses the second pair.
+"""Names of the entries of a control group's `memory.stat` that count cached file pages.
+
+Pairs (inactive, active). The first pair exists only in version 1, where it includes nested
+groups; version 2 uses the second pair.
 """
 
 
@@ -50,7 +52,7 @@ class _Usage(NamedTuple):
     memory: int
     """Resident memory without file pages, since these can be dropped or are shared."""
     data: int
-    """Address space that counts towards RLIMIT_DATA."""
+    """Bytes of address space of this process that count towards RLIMIT_DATA."""
 
 
 def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:

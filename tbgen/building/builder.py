@@ -53,9 +53,10 @@ MARGIN = 1.1
 
 _CODE_ADDRESSES = 512 << 20
 _THREAD_ADDRESSES = 72 << 20
-"""Address space that a build needs in addition to its arrays: `_CODE_ADDRESSES` for code, and
-`_THREAD_ADDRESSES` for the stack and allocator arena of each thread. 540 MiB were measured with two
-threads during compilation.
+"""Bytes of address space that a build needs in addition to the arrays of its table.
+
+`_CODE_ADDRESSES` is for code, `_THREAD_ADDRESSES` for the stack and allocator arena of each
+thread. 540 MiB were measured with two threads during compilation.
 """
 
 ONE_COMPILER = 272 << 20
@@ -144,11 +145,11 @@ class Progress(Protocol):
         """Called when the build reaches a table; `finished` means that it exists and is kept."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Called during a phase of the current table.
+        """Called during a phase of the current table, with its order and the plies reached.
 
         settled : positions that were assigned a value since the last call
 
-        The phase "resuming" begins from a checkpoint, and has its order and plies.
+        If the build resumes, the first phase is "resuming", with order and plies of the checkpoint.
         """
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
@@ -173,7 +174,7 @@ class Builder:
     memory: int = 0
     force: bool = False
     meter: Meter = field(default_factory=Meter)
-    """Counter of the sweeps over rows, summed over all tables."""
+    """Counter of the solver's sweeps over the rows of tables, summed over all tables."""
     state_seconds: float = STATE_SECONDS
 
     def task_runner(self, total: int) -> Callable[[Start], Built]:
@@ -292,10 +293,10 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Return the index in `choices` (metric and codes) at which to begin.
+        """Return the index in `choices` (metric and codes) of the first choice to try.
 
-        If a checkpoint exists for a later choice, an earlier build has already rejected those
-        before.
+        If a usable checkpoint exists for a later choice, the build begins there: an earlier build
+        has already rejected all choices before it.
         """
         for number, (metric, codes) in reversed(list(enumerate(choices))):
             name = self._name(material, metric)
@@ -396,7 +397,10 @@ class Builder:
 
 
 def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
-    """Return the statistics of a table; they include a position for each longest distance."""
+    """Return the statistics of a solved table, with an example of each longest distance.
+
+    The example is the FEN of a position, for each side to move and order.
+    """
     codes, layout = planes.solution.code_space, planes.solution.layout
     histograms = [planes.histogram(side) for side in Side]
     fens = {}

@@ -41,8 +41,9 @@ IDLE_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
 WORTH_SECONDS = 10.0
-"""Estimated CPU seconds up to which one process is enough: it finishes before a second one has
-loaded its kernels.
+"""Estimated CPU seconds of a build up to which it runs in one process.
+
+A second process would still be loading its kernels when the first one has finished.
 """
 
 
@@ -80,9 +81,10 @@ class OneTable:
     """Seconds between two checkpoints, as in `Builder`."""
 
     def __call__(self, start: Start) -> Built:
-        """Build the table; raises the errors of `Builder.task_runner`.
+        """Build the table of a job; raises the errors of `Builder.task_runner`.
 
-        Raises `LostError` if memory is short: with fewer tables running, it may suffice.
+        Raises `LostError` if memory is short, so that the job is retried: with fewer tables under
+        construction, the memory may suffice.
         """
         threads = -(-self.cores // start.beside)
         watch = SilentProgress()

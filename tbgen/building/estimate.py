@@ -37,11 +37,16 @@ from tbgen.tables.reader import TableFile
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Least cost of a table that serves as a case; constant costs dominate smaller tables."""
+"""Least CPU seconds and file bytes for which a measured time or size is learned from.
+
+Constant costs dominate smaller tables.
+"""
 
 COMMON, NEAR = 0.3, 0.4
-"""Prior standard deviations of the logarithm of a cost, for parts that similar materials share:
-`COMMON` if their armies are similar, `NEAR` in addition if their other features are close, too.
+"""Prior standard deviations of the parts of a cost that similar materials share.
+
+They refer to the logarithm of a cost. `COMMON` is for materials with similar armies, `NEAR`
+for those whose other features are close, too.
 """
 
 ATTACKERS, DEFENDERS = 1.4, 2.8
@@ -134,7 +139,7 @@ class TrainingCase:
 
     @classmethod
     def of(cls, measured: Measured, support: Support, traits: Traits) -> TrainingCase:
-        """Return the case of a measured table; size or time are ignored if they are too small."""
+        """Return the training case of a measured table; a size or time too small is ignored."""
         size, seconds = measured.file_bytes, measured.cpu_seconds
         of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
         of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
@@ -156,11 +161,11 @@ class TrainingData:
     traits: Mapping[str, Traits]
     """Traits by name of material."""
     cases: Sequence[TrainingCase]
-    """Lessons of the tables whose supporting tables are all measured."""
+    """Training cases: the measured tables whose supporting tables are all measured."""
 
     @classmethod
     def of(cls, measured: Mapping[str, Measured]) -> TrainingData:
-        """Return the knowledge from all measurements."""
+        """Compute the training data from measured tables, given by name of material."""
         materials = {name: Material.parse(name) for name in measured}
         traits = {
             name: Traits(
@@ -198,9 +203,10 @@ class TrainingData:
 
     @cached_property
     def lowest_rate(self) -> float:
-        """Lowest rate of any measured table whose time is not ignored; estimates are at least this.
+        """Lowest `Traits.rate` of the training cases: the lower bound of estimated rates.
 
-        Without a bound, errors would add up where estimates are based on other estimates.
+        Cases whose time is ignored do not count. Without a bound, errors would add up where
+        estimates are based on other estimates.
         """
         rates = [self.traits[each.material.name].rate for each in self.cases
                  if each.noise[1] < math.inf]  # fmt: skip
@@ -208,7 +214,10 @@ class TrainingData:
 
     @cached_property
     def highest_density(self) -> float:
-        """Highest density of any case's table; it limits estimates as `lowest_rate` does."""
+        """Highest `Traits.density` of the training cases: the upper bound of estimates.
+
+        It keeps errors from adding up, as `lowest_rate` does.
+        """
         densities = [self.traits[each.material.name].density for each in self.cases]
         return max(densities, default=math.inf)
 
@@ -219,9 +228,9 @@ class Present:
 
     file_bytes: int
     seconds: float
-    """Wall seconds of its build, 0 without a build record."""
+    """Wall seconds that the build of the table took; 0 without a build record."""
     outcomes: Outcomes | None = None
-    """Shares of its outcomes; None if they were not read."""
+    """Outcomes of the table's positions, as shares; None if they were not read."""
 
 
 def present_tables(

@@ -19,7 +19,7 @@ from tbgen.indexing.squares import PieceType, Side
 from tbgen.tables.statistics import TableStatistics
 
 START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
-"""CPU seconds that any table takes, and that each row of its index adds, for `usual_seconds`."""
+"""Terms of `usual_seconds`: CPU seconds of any table, and of each row of its index."""
 
 LEAST_ENTROPY = 0.05
 """Constant added to entropies before taking their logarithm; a drawn table has entropy 0."""
@@ -77,7 +77,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds of the share of positions that a side wins.
+    """Bounds of the share of positions that a side wins, from its supporting tables.
 
     `most` and `taking` are the lowest and the mean share after capturing a piece; `least` and
     `losing` are the highest and the mean share after losing one.

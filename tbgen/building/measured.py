@@ -38,16 +38,19 @@ class Measured:
     placements: int
     """Number of canonical placements; stored, since counting them takes long."""
     cpu_seconds: float
-    """CPU seconds; like `wall_seconds`, without starting the interpreter and loading kernels."""
+    """CPU seconds of the build, without starting the interpreter and loading kernels.
+
+    `wall_seconds` excludes the same.
+    """
     wall_seconds: float
     peak_bytes: int
-    """Peak resident memory of the whole process."""
+    """Peak resident memory of the process that built the table."""
     file_bytes: int
     first_wins: float
     second_wins: float
     entropy: float
     orders: int
-    """Highest order that has positions."""
+    """Highest order of any position of the table."""
 
     @property
     def outcomes(self) -> Outcomes:
@@ -82,7 +85,10 @@ class Share:
 
 
 def rooks_chase(material: Material) -> bool:
-    """Return whether chases raise the cost most: rooks on both sides, and another attacker."""
+    """Return whether a material is of the kind whose cost the rules on chases raise most.
+
+    These are materials with rooks on both sides and at least one other attacker.
+    """
     attackers = sum(sum(army.strength[:4]) for army in material.armies)
     return all(army.rooks for army in material.armies) and attackers > 2
 

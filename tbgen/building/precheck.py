@@ -21,7 +21,10 @@ LONG_SECONDS = 24 * 3600
 """Seconds from which a build needs confirmation."""
 
 _ERROR = 2
-"""Factor by which the estimate of disk space may be too high."""
+"""Multiple of the free disk space above which a build's estimated size is rejected.
+
+The estimate may be too high by this factor.
+"""
 
 _GIB = 1 << 30
 

@@ -31,7 +31,7 @@ class Share:
     """CPU seconds of all threads."""
     sweeps: int = 0
     rows: int = 0
-    """Rows that sweeps have visited, ninety positions each."""
+    """Number of rows, ninety positions each, that the solver's sweeps have visited."""
     settled: int = 0
     """Positions that were assigned their value."""
 
@@ -79,7 +79,7 @@ class Profile:
         self._mark = self._now()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Forget the shares of the previous table, and forward the report."""
+        """Discard the shares of the previous table, and forward the report."""
         self._shares = {}
         self._progress.table(number, total, name, finished)
 
@@ -97,7 +97,7 @@ class Profile:
         self._show(list(self._shares.values()))
 
     def _charge(self) -> None:
-        """Add the cost since the last report to the current phase."""
+        """Add the seconds, sweeps and rows since the last report to the current phase."""
         before, self._mark = self._mark, self._now()
         if self._shares:
             share = self._shares[self._phase]

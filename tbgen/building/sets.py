@@ -159,7 +159,11 @@ def _meant_by(word: str, bounds: Bounds, present: _Present) -> Iterable[Material
 
 
 def _named(meant: Path | Bounds, bounds: Bounds, present: _Present) -> Iterable[Material]:
-    """Return the materials of a named set."""
+    """Return the materials of a named set, given as bounds or as the file that lists them.
+
+    Only materials among `present` are returned, and of a set given as bounds only those that
+    `bounds` also admit.
+    """
     if isinstance(meant, Bounds):
         return filter(bounds.admit, _within(meant, present))
     listed = map(Material.parse, _listed(meant))

@@ -34,7 +34,10 @@ STATE_SECONDS = 300.0
 """Seconds between two checkpoints; a table that takes less has none."""
 
 COST = 1 / 40
-"""Largest share of a build's time spent on saving checkpoints; large ones are saved less often."""
+"""Largest share of a build's time spent on saving checkpoints.
+
+Large checkpoints, which take long to save, are therefore saved less often.
+"""
 
 _HASH_BYTES = 32
 _LENGTH_BYTES = 8
@@ -112,7 +115,10 @@ class StateFile:
             ) from error
 
     def _opened(self) -> BinaryIO | None:
-        """Open the file behind its identity line, after verifying it; None if not usable."""
+        """Open the state file and verify it; leave it positioned after the identity line.
+
+        Returns None if the file is missing or not usable.
+        """
         try:
             file = os.fdopen(open_to_read(self.path), "rb")
         except FileNotFoundError:
@@ -126,7 +132,10 @@ class StateFile:
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
-        """Verify checksum and identity; return the (wall, CPU) seconds spent, or None."""
+        """Verify checksum and identity of an open state file.
+
+        Returns the (wall, CPU) seconds that the interrupted build had spent; None if not usable.
+        """
         size = os.fstat(file.fileno()).st_size - _HASH_BYTES
         digest, rest = hashlib.sha256(), size
         while rest > 0 and (chunk := file.read(min(_READ_BYTES, rest))):

@@ -78,7 +78,7 @@ class _LazyGroup(Group):
                 formatter.write_dl([(name.ljust(longest), text) for name, text in commands.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write first steps at the end of the help."""
+        """Write `lessons.FIRST_STEPS`, examples for beginners, at the end of the help."""
         write_lesson(formatter, FIRST_STEPS)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -27,7 +27,7 @@ LOOP_FEN = "9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w"
 
 
 class Lesson(NamedTuple):
-    """Command lines with their meanings, and a page of docs/."""
+    """Examples of a command: command lines with their meanings, and a page to read next."""
 
     examples: tuple[tuple[str, str], ...]
     page: str

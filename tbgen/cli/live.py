@@ -41,7 +41,7 @@ class LiveLine:
             self._bar.set_description_str(text)
 
     def say(self, text: str) -> None:
-        """Print a line that stays, above the overwritten one."""
+        """Print a permanent line above the line that is overwritten."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:

@@ -137,7 +137,9 @@ def _shown(url: str, entry: str | None) -> Iterator[None]:
 
 
 def _narrowed(selection: options.Selection, *, new: bool, needed: bool) -> options.Selection:
-    """Restrict a selection to one rule set, so that tables of others, built later, do not matter.
+    """Return a selection restricted to one rule set.
+
+    Tables of other rule sets that are built later then cause no ambiguity.
 
     new : whether tables of the requested rules will be built
     needed : whether a rule set must be chosen even without tables

@@ -118,7 +118,7 @@ class _ProofOptions:
     threads: int
     plain: bool
     memory: int
-    """Bytes requested, 0 for none."""
+    """Bytes of memory given by `--memory`; 0 if it was not given."""
     certificates: bool
     quiet: bool
     """Whether only JSON goes to stdout."""

@@ -83,7 +83,10 @@ numba.core.config.reload_config()
 
 
 def known_options(**options: Any) -> dict[str, Any]:
-    """Return those of the options that this version of numba has; numba rejects unknown ones."""
+    """Return the given options of numba without those that its installed version lacks.
+
+    numba rejects unknown options.
+    """
     known = getattr(sys.modules.get("numba.core.options"), "DefaultOptions", None)
     return {name: value for name, value in options.items() if hasattr(known, name)}
 
@@ -230,9 +233,10 @@ def compile_lock() -> Iterator[None]:
 
 @contextlib.contextmanager
 def hold_inherited_lock() -> Iterator[None]:
-    """Mark this thread as holding the lock, which it or the process that started this one has.
+    """Context in which this thread counts as holder of the cache's lock without locking.
 
-    Garbage is collected rarely meanwhile, since the compiler's graphs are large and in use.
+    The lock is held by this thread, or by the process that started this one. Garbage is collected
+    rarely meanwhile, since the compiler's graphs are large and in use.
     """
     thresholds = gc.get_threshold()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *thresholds[1:])

@@ -1,8 +1,8 @@
 """Second process that compiles kernels into the cache, beside this one.
 
     start_beside     start the process, if there is a core, memory and a cache for it
-    is_compiled      return whether the kernels of a name have been compiled on this machine
-    note_compiled    record that they have
+    note_compiled    record that all kernels of a name are compiled on this machine
+    is_compiled      return whether that was recorded
 
 numba compiles in one thread. With two processes the first build on a machine takes two thirds as
 long (docs/measurements/compiling.md). The first process holds the lock of the cache

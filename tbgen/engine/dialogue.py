@@ -45,7 +45,7 @@ class Dialogue:
         raise NotImplementedError
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Parse the words after `go`; raises `ValueError` or `InputError`."""
+        """Return the limits given by the words after `go`; raises `ValueError` or `InputError`."""
         raise NotImplementedError
 
     @property

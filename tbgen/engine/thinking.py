@@ -319,8 +319,8 @@ class Thinker:
 def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
     """Return a legal move chosen without search; None if there is none.
 
-    A move that ends the game is preferred, else the largest value of the captured piece minus that
-    of the moved piece if its target is attacked.
+    A move that ends the game is preferred, else the move with the largest gain: the value of the
+    captured piece, minus that of the moved piece if the opponent attacks the target square.
     """
     moves = [move for move in legal_moves(position) if only is None or move in only]
     if not moves:

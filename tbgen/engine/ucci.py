@@ -66,7 +66,7 @@ class Ucci(Dialogue):
             self.write("nobestmove")
 
     def do_probe(self, words: Sequence[str]) -> None:
-        """Answer the debugging command `probe`, without data from the hash table."""
+        """Answer the debugging command `probe` by `pophash` alone: no hash table data is given."""
         self.write("pophash")
 
     def do_quit(self, words: Sequence[str]) -> None:

@@ -79,7 +79,7 @@ class Uci(Dialogue):
         self.do_position(["startpos", *words])
 
     def do_debug(self, words: Sequence[str]) -> None:
-        """Ignore a command of UCI without use for this engine."""
+        """Ignore the UCI commands `debug` and `register`, which this engine does not need."""
 
     do_register = do_debug
 

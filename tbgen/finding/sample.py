@@ -26,8 +26,8 @@ LEAST_CHUNKS = 8
 class Sample:
     """Rows that match a query, found in bounded time.
 
-    `share` (0 to 1) is the part of all matching rows that they are estimated to be; 1 means all
-    rows. `candidates` is the number of positions whose value matches.
+    `share` (0 to 1) estimates which part of all matching rows was found; 1 means all rows.
+    `candidates` is the number of positions whose value matches.
     """
 
     rows: TableColumns

@@ -50,7 +50,7 @@ class Scan:
 
     @property
     def sides(self) -> list[Side]:
-        """Sides to move that have candidates."""
+        """Sides to move for which the table has candidates (positions whose value matches)."""
         return [side for side in Side if len(self._codes[side])]
 
     def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:

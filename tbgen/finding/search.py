@@ -113,7 +113,10 @@ class Search:
         self._slots = 0
 
     def _place(self, position: Position) -> tuple[Side, int]:
-        """Return the side to move and the slot of a position of the table."""
+        """Return the side to move and the slot of a position of the table.
+
+        Raises `InputError` for a position of another material.
+        """
         if position.material != self.material or position.is_swapped:
             raise InputError(
                 f"{excerpt(position.fen)} is no position of {self.material}",
@@ -287,7 +290,10 @@ class Search:
         return lambda side, slots: planes[side][slots]
 
     def _others(self, opened: ExitStack) -> Iterator[TableFile]:
-        """Yield the tables of the material under other rule sets, with any limit on orders."""
+        """Yield the tables of the material under other rule sets, with any limit on orders.
+
+        Raises `InputError` if there is no such table.
+        """
         found = False
         for name in self._tables.available():
             if name.material == self.material and name.rule_set != self._tables.rule_set:
@@ -310,7 +316,10 @@ class Search:
         return wins["slot"][unique].astype(np.int64), lengths[unique]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-        """Return squares, mirrored if only the image has the pieces, and a mask of matches."""
+        """Return the rows' squares, and a mask of the rows that have the required pieces.
+
+        If only the mirror image of a row has these pieces, its squares are mirrored.
+        """
         direct = self._has_pieces(squares)
         image = _MIRROR[squares]
         turned = ~direct & self._has_pieces(image)
@@ -381,7 +390,10 @@ def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first `limit` rows in an order; equal rows are in order of side and slot."""
+    """Return the first `limit` rows in the order of the sort key `sort`.
+
+    Rows with equal keys are in order of side and slot.
+    """
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])

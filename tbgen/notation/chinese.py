@@ -81,7 +81,10 @@ def join(name: str, step: Step, side: Side, traditional: bool) -> str:
 
 
 def names(place: Place) -> list[str]:
-    """Return the names of a piece that are understood: the standard's first, then others."""
+    """Return the names by which the text of a move may refer to a piece.
+
+    The name that the standard prescribes comes first, then other names that are read, too.
+    """
     letter = LETTERS[place.kind]
     file = f"{letter}{place.file}"
     if place.tandem == 1:

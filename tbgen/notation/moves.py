@@ -95,7 +95,7 @@ def _detect(text: str) -> str:
 
 
 def _from_fairy(text: str) -> Move:
-    """Read coordinates with ranks 1..10."""
+    """Return the move that Fairy-Stockfish's coordinates (ranks 1..10) name."""
     match = _FAIRY.fullmatch(text.strip())
     if match is None:
         raise MoveTextError(

@@ -36,13 +36,16 @@ class Place(NamedTuple):
     file: int
     """File, 1..9 from the owner's right."""
     rank: int
-    """Number among these pieces on the file, counted from the front: 1 is most advanced."""
+    """Number of the piece among those of its kind on the file; 1 is the most advanced."""
     tandem: int
     """Number of pieces of this kind and side on the file."""
     crowded_files: int
     """Number of files with two or more pieces of this kind and side."""
     serial: int
-    """Number among the pieces on all crowded files, from the right, then from the front; else 0."""
+    """Number of the piece among those of its kind on all crowded files; 0 on another file.
+
+    Counted from the right, then from the front.
+    """
 
     @property
     def is_tandem(self) -> bool:

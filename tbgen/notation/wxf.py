@@ -42,7 +42,10 @@ def join(name: str, step: Step) -> str:
 
 
 def names(place: Place) -> list[str]:
-    """Return the names of a piece that are understood: the federation's first, then others."""
+    """Return the names by which the text of a move may refer to a piece.
+
+    The federation's own name comes first, then other names that are read, too.
+    """
     letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
     front, rear = place.rank == 1, place.rank == place.tandem
     if place.tandem == 1:

@@ -101,10 +101,11 @@ def _eagerness(
 
 
 def _punished(trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome) -> int:
-    """Return the most occurrences of a position that the move or a reply repeats with a loss.
+    """Return how often the game has reached a position whose repetition harms the mover.
 
-    0 if there is none. A repetition that the referee decides for the opponent counts as a loss, in
-    a won position a drawn one as well.
+    The move, or a reply to it, leads to that position; the largest number counts, 0 if there is
+    none. A repetition is harmful if the referee decides it for the opponent; in a won position
+    also if it is a draw.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

@@ -121,7 +121,7 @@ class Environment:
         return Step(self.position, self._answer(played), self._result)
 
     def _answer(self, played: tuple[Position, ...]) -> Move:
-        """Play the table's move after a game in which it is to move; return the move."""
+        """Play the table's move at the end of the game `played`, and return the move."""
         best = self._tables.best_move(played[-1], played[:-1])
         assert best is not None, "a side without a move has lost already"
         self._positions = (*played, best.after)

@@ -40,10 +40,10 @@ class Preference(NamedTuple):
 def worth_of_move(child: Value, converts: bool) -> Value:
     """Return the worth of a move to the side that makes it.
 
-    `child` is the opponent's value of the position after the move. The worth has its opposite
-    outcome, its order, and one ply more. `converts`: the move is a capture and the table of the
-    position before it counts to conversion. Then a win counts 1 ply and a loss 2, of any length
-    (Fang, Hsu & Hsu 2002, section 6.3).
+    `child` is the opponent's value of the position after the move. The worth has the opposite
+    outcome, the same order, and one ply more. With `converts`, the move is a capture and the table
+    of the position before it counts to conversion: then a win counts 1 ply and a loss 2, of any
+    length (Fang, Hsu & Hsu 2002, section 6.3).
     """
     outcome = Outcome(-child.outcome)
     if outcome == Outcome.DRAW:

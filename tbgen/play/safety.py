@@ -193,11 +193,11 @@ class Aim(Enum):
         return self in (Aim.OUTLAST, Aim.WIN)
 
     def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
-        """Return the kind of a step under this aim.
+        """Return the kind of a step under this aim: good, neutral or bad.
 
-        It is neutral if the rival's streak does not matter. Otherwise it is bad if the rival's
-        streak is broken. The rest depends on which side's streak is the graver one, and under
-        `WIN` on `breaks`.
+        Every step is neutral if the aim ignores the rival's streak. Otherwise a step that breaks
+        the rival's streak is bad. The kind of other steps depends on which side's streak is the
+        graver one, and under `WIN` on `breaks`.
 
         own, rival : the streaks of both sides after the step
         breaks, rival_breaks : whether the step breaks them
@@ -285,7 +285,10 @@ class StreakGame:
             yield Step(kind, Stake(now, own, rival, answer))
 
     def _matters(self, position: Position) -> bool:
-        """Return whether a position keeps the value of `root`; a better one makes the side safe."""
+        """Return whether a position has the value of `root`, so that streaks still matter.
+
+        Any other position is better for the own side, which is then safe.
+        """
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
             return is_direct_win(value) and value.order == self._root.order
@@ -293,7 +296,10 @@ class StreakGame:
 
 
 def _open_ends(arena: Arena, ranks: dict[Stake, Rank], start: Stake) -> list[Stake]:
-    """Return the Stakes outside the arena reached from `start` through Stakes without rank."""
+    """Return the Stakes outside the arena by which the arena must be extended.
+
+    They are reached from `start` through Stakes without rank.
+    """
     seen = {start: None}
     agenda = [start]
     while agenda:

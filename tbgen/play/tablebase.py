@@ -31,10 +31,10 @@ class GameTablebase(Prober):
         `history` is the positions of the game before this one, oldest first. A winner makes
         progress with every move: a lower order, the same order and a shorter distance, or a
         conversion. If the opponent is already forced to repeat for ever (value 255), the move keeps
-        him there without becoming an offender as grave. A loser takes the longest resistance. A
-        side that draws never becomes the greater offender: it makes an idle move, or moves on the
-        shortest way to one, or breaks its run of offences, which follows from the history
-        (`tbgen.play.safety`). Raises like `probe`.
+        the opponent in the repetition, without an offence as grave by the winner. A loser takes the
+        longest resistance. A side that draws never becomes the greater offender: it makes an idle
+        move (no check, no chase), or moves on the shortest way to one, or breaks its run of
+        offences, which follows from the history (`tbgen.play.safety`). Raises like `probe`.
         """
         position = as_position(position)
         root, moves = self.probe_with_moves(position)

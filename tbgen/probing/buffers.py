@@ -123,8 +123,8 @@ class NumbaTables:
     def preload(self, *materials: Material | str) -> int:
         """Load all blocks of some materials, or of all; return the number of blocks still cold.
 
-        That is 0 unless the cache is too small. Raises like `load_wanted`, and `KeyError` for a
-        material that is not in `materials`.
+        The number is 0 unless the cache is too small. Raises like `load_wanted`, and `KeyError` for
+        a material that is not in `materials`.
         """
         names = [str(material) for material in self.materials]
         chosen = [names.index(_named(m, names)) for m in materials] or range(len(names))

@@ -38,8 +38,8 @@ SIDES = tuple(Side)
 class TableColumns(dict[str, NDArray[Any]]):
     """Rows of a table as a dictionary of arrays (rows,), by column name.
 
-    `pandas.DataFrame`, `pyarrow.table` and `numpy.savez` take it. `layout` is the index of the
-    material; positions and FENs are computed from a row's squares.
+    It can be passed to `pandas.DataFrame`, `pyarrow.table` and `numpy.savez`. `layout` is the index
+    of the material; positions and FENs are computed from a row's squares.
     """
 
     def __init__(self, layout: Layout, columns: dict[str, NDArray[Any]]) -> None:

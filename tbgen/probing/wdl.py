@@ -200,7 +200,7 @@ def _word(side: int, kind: int, word: int) -> int:
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
-    """Write how much attackers add to the index of an outcome, for each side and kind of tile.
+    """Write the strides by which attackers change an outcome's index, for one side to move.
 
     The last tile of a side may be shorter than the others, and has its own strides.
     """

@@ -64,9 +64,10 @@ _LAST_DEFENDER = 3
 
 
 def _places() -> NDArray[np.int8]:
-    """Return int8 (2, 2, 16, 90): place of a square in the area that a piece may enter; -1 outside.
+    """Compute `_PLACES`, int8 (2, 2, 16, 90): number of a square within a piece's area.
 
-    Indexed by whether colours are exchanged, whether mirrored, piece code, and square.
+    The area of a piece is the set of squares that it may enter; -1 for other squares. Indexed by
+    whether colours are exchanged, whether mirrored, piece code, and square.
     """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for side in Side:

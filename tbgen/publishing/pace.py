@@ -54,7 +54,7 @@ class MinimumRate:
                 each.close()
 
     def guard(self, connection: socket.socket) -> None:
-        """Add the socket of a connection to those that are watched."""
+        """Watch the socket of a connection, too, and shut it down if the transfer is too slow."""
         # A duplicate, since the connection's own descriptor is closed, or owned by TLS.
         self._sockets.append(connection.dup())
         if self.reason:
@@ -90,7 +90,7 @@ class MinimumRate:
 
 
 class _Plain(http.client.HTTPConnection):
-    """HTTP connection that is watched."""
+    """HTTP connection that `watch` shuts down if the transfer is too slow."""
 
     watch: MinimumRate
 
@@ -101,4 +101,4 @@ class _Plain(http.client.HTTPConnection):
 
 
 class _Secure(http.client.HTTPSConnection, _Plain):
-    """HTTPS connection that is watched, from before the TLS handshake."""
+    """HTTPS connection that `watch` shuts down if it is too slow, TLS handshake included."""

@@ -98,14 +98,17 @@ class DirectorySource:
 
 
 class _Watched(urllib.request.AbstractHTTPHandler):
-    """Handler of urllib that opens connections with `watch`, which is set for each request."""
+    """urllib handler whose connections are shut down if they are too slow (`pace`).
+
+    `watch` is the `MinimumRate` of the current request, set before each request.
+    """
 
     watch: MinimumRate
 
     def do_open(
         self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any
     ) -> http.client.HTTPResponse:
-        """Send a request through a connection that is watched."""
+        """Send a request through a new connection that `watch` shuts down if it is too slow."""
         connect: Any = partial(self.watch.connection, http_class)
         return super().do_open(connect, req, **http_conn_args)
 
@@ -156,7 +159,7 @@ class WebSource:
     def _answered(
         self, file: str, offset: int, watch: MinimumRate
     ) -> Iterator[tuple[http.client.HTTPResponse, str, int]]:
-        """Request a file from `offset` on; yield the response, the address, and where it begins."""
+        """Request a file from `offset` on; yield response, address, and actual start offset."""
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:

@@ -35,7 +35,9 @@ _MOST_WORTH = {
     PieceType.ROOK: 12, PieceType.KNIGHT: 5, PieceType.CANNON: 5, PieceType.ADVISOR: 3,
     PieceType.ELEPHANT: 3, PieceType.PAWN: 3,
 }  # fmt: skip
-"""Least and greatest worth of a kind of piece, used when it is exchanged for other kinds."""
+"""Least and greatest worth of each kind of piece, to compare captured pieces with lost
+ones of other kinds.
+"""
 
 
 def can_mate(board: bytes | bytearray, side: int) -> bool | None:

@@ -49,7 +49,9 @@ class Log(Protocol):
 KEY = 0
 """Log column: sum of `square_key` over the pieces. Equal for equal boards, rarely for others."""
 FIRST = 1
-"""Log column: first position that this one may repeat, after the last capture or pawn's advance."""
+"""Log column: the earliest position that this position may repeat. No position before
+the last capture or pawn's advance can recur.
+"""
 CHECKED = 2
 """Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
 SOURCE = 3

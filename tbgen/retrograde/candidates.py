@@ -37,15 +37,18 @@ from tbgen.rows.sets import Frontier, Rows, Sets
 from tbgen.tables.codes import Outcome
 
 Mark = Callable[..., None]
-"""`mark(lead_0, lead_1, side, within, found, frame)`: a kernel that sets `found` to the positions
-of `within` (Rows), with `side` to move, in which the opponent's last move can have been the
-offence. The order does not matter."""
+"""Kernel `mark(lead_0, lead_1, side, within, found, frame)` that sets `found` to the
+positions of `within` (Rows) in which the move into them can have been the offence. `side`
+is to move, so that move is the opponent's. The result is the same for every order.
+"""
 
 LossFilter = Callable[[Frontier], object]
-"""`loss_filter(losses)` removes positions from a frontier of the offender that are in no pattern,
-for any set of candidates. It tests only moves into positions that are not won, so a removed
-position is in no pattern until another of these moves comes to lose. The positions' captures must
-lose. Moves to other positions than win candidates need no test, since they are escapes."""
+"""Function `loss_filter(losses)` that removes positions from a frontier of the
+offender: those that are in no pattern, whatever the candidates are. The positions'
+captures must lose. The function tests only moves into positions that are not won, so a
+removed position is in no pattern until another of these moves comes to lose. Moves to
+other positions than win candidates need no test, since they are escapes.
+"""
 
 
 class SharedSets(NamedTuple):
@@ -58,7 +61,7 @@ class SharedSets(NamedTuple):
 
     @classmethod
     def of(cls, sets: Sets) -> SharedSets:
-        """Return new arrays."""
+        """Return new sets and a new frontier, for all searches of a material."""
         return cls(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
 
 
@@ -86,10 +89,10 @@ class SearchState:
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
-        """Lend a search at one order, to be initialised; store its results at the end.
+        """Context manager: yields a search at one order; stores its results at the end.
 
-        The search borrows the frontiers of the propagation, which are idle between orders. While it
-        lasts, captures that lose at this order count as lost.
+        The caller initialises the search. It borrows the frontiers of the propagation, which are
+        idle between orders. While it lasts, captures that lose at this order count as lost.
         """
         p = self.propagation
         with p.lending_frontiers() as frontiers, p.expecting_losses(self.offender, order):
@@ -103,11 +106,11 @@ class Search:
     """Candidates for one winner and offence at one order.
 
     win_candidates, loss_candidates : those that have not been pruned
-    live : the winner's positions that are no win by this order, known or by a capture; only they
-        can be candidates
+    live : the winner's positions that are neither known wins nor won by a capture at this order;
+        only they can be candidates
     live_storage : the set in which `live` may be stored; free for other use after `live`
-    escapes : the winner's positions that save the offender: neither known to be won nor, any
-        longer, candidates
+    escapes : the winner's positions into which the offender can move to be safe: not known to be
+        won, and not (or no longer) candidates
     open : the offender's positions that had no escape to begin with and are not removed by a
         filter; the next order searches them for loss candidates
     found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate,
@@ -127,7 +130,7 @@ class Search:
         self.live = self._expect_wins()
 
     def _expect_wins(self) -> Rows:
-        """Return `live`: the unknown positions without those whose capture wins at this order."""
+        """Return `live`: the winner's unknown positions that no capture wins at this order."""
         p = self.propagation
         live = unknown = p.unknown[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
@@ -139,7 +142,7 @@ class Search:
 
     @property
     def captures_win(self) -> bool:
-        """Return whether captures of the winner win at this order."""
+        """Return whether the winner has any position that a capture wins at this order."""
         return self.live is not self.propagation.unknown[self.winner]
 
     def discard_idle(self) -> None:
@@ -149,7 +152,7 @@ class Search:
 
     @contextmanager
     def frontier(self) -> Iterator[Frontier]:
-        """Lend one of the two idle frontiers, with arbitrary content."""
+        """Context manager: yields one of the two idle frontiers, with arbitrary content."""
         front = self._idle.pop()
         try:
             yield front
@@ -186,7 +189,7 @@ class Search:
         return self.found_any
 
     def _find_all(self, lost: Records | None) -> None:
-        """Find the candidates of the first order, and the sets from which later orders start."""
+        """Find all candidates at the first order, and the sets from which later orders start."""
         state, sets = self._state, self.sets
         unknown = self.propagation.unknown[self.winner]
         sets.over(state.mark, int(self.winner), unknown, self.win_candidates)
@@ -231,7 +234,10 @@ class Search:
         self._keep_affected(loss_filter)
 
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
-        """Set a frontier to the offender's positions with a new way to lose."""
+        """Set `newly_losing` to the offender's losable positions with a new way to lose.
+
+        These have a move into a position won since the last search, or a capture that loses now.
+        """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
         with self.frontier() as cause:
@@ -312,7 +318,10 @@ class Search:
         return True
 
     def _spread(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
-        """Prune the losses on a frontier, then the wins without another loss, and so on."""
+        """Prune the losses on a frontier, then wins without another loss to move into, etc.
+
+        Ends when a step prunes nothing; pruned wins become escapes.
+        """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         while self.sets.transfer(pruned_losses, losses):
             self.sweep(self.winner, pruned_losses, wins, pruned_wins, losses)
@@ -321,16 +330,20 @@ class Search:
             self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Remove the loss candidates that a filter removes, for later orders too.
+        """Remove the loss candidates that a filter removes, also from `open` for later orders.
 
-        They are usually so many that `prune` is left to remove those that depend on them.
+        Candidates that depend on removed ones stay: they are usually so many that `prune` removes
+        them.
         """
         self.sets.transfer(self.loss_candidates, self.open)
         loss_filter(self.loss_candidates)
         self.sets.unite(self.loss_candidates.rows, self.open)
 
     def declare(self, wins: Frontier) -> None:
-        """Final phase: make win candidates direct wins, which are no escapes from now on."""
+        """Final phase: turn win candidates into direct wins, which are no escapes from now on.
+
+        They leave the winner's sets, and are seeds of the propagation of this order.
+        """
         p, winner = self.propagation, self.winner
         if self.sets.transfer(wins, p.unknown[winner]):
             self.sets.transfer(wins, p.losable[winner])

@@ -2,7 +2,8 @@
 """Kernels of phase 2b: all captures of one kind of piece, from a view.
 
 A view is the supporting table in the parent's order, without the captured piece (`supporting.py`).
-Both have numbers of codes; the better capture has the larger number.
+Both have numbers of codes; the better capture has the larger number. To *raise* a code is to
+replace it by another one if that is larger.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row
@@ -98,7 +99,7 @@ def _raise_row(codes, base, view, source, lo, hi, saved):
 def _capture_by_attackers(
     codes, base, first, mid, rest, victim, side, lo, hi, view, frame, strides, saved
 ):
-    """Raise codes to the captures of the piece on `victim` by the attackers of `side`.
+    """Raise codes of a row to the values of captures on `victim` by attackers of `side`.
 
     base : int64, the slot of the row's first square
     first, rest : int64, the first row of the view's lead, and the view's mid before the capture
@@ -123,7 +124,7 @@ def _capture_by_attackers(
 
 @part
 def _view_mid(mid, without, frame, strides):
-    """Return the view's mid for a mid of the frame.
+    """Return the mid of the view that corresponds to a mid of the frame.
 
     without : int64, a group that is left out; -1 for none
     """
@@ -138,7 +139,7 @@ def _view_mid(mid, without, frame, strides):
 def k_capture_group(
     lead_0, lead_1, victims, side, codes, legal, view, view_frame, strides, frame, saved
 ):
-    """Raise codes to the captures by `side` of the men of a group.
+    """Raise codes to the values of captures, by `side`, of the pieces of one mid group.
 
     victims : int64, the group
     """
@@ -185,7 +186,7 @@ def k_capture_defender(
     lead_0, lead_1, column_0, column_1, dropped, side, codes, legal, view, view_frame, strides,
     frame, saved,
 ):  # fmt: skip
-    """Raise codes to the captures by `side` of advisors or elephants.
+    """Raise codes to the values of captures, by `side`, of advisors or elephants.
 
     column_0, column_1 : int64, their columns [column_0, column_1) of the lead
     dropped : int64 (leads of the range, columns), the view's lead without the piece
@@ -209,7 +210,10 @@ def k_capture_defender(
 
 @borrowing_kernel
 def k_capture_inner(lead_0, lead_1, side, codes, legal, view, view_frame, strides, frame):
-    """Raise codes to the captures by `side` of the inner piece; the view has one code per row."""
+    """Raise codes to the values of captures, by `side`, of the inner piece.
+
+    The view has one code per row.
+    """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         for mid in range(mids):

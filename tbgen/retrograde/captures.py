@@ -41,8 +41,10 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 Find = Callable[[int, int, Rows, Plane], None]
-"""`find(lead_0, lead_1, legal, numbers)`: as `Captures.find`; or, for captures of one kind of
-piece, raise `numbers` to their values."""
+"""Function `find(lead_0, lead_1, legal, numbers)`, such as `Captures.find`. A search
+for captures of one kind of piece does not set `numbers`: it raises smaller ones to the
+values of these captures.
+"""
 
 
 class _Kind(NamedTuple):
@@ -55,13 +57,13 @@ class _Kind(NamedTuple):
     to_move: int
     """The side to move after the capture, in the colours of the table."""
     worth: dict[int, int]
-    """For each code of the table, the code of a capture that leads to it."""
+    """Map from each code of the table to the code of a capture leading to it."""
 
 
 def _dropped_leads(
     parent: Layout, view: Layout, columns: range, victim_side: Side
 ) -> NDArray[np.int64]:
-    """Return the view's lead when the piece of a column is captured, int64 (leads, columns)."""
+    """Return the view's lead after each column's piece is captured, int64 (leads, columns)."""
     red_pieces = parent.defenders[Side.RED].pieces
     result = np.zeros((parent.leads, len(columns)), np.int64)
     for c, column in enumerate(columns):
@@ -142,7 +144,7 @@ class Captures:
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
     ) -> Find:
-        """Return the search for captures of a piece of a mid group, or of the inner piece."""
+        """Return a function that finds the captures of a mid group or of the inner piece."""
         side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
         plane, view_frame = maker.whole(workers), maker.frame
         if view.inner is None:
@@ -157,7 +159,10 @@ class Captures:
         )  # fmt: skip
 
     def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> Find:
-        """Return the search for captures of advisors or elephants, with views of few leads."""
+        """Return a function that finds the captures of advisors or elephants.
+
+        It makes the view for a few leads at a time.
+        """
         layout, victim_side = self._layout, self._side.other
         side, frame, strides = int(self._side), self._frame, _strides(layout, view)
         column = victim_side * layout.defenders[Side.RED].pieces + 1
@@ -237,11 +242,11 @@ def capture_value(value: Value, metric: Metric) -> Value:
 
 
 MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
-"""More values of two-byte codes than one byte can number."""
+"""Values of two-byte codes, more than one byte can number (`_ManyValuedTable`)."""
 
 
 class _ManyValuedTable(DrawnTable):
-    """Drawn table that claims to have many values, so that numbers take two bytes."""
+    """Drawn table that lists many codes, to compile kernels for numbers of two bytes."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw, and codes that no position has."""

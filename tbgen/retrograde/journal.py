@@ -32,7 +32,9 @@ _HEADER = Struct("<II")
 _HEADER_BYTES = _HEADER.size
 
 _PIECE_BYTES = 1 << 15
-"""Bytes of records that are compressed together; each chunk has fewer bytes uncompressed."""
+"""Size of a *piece*: the bytes of a chunk's records that are compressed together. The
+last records of each chunk, fewer bytes than a piece, are uncompressed.
+"""
 
 Place = tuple[int, int]
 """Position in the journal of a chunk: number of full pieces before it, and offset in the next
@@ -92,14 +94,14 @@ class Journal:
 
     @property
     def places(self) -> list[Place]:
-        """Ends of the records of each chunk at present."""
+        """Places where the records of each chunk end at present."""
         return [
             (len(packed), len(piece))
             for packed, piece in zip(self._packed, self._open, strict=True)
         ]
 
     def better_since(self, places: list[Place], code: int) -> Records:
-        """Return the records after some places whose codes are better than one code."""
+        """Return the records after `places`, one per chunk, with codes better than `code`."""
         return _LaterRecords(self, places, code)
 
     def records_after(self, chunk: int, place: Place, code: int) -> list[Bytes]:
@@ -148,11 +150,11 @@ class _LaterRecords:
         self._places = [(chunk, before) for chunk, (before, after) in now if before != after]
 
     def __len__(self) -> int:
-        """Number of chunks with records after their places."""
+        """Number of chunks with records added after their places."""
         return len(self._places)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Iterate over some chunks, unpacked one at a time."""
+        """Yield some chunks, each with its records after its place, unpacked one at a time."""
         for chunk, place in self._places[chunks]:
             yield chunk, self._journal.records_after(chunk, place, self._code)
 
@@ -176,9 +178,9 @@ class Waiting:
     def add_lists(
         self, chunk: int, numbers: NDArray[Any], slots: NDArray[np.uint32], palette: Palette
     ) -> None:
-        """Add positions of a chunk that wait for codes: slots (n,), from the chunk's first one on.
+        """Add positions of a chunk that wait for codes: slots (n,), relative to the chunk.
 
-        numbers : (n,) those of the codes in the palette
+        numbers : (n,), for each position, the number in the palette of the code that it waits for
         """
         if not len(numbers):
             return

@@ -162,7 +162,11 @@ class Propagation:
         return settled
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
-        """Put positions with a best capture of a value on `found`; return whether any may exist."""
+        """Set `found` to the positions that wait for a value that is due now.
+
+        They stop waiting, and are losable from now on if it is a loss. Returns whether any
+        waited.
+        """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
         if not len(records):
@@ -175,7 +179,7 @@ class Propagation:
         return True
 
     def _settle(self, value: Value) -> int:
-        """Give the positions on the fronts their value; return their number."""
+        """Settle the positions on both fronts with a value; return the number of positions."""
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
@@ -203,12 +207,15 @@ class Propagation:
             self.sets.record(self.unknown[side], partial(self.journals[side].add, draw))
 
     def seed(self, side: Side, members: Rows, order: int) -> None:
-        """Make positions that have left the sets direct wins, due at an order's first step."""
+        """Make `members` direct wins, which wait for the first step of an order.
+
+        The caller has removed them from the sets `unknown` and `losable`.
+        """
         code = self.code_space.encode(Value(Outcome.WIN, order, 0))
         self.sets.record(members, partial(self.waiting[side].add, code))
 
     def last_wins(self, side: Side) -> Records:
-        """Return the positions that a side has won in the last order."""
+        """Return the records of the positions that a side has won in the last order."""
         return self.journals[side].better_since(self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
@@ -219,7 +226,7 @@ class Propagation:
 
     @contextmanager
     def expecting_losses(self, side: Side, order: int) -> Iterator[None]:
-        """Add positions whose best capture loses at an order to the losable ones, temporarily.
+        """Context manager: makes positions losable whose best capture loses at an order.
 
         They lose in this order, at whatever ply, unless they have become direct wins.
         """
@@ -234,9 +241,9 @@ class Propagation:
 
     @contextmanager
     def lending_frontiers(self) -> Iterator[list[Frontier]]:
-        """Lend the three frontiers, which are idle between orders; `fronts` must be empty.
+        """Context manager: yields the three frontiers between orders; `fronts` must be empty.
 
-        Their content is arbitrary when they are lent, and when they are returned.
+        Their content is arbitrary at the beginning and at the end.
         """
         try:
             yield [self.spare, *self.fronts]

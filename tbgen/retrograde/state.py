@@ -35,12 +35,12 @@ from tbgen.rows.storage import Storage
 from tbgen.tables.codes import CodeSpace
 
 _KEY = Struct("<IIB")
-"""Header of a record: its chunk, its code or 0, and whether it is compressed."""
+"""Header of a record: its chunk, its code (0 in sets), and whether it is compressed."""
 
 _END = b""
 
 Piece = tuple[int, int, bool, bytes]
-"""Chunk, code, whether it is compressed, and the record."""
+"""A record of a section: its chunk, its code, whether it is compressed, and its bytes."""
 
 Report = Callable[[str, int, int, int], None]
 """Progress: phase, order, plies, positions settled."""
@@ -180,7 +180,7 @@ def resumed(
 
 
 def _section(parts: Iterator[bytes]) -> Iterator[Piece]:
-    """Iterate over the records of the next section."""
+    """Yield the records of the next section of `parts`, up to the empty part that ends it."""
     while (part := next(parts)) != _END:
         chunk, code, packed = _KEY.unpack_from(part)
         yield chunk, code, bool(packed), part[_KEY.size :]
@@ -197,7 +197,7 @@ def _pieces_of(members: KeptRecords) -> Iterator[Piece]:
 
 
 def _set_of(section: Iterator[Piece], storage: Storage) -> KeptRecords:
-    """Return the set of a section, compressed."""
+    """Return the set that a section contains; its records stay compressed."""
     members = KeptRecords(storage)
     for chunk, _, packed, piece in section:
         members.put_back(chunk, packed, piece)

@@ -56,10 +56,10 @@ MOST_MEN = 5
 """Maximum number of squares of one group: an army's five pawns."""
 
 AS_INNER = -1
-"""Role of the table's inner piece."""
+"""Used in place of a group's number: the piece becomes the inner piece of the table."""
 
 FLIP = np.array([flip_square(s) for s in range(SQUARES)], np.int64)
-"""int64 (90,): each square as seen from the other side."""
+"""int64 (90,): each square after flipping the board, rank 0 to rank 9."""
 
 
 class SupportingTable(Protocol):
@@ -171,7 +171,7 @@ class _Scratch(NamedTuple):
     written: NDArray[np.int64]
     """int64 (G,): number of squares written for each group."""
     seen: NDArray[np.int64]
-    """int64 (90,): the table's square for each square of the view."""
+    """int64 (90,): the square of the table that corresponds to each square of the view."""
 
 
 @borrowing_kernel
@@ -298,7 +298,10 @@ class ViewMaker:
     def __init__(
         self, view: Layout, table: Layout, table_frame: Frame, swapped: bool, plane: Plane
     ) -> None:
-        """Prepare a plane addressed by squares; `swapped`: the table's colours are exchanged."""
+        """Prepare the conversion of a plane of `table` that is addressed by squares.
+
+        swapped : whether the colours of the table are exchanged
+        """
         self.frame = make_frame(view, with_moves=False)
         self._plane = plane
         self._stride = STRIDE if view.inner else 1

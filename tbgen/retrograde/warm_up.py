@@ -113,11 +113,11 @@ def _propagate_made_up(*, wide: bool = False) -> None:
 
 
 _WIN = Value(Outcome.WIN, 0, 3)
-"""Value of every second position's capture, which waits for a ply or two."""
+"""Value of every second position's made-up capture; it waits for a ply or two."""
 
 
 def _encode(solution: Solution) -> None:
-    """Write a plane, and encode a part of it."""
+    """Write a plane of a solution and encode one slot of it, to compile these kernels."""
     encode(CountedPlanes(solution).numbers_from(Side.RED, 0, 1), 1)
 
 
@@ -153,6 +153,9 @@ def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
 
 
 def _compile_all() -> None:
-    """Compile the kernels of the second process if chases are judged."""
+    """Compile the kernels of captures and of chase graphs.
+
+    The second process calls this if chases are judged.
+    """
     compile_captures()
     compile_graph()

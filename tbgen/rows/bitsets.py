@@ -43,7 +43,7 @@ ROOK, KNIGHT, CANNON, PAWN = (
 
 
 def _file_mask(*files: int) -> np.uint64:
-    """Return the squares of one word on some files."""
+    """Return the squares on some files as one word, of ranks 0 to 4 or 5 to 9."""
     return U64(sum(1 << (9 * rank + file) for rank in range(5) for file in files))
 
 

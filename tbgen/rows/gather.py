@@ -57,7 +57,7 @@ FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
 CELLS = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
 )
-"""int64 (90,): the first word of each square."""
+"""int64 (90,): the offset of each square's first word on a board of rows."""
 _LINES = np.array(
     [
         *((file, 9, 9) for file in range(9)),
@@ -68,8 +68,10 @@ _LINES = np.array(
 )
 """int64 (38, 3): first square, step and number of steps along each file and rank, both ways."""
 WAY, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
-"""Offsets of the other boards in a buffer, after the board of the rows: the free squares of the
-inner piece while a square is passed, the results, and the running unions up and down the files."""
+"""Offsets of four more boards in a buffer, after the board of the rows: the free
+squares of the inner piece while a square is passed, the results, and the running unions
+up and down the files.
+"""
 BOARD_WORDS = 5 * _WORDS
 """Length of a buffer; it starts as zeros, and its margins stay zero."""
 

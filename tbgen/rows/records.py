@@ -223,7 +223,7 @@ class KeptRecords:
         return len(self._records)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Iterate over some chunks, unpacked one at a time."""
+        """Yield some chunks, each with its records, unpacked one chunk at a time."""
         for chunk in list(self._records)[chunks]:
             yield chunk, [self._unpacked(*record) for record in self._records[chunk]]
 

@@ -44,8 +44,10 @@ _MODEST_FRONTIER = 20_000
 """Rows of a frontier below which few ranges suffice: a call of a kernel takes 20 microseconds."""
 
 _LISTED = 16
-"""One row in this many of a lead is listed. A lead with more is gathered as a whole (`sweep.py`),
-and lists of all rows would take a quarter of the memory of the rows."""
+"""A lead's list has room for one in this many of its rows. A lead with more rows in use
+is gathered as a whole (`sweep.py`). Lists of all rows would take a quarter of the memory
+of the rows.
+"""
 
 
 @by_pointer

@@ -96,7 +96,7 @@ class Storage:
 
     @contextlib.contextmanager
     def _naming_directory(self) -> Iterator[None]:
-        """Add the directory to errors of the unnamed files."""
+        """Context manager: sets the directory as file name of errors from the unnamed files."""
         try:
             yield
         except OSError as error:

@@ -36,7 +36,7 @@ from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row, ranges_for
 from tbgen.rows.workers import RANGES, Workers
 
 MANY_ROWS = 6
-"""A lead with more than one wanted row in this many is gathered as a whole."""
+"""A lead is gathered as a whole if more than one in this many of its rows is wanted."""
 
 FEW_ROWS = 8
 """Frontiers with less than one row in this many of a lead are gathered from their lists. A list

@@ -21,7 +21,10 @@ class Attempt:
     error: tuple[type[Exception], tuple[Any, ...], dict[str, Any]] | None = None
 
     def complete(self, future: Future[Any]) -> None:
-        """Set a future's result, or its exception, which has a note with the original traceback."""
+        """Complete a future with the result or the exception of this attempt.
+
+        An exception has a note with the original traceback.
+        """
         if self.error is None:
             future.set_result(self.value)
             return

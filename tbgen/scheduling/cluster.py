@@ -169,7 +169,10 @@ class Cluster(Executor):
             self._client.close()
 
     def _most_memory(self) -> int:
-        """Return the most bytes that any worker declares; raises `InputError` if none does."""
+        """Return the largest memory, in bytes, that any worker of the cluster declares.
+
+        Raises `InputError` if no worker declares its memory.
+        """
         declared = [worker["resources"].get(RESOURCE, 0) for worker in self.workers().values()]
         if not any(declared):
             raise InputError(

@@ -16,7 +16,10 @@ from tbgen.scheduling.run import LostError, Observer, PostponedError
 from tbgen.scheduling.simulation import simulate
 
 _LEAST_SHARE = 0.02
-"""Share of the total work that must be finished before the slowdown is measured."""
+"""Share of the total work that must be finished before the slowdown is computed.
+
+The slowdown is the time passed, divided by the simulated time of the finished work.
+"""
 
 _OVERDUE_SHARE = 0.1
 """Remaining time that is assumed for a job that exceeds its estimate, as a share of its time so
@@ -53,9 +56,9 @@ class Forecast(Observer):
         self.finished(start, None)
 
     def set_aside(self, start: Start, reason: PostponedError) -> None:
-        """Record that a job does not run now; its full time is expected again.
+        """Record that a job does not run now; its full estimated time is expected again.
 
-        The other process that does it may take as long.
+        Another process is doing the job, and may take that long.
         """
         self._ended(start)
 
@@ -74,7 +77,9 @@ class Forecast(Observer):
         self._running.pop(start.job.key, None)
 
     def _simulated(self, overdue: float = 0.0) -> float:
-        """Return the simulated seconds of all remaining jobs; of running jobs only the rest counts.
+        """Return the simulated seconds until all unfinished jobs are done.
+
+        Of a running job only the remaining time counts.
 
         overdue : least remaining time of a running job, as a share of its time so far
         """

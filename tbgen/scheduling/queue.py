@@ -201,9 +201,9 @@ class ReadyQueue:
         return self.memory - sum(running.memory for running in self._running.values())
 
     def _time_when_free(self, memory: int) -> tuple[float, int]:
-        """Return the estimated time when `memory` bytes will be free, and the excess then.
+        """Return the estimated time when `memory` bytes will be free, and the surplus then.
 
-        Jobs that are started before a waiting one must end by then, or fit into the excess.
+        Jobs that are started before the waiting one must end by that time, or fit into the surplus.
         """
         free = int(self._free())
         for running in sorted(self._running.values(), key=lambda running: running.until):

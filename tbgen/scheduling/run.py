@@ -158,7 +158,10 @@ def _settle(
     start: Start, future: Future[Any], queue: ReadyQueue, observer: Observer, outcome: Outcome,
     now: float,
 ) -> None:  # fmt: skip
-    """Record the result or the error of a job."""
+    """Report the end of a job to queue, observer and outcome, according to its future.
+
+    A job with an error is set aside, retried, or recorded as failed, by the kind of error.
+    """
     key = start.job.key
     error = future.exception()
     if error is None:

@@ -45,7 +45,7 @@ _OTHER_WAYS = (*_SIDEWAYS, 10, 8, -10, -8, 20, 16, -20, -16)
 
 @part
 def _mark_way(first, end, step, needed, mask, state, index):
-    """Mark the places of a line with exactly `needed` pieces before them.
+    """Mark the places on a line that come after exactly `needed` pieces of the line.
 
     needed : int, 0 for attacks of rooks, 1 for cannons; mask : uint8 (cells,), inout
     """
@@ -288,7 +288,7 @@ def _raise_cell(square, at, best, numbers, index):
 
 @part
 def _keep(s, end, step, kept, best, index):
-    """Restore numbers that were saved in `kept`, for the places of a line."""
+    """Restore the best numbers of the places on a line from `kept`, one per square."""
     n = 0
     while s != end:
         if index.cells[s] != NOWHERE:
@@ -342,7 +342,10 @@ def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, st
 
 @part
 def _look_closer(m, side, at, square, kept, best, numbers, state, index):
-    """Compute the best number of a place on a leg of the moving knight, if `square` is a place.
+    """Recompute the best number of the place on `square`, a leg of the moving knight.
+
+    The innermost attacker blocks this leg there. Nothing changes if `square` is no free
+    place.
 
     kept : int, the best number without the moves of that knight
     """

@@ -192,9 +192,9 @@ class Arrays(NamedTuple):
     """bool (P,): whether the capture of the piece may lead to a win of order 1 or above."""
     values: Values
     hung: NDArray[np.uint8]
-    """uint8 (2, bytes): by side to move, bit set of slots with a draw or rule-decided win in which
-    a piece of the side hangs, or in which a capture wins by the repetition rules. Empty except from
-    `complete` to `candidates`.
+    """uint8 (2, bytes): by side to move, bit set of slots. The slot is a draw or a
+    rule-decided win, and a piece of the side to move hangs, or a capture wins by the
+    repetition rules. Empty except from `complete` to `candidates`.
     """
     seek_patterns: bool
     """Whether the rules judge perpetual checks."""
@@ -250,7 +250,10 @@ def list_captures(
 
 
 def _plane_after(line: NDArray[np.int64], code: int) -> Plane:
-    """Return the plane after a capture; line : of `captures`; code : of the captured piece."""
+    """Return the plane that a capture leads to: number of the table, and side to move.
+
+    line : of `captures`; code : of the captured piece
+    """
     return int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])
 
 

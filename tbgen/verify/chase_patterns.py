@@ -114,7 +114,9 @@ def keep_clauses(
 
 @borrowing_kernel
 def k_keep_safe(graph, due, dead, alive):
-    """Reduce the chasers that are `alive` to their greatest safe subset; dead chases have no edges.
+    """Reduce the chasers that are `alive` to their greatest safe subset.
+
+    Edges of dead chases do not count.
 
     alive : bool (chasers,), inout
     """

@@ -256,7 +256,7 @@ def certificate_of(proof: FileProof) -> Certificate:
 
 
 def _claims(proof: FileProof) -> bool:
-    """Return whether the table has a certificate, and its digest is that of the proven contents."""
+    """Return whether the table has a certificate for the contents that were proven."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:

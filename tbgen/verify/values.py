@@ -188,7 +188,10 @@ class Values(NamedTuple):
     own: NDArray[Any]
     """(2, KINDS, places), dtype of ranks: the rank of each place of the side's palette, by kind."""
     asks: NDArray[np.int64]
-    """int64 (2, places): by place, WON for rule-decided wins, 1 for draws, else 0."""
+    """int64 (2, places): by place in a palette, whether its positions may be put in
+    `Arrays.hung`: WON for rule-decided wins, 1 for draws, else 0; all 0 if the rules judge no
+    perpetual checks.
+    """
     settled: NDArray[np.bool_]
     """bool (2, R): by mark (`Marks`), whether it is a direct loss all of whose claims are
     confirmed; all False as long as the planes hold ranks.
@@ -214,7 +217,11 @@ def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int6
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return keys, int64 (n,): moves to them are worth the same as conversions into `keys`."""
+    """Convert keys int64 (n,) for captures that are conversions.
+
+    A move to a position of the returned key is worth the same as a conversion into the given
+    key.
+    """
     values = [-key_after_conversion(key) for key in keys.tolist()]
     return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
 
@@ -366,7 +373,10 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 
 
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
-    """Return the role of a value in each state, for a mark of order 1 and above or a draw."""
+    """Return the role of a value in each state of a slot (`SHARED` to `CALM`).
+
+    The value is of order 1 or above, or a draw.
+    """
     if key == 0:
         return DRAW_FREE, DRAW_CHECK, DRAW_FREE, DRAW_FREE
     if key < 0:

@@ -189,7 +189,7 @@ def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
 
 
 def _by_outcome(values: Values) -> Values:
-    """Return lookup tables of ranks with which positions are compared by outcome alone."""
+    """Return a copy of lookup tables of ranks that compares positions by outcome alone."""
     keys = keys_of_codes(_CODES[1:].astype(np.int64), _SPACE).tolist()
     numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
     loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)

@@ -192,7 +192,8 @@ def _symbol(code: int, pieces: str) -> str:
 def names_of_pieces(language: str) -> str:
     """Return names of pieces and squares for the page's script, as JSON.
 
-    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`) and `stop`, the separator.
+    Keys: `pieces` (`{"K": "Red king"}`), `points` (`{"e0": "e0"}`), and `stop`, the separator of
+    items in a list.
     """
     pieces = {
         piece_id(code).removeprefix("p-"): piece_name(code, language)

@@ -113,7 +113,7 @@ class _Easel:
         return found
 
     def stacked(self, pictures: Sequence[Image]) -> Image:
-        """Return one picture that contains several, one below another."""
+        """Stack pictures one below another into one, to compute their common palette."""
         width, height = self._empty.size
         found = self._empty.resize((width, height * len(pictures)))
         for number, picture in enumerate(pictures):

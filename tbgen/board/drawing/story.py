@@ -60,9 +60,10 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply; checks and chases of `loser` are numbered as forbidden.
+    """Return a caption for each ply; forbidden checks and chases are numbered.
 
-    The last caption says mate or stalemate if the game ends so.
+    These are the checks and chases of `loser`. The last caption says mate or stalemate if the game
+    ends so.
     """
     found, offences = [], 0
     for frame in frames:

@@ -102,7 +102,7 @@ def _play(
 
 
 def follows_position(given: str) -> bool:
-    """Return whether a text is a FEN with moves: any text after a FEN can only be moves."""
+    """Return whether a text is a FEN followed by further text, which must then be moves."""
     leading = _FEN.match(f"{given} ")
     return leading is not None and bool(given[leading.end() :].strip())
 

@@ -95,7 +95,10 @@ def heat_map(library: Library, position: Position, square: int) -> dict[int, Pro
 def verdicts(
     library: Library, position: Position, own: ProbeResult
 ) -> list[tuple[RuleSet, ProbeResult]]:
-    """Return the value under each rule set whose table is present, starting with the one in use."""
+    """Return the value of a position under each rule set whose table is present.
+
+    `own` is the value under the rule set in use, which comes first.
+    """
     found = [(own.rule_set, own)]
     for tables in library.others():
         try:

@@ -322,7 +322,10 @@ class Library:
         return None
 
     def children(self, material: Material) -> list[tuple[str, Material]]:
-        """Return pairs of captured piece (Black's in lower case) and material after the capture."""
+        """Return each possible capture: the captured piece's letter, and the material after it.
+
+        The letters of Black's pieces are in lower case.
+        """
         return [
             (LETTERS[kind].lower() if side == Side.BLACK else LETTERS[kind], child)
             for (side, kind), child in material.captures().items()

@@ -29,13 +29,16 @@ LEVELS = ("easy", "medium", "hard")
 """Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Numbers of legal moves above which a puzzle is harder."""
+"""Two numbers of legal moves; each that a position exceeds makes its puzzle harder."""
 
 LONG = 13
 """Number of plies above which a win is harder."""
 
 PER_ROUND, ROUNDS = 24, 24
-"""Positions by repetition, and other positions, examined in a round; maximum number of rounds."""
+"""Most positions of each kind examined in a round, and maximum number of rounds.
+
+The kinds are positions decided by repetition, and other positions.
+"""
 
 
 def level_of(position: Position, result: ProbeResult) -> str:

@@ -48,8 +48,9 @@ CACHE_BYTES = 128 << 20
 class Found:
     """Positions found by a search, and the part of the table that they stand for.
 
-    `candidates` positions have a matching value. About the part `share` (0 to 1) of them has been
-    examined; at 1 there are no other positions. For studies, `lengths` are their unique plies.
+    `candidates` is the number of positions whose value matches. About the part `share` (0 to 1) of
+    them has been examined; at 1 there are no other positions. `lengths` are, for studies, the plies
+    for which each solution is unique.
     """
 
     positions: tuple[Position, ...]

@@ -62,7 +62,10 @@ def picture(view: View) -> str:
 
 
 def card(library: Library, study: Study, view: View) -> str:
-    """Return Open Graph tags for a page; empty without an origin."""
+    """Return Open Graph tags for a page; empty if `view.origin` is empty.
+
+    The tags need absolute addresses, which begin with the origin.
+    """
     if not view.origin:
         return ""
     shown = view.href(mode="read", chosen=None, where=None)

@@ -338,7 +338,7 @@ def _cell(material: Material, figures: TableStatistics, view: View) -> str:
 
 
 def _name(army: Army, side: Side, view: View) -> str:
-    """Return the letters of an army, with its full name as tooltip; in Chinese its short name."""
+    """Return the letters of an army with its name as tooltip; in Chinese only the name."""
     words = army_name(army, side, view.language)
     if view.language != "en":
         return escape(words)

@@ -131,7 +131,10 @@ Each is of another endgame.
 """
 
 FEWEST = 3
-"""Smallest number of boards for which the first page shows the row."""
+"""Least number of wins for which the first page shows its row of boards.
+
+A row that begins with the position of the day is always shown.
+"""
 
 
 def chosen_panel(library: Library, view: View) -> str:

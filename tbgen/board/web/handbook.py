@@ -218,7 +218,8 @@ def _exceptions(
 ) -> list[tuple[Position, Outcome]] | None:
     """Return positions with the attacker to move whose outcome contradicts the class.
 
-    They are cached; None if they are not and `time.monotonic()` is beyond `until`.
+    The positions are cached. If they are not cached yet and `time.monotonic()` is beyond `until`,
+    no search is begun, and the result is None.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = library.recall(("exceptions",), dict)
     if entry.material not in kept:

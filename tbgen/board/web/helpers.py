@@ -230,7 +230,10 @@ def _endpoints(library: Library) -> dict[str, Callable[[Request], Answer]]:
 
 
 def _answered(function: Callable[[Request], Answer], request: Request) -> Answer | None:
-    """Return the answer, or the answer to its failure; None if the client has gone."""
+    """Run the function of an endpoint, and return its answer; None if the client has gone.
+
+    An error becomes the answer that reports it.
+    """
     try:
         return function(request)
     except AbandonedError:

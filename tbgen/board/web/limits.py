@@ -38,8 +38,10 @@ policy is not `no-referrer`, as browsers would then omit the origin of our own f
 """
 
 OPEN_HEADERS = {"access-control-allow-origin": "*"}
-"""Headers of every answer except `SAME_ORIGIN` ones. Any origin may read those: no cookie or
-password is involved. A page may hold the token for builds, so other origins cannot read pages.
+"""Additional headers of every answer whose media type is not in `SAME_ORIGIN`.
+
+Scripts of any origin may read these answers: no cookie or password is involved. They cannot read
+pages, which may hold the token for builds.
 """
 
 

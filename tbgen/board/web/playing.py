@@ -55,7 +55,7 @@ def _reply(view: View) -> str:
 
 
 def _task(library: Library, study: Study, view: View) -> str:
-    """Return the text key of the notice of whose turn it is: reader, table or engine."""
+    """Return the key of the text that says whose turn it is: reader, table or engine."""
     mine = view.readers_turn
     if study.result is not None:
         return "hidden" if mine else "table_thinks"

@@ -214,7 +214,10 @@ def _controls(library: Library, study: Study, view: View) -> str:
 
 
 def _hint(study: Study, suggested: RootMove, view: View) -> str:
-    """Return the requested hint: a button, then the piece of the best move, then the move."""
+    """Return the button that requests a hint, or the requested hint on the best move.
+
+    The first hint names only the piece to move, the second one the move.
+    """
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
     piece = piece_name(study.position.board[suggested.move.source], view.language)
@@ -227,7 +230,10 @@ def _hint(study: Study, suggested: RootMove, view: View) -> str:
 
 
 def _reply(library: Library, study: Study, view: View) -> str:
-    """Return the address after the reply in play mode; empty if no reply is due."""
+    """Return the address that leads to the position after the opponent's reply.
+
+    Empty outside play mode, at the reader's turn, after the end of the game, and without opponent.
+    """
     due = view.mode == "play" and not view.readers_turn and study.over is None
     if not due or (study.suggested is None and not library.opponent):
         return ""
@@ -237,7 +243,10 @@ def _reply(library: Library, study: Study, view: View) -> str:
 
 
 def _back(view: View) -> str:
-    """Return the address after taking back a move; in play mode, to the reader's last turn."""
+    """Return the address of the position with the last move taken back.
+
+    In play mode at the reader's turn, the opponent's move and the reader's are taken back.
+    """
     alone = view.mode != "play" or not view.readers_turn or len(view.moves) < 2
     return view.back(1 if alone else 2).href()
 

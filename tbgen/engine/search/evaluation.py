@@ -28,7 +28,7 @@ EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
 """int64 (16,): value of a piece code in an exchange, on any square; the king's is the largest."""
 
 FEW_PHASE = 12
-"""Largest phase at which a material may be in `OUTCOMES`: that of three rooks."""
+"""Largest phase (`kinds.PHASES`) of a material that may be in `OUTCOMES`: three rooks."""
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
 """File with the shares of wins, draws and losses of each material of up to `KNOWN_MEN` pieces, in

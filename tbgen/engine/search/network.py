@@ -27,7 +27,7 @@ from tbgen.engine.search.kinds import FULL_PHASE
 from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, mirror_square, piece_code
 
 SHAPES = len(weights.BIASES)
-"""Number of plain sums of one view, and of mirrored sums."""
+"""Number of plain sums of one side's view, which is also its number of mirrored sums."""
 OWN = 2 * SHAPES
 """Number of all sums of one view: plain, then mirrored."""
 HIDDEN = 2 * OWN
@@ -37,7 +37,7 @@ INPUTS = 2 * len(PieceType) * SQUARES
 FULL = 181
 """Sum that stands for 1.0: the largest whose square fits into 15 bits."""
 FINE = 4
-"""Units of the outputs per unit of the score."""
+"""Units of the network's output per unit of the score."""
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:

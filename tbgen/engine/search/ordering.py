@@ -30,14 +30,17 @@ HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
 _KILLER_RANK = 1 << 24
 _COUNTERMOVE_RANK = 1 << 23
 _LOSING_RANK = -(1 << 23)
-"""Base of the ranks of losing captures; keeps them below all quiet moves."""
+"""Number added to the ranks of losing captures, so that they are below all quiet moves."""
 _PLACE_BITS = MAX_MOVES.bit_length()
 _PLACES = (1 << _PLACE_BITS) - 1
-"""Mask of the lower bits of a rank and move index that are packed into one number: the index."""
+"""Mask that extracts the index from a number that packs a move's rank and its index.
+
+The index is in the lower bits.
+"""
 _NO_LOSS = 0
-"""Least rank of captures that lose nothing."""
+"""Least rank of captures that lose no material by static exchange evaluation."""
 HISTORY_LIMIT = 1 << 14
-"""Maximum absolute value of a history."""
+"""Maximum absolute value of a history counter."""
 _BONUS_LIMIT = 1 << 11
 
 

@@ -25,8 +25,10 @@ from tbgen.referee.record import FIRST
 FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATER_SHARE = 2, 8
-"""Nodes of the proof per node of the search: `_SHARE` at first, `_LATER_SHARE` for search nodes
-beyond `_LATER`. Wins that the search has not found by then are rarely found by it later.
+"""Number of nodes that the proof may use per node of the search.
+
+`_SHARE` at first, `_LATER_SHARE` for search nodes beyond `_LATER`: wins that the search has not
+found by then are rarely found by it later.
 """
 _LATER = 65_000
 _SEARCH_FIRST = 4_000

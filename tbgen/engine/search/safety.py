@@ -36,7 +36,7 @@ from tbgen.indexing.squares import EMPTY, RANKS
 from tbgen.referee.record import CHECKED
 
 _NOWHERE = -1
-"""No square, or no direction."""
+"""Value in place of a square or a direction, if there is none."""
 
 
 @part

@@ -34,8 +34,10 @@ DRAW = 0
 
 ORDER_STEP = 10_000
 MAX_ORDER = 40
-"""Maximum order in a score. Larger orders are clipped to it, as plies are to the next two
-constants: RULE_WIN - 40 steps stays above VERDICT_WIN.
+"""Maximum order in a score; larger orders are clipped to it.
+
+`MAX_TABLE_PLIES` and `MAX_RULE_PLIES` limit plies likewise. So the lowest score of a win by the
+rules in a table, about RULE_WIN - 40 order steps, is above VERDICT_WIN.
 """
 MAX_TABLE_PLIES = 50_000
 MAX_RULE_PLIES = 9_000

@@ -43,7 +43,7 @@ _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
 """Maximum absolute score of a line without advantage (`Searcher._easier_to_prove`)."""
 _KEPT = ("generation", "stop", "history", "followups", "countermoves")
-"""Fields of a record that are kept between searches."""
+"""Names of the fields of a search's record that are kept between searches."""
 _WXF = RuleSet(Rules.WXF)
 
 

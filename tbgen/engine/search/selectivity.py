@@ -45,7 +45,10 @@ REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
 
 @part
 def is_improving(state, ply):
-    """Return whether the estimate is higher than two plies before; True if there is none."""
+    """Return whether the estimate of this ply is higher than that of two plies before.
+
+    True in the first two plies, which have no earlier estimate.
+    """
     return ply < 2 or state.estimate[ply] > state.estimate[ply - 2]
 
 

@@ -104,7 +104,7 @@ def _settled(state, ply, estimate, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Make a move, and store its kind and target in `played`."""
+    """Make a move, and store the moved piece's kind and its target in `state.played`."""
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target

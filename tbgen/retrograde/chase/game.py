@@ -34,7 +34,9 @@ from tbgen.compiling.jit import borrowing_kernel, by_pointer
 ONE = np.uint64(1)
 ALL_BITS = ~np.uint64(0)
 CHECK_BIT = np.uint64(1 << 63)
-"""Bit of the condition not to check for ever. The bits below are the offender's pieces."""
+"""Bit of the condition not to check for ever, in a word of conditions. Each lower bit
+is the condition not to chase one of the offender's pieces for ever.
+"""
 
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
@@ -56,7 +58,7 @@ class PatternGraph(NamedTuple):
 
 @by_pointer
 class _Backwards(NamedTuple):
-    """Reversed edges, and scratch for removed nodes."""
+    """Edges of a graph by their targets, and scratch arrays for removing nodes."""
 
     offence_of: Integers
     """int64 (reply nodes,): the offence node that each reply node follows."""
@@ -86,9 +88,10 @@ def _backwards(graph: PatternGraph) -> _Backwards:
 
 @borrowing_kernel
 def _k_safe(graph, backwards, alive_offence, alive_reply):
-    """Shrink both sets to the greatest safe ones.
+    """Shrink two sets of nodes to their greatest safe subsets.
 
-    An offence node is removed with any of its reply nodes, a reply node with the last of its edges.
+    An offence node is removed as soon as one of its reply nodes is removed. A reply node is
+    removed with the last of its edges.
 
     backwards : _Backwards, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
@@ -152,10 +155,10 @@ def _k_reach_calm(graph, safe, inside, reaching):
 
 
 def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools) -> Bools:
-    """Return where the winner can force calm replies again and again, bool (reply nodes,).
+    """Return where the winner can force calm replies for ever, bool (reply nodes,).
 
-    The greatest set of which every node reaches a calm reply inside the set: a least fixpoint is
-    iterated until it removes nothing.
+    The greatest set in which each node reaches a calm reply without leaving the set: a least
+    fixpoint is iterated until it removes nothing.
     """
     safe = safe.copy()
     while True:
@@ -171,8 +174,8 @@ def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools
 class Conditions(NamedTuple):
     """Conditions of the exact stage on pairs (reply, offence that follows it).
 
-    Edge e and the i-th edge of the offence node it leads to are pair pair_start[e] + i. The
-    offender's pieces are bits of a word, numbered separately at each offence node.
+    Pair pair_start[e] + i is edge e with the i-th edge of the offence node that e leads to.
+    The offender's pieces are bits of a word, numbered separately at each offence node.
     """
 
     check: Bools

@@ -76,7 +76,7 @@ class Suspects(NamedTuple):
 
 @part
 def _place(key, places, squares, board):
-    """Set up the position of a key."""
+    """Write the squares and the board of the position that a key stands for."""
     set_up(key // SQUARES, key % SQUARES, places, squares, board)
 
 
@@ -320,7 +320,7 @@ def _k_pairs(
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the start of each of n consecutive runs, and the end of the last, int64 (n + 1,)."""
+    """Return the starts of n runs of lengths `counts`, and the end: int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
@@ -393,10 +393,10 @@ def find_chase_wins(
 
 
 def _mark(winning: NDArray[np.bool_], edges: Draft, marked: Rows) -> None:
-    """Put the direct wins on `marked`: all reply nodes of an offence node, if all of them win.
+    """Add direct wins to `marked`: all reply nodes of an offence node, if all of them win.
 
-    A reply node that wins after an offence node that does not lose is no part of the pattern; the
-    propagation finds it two plies later.
+    A reply node that wins after an offence node that does not lose is no part of the pattern;
+    the propagation finds it two plies later.
 
     winning : bool (reply nodes,)
     marked : Rows of the winner, inout

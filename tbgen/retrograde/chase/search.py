@@ -37,8 +37,10 @@ from tbgen.rows.sets import Frontier, clear_lead, empty_frontier, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Bytes of a set for one candidate, below which idle frontiers are released. With fewer candidates,
-lists and graph are small, and allocating the frontiers again would take longer than the search."""
+"""Idle frontiers are released if a set has fewer than this many bytes per candidate.
+With fewer candidates, lists and graph are small, and allocating the frontiers again would
+take longer than the search.
+"""
 
 
 @borrowing_kernel
@@ -65,7 +67,7 @@ def k_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
 
 @borrowing_kernel
 def _k_keep_images(lead_0, lead_1, marked, wins, frame):
-    """Remove the positions from `wins` whose canonical slot is not marked.
+    """Remove positions from `wins` unless `marked` contains their canonical slot.
 
     marked : Rows, in; canonical positions
     wins : Rows, inout
@@ -147,7 +149,7 @@ def compile_graph() -> None:
 
 @contextmanager
 def _empty_search() -> Iterator[tuple[Frontier, Places, Workers]]:
-    """Lend an empty frontier, and the other arguments of a search."""
+    """Context manager: yields empty frontier, places and workers to compile kernels."""
     layout = Layout.of(Material.parse("KRKN"))
     with Workers(1) as workers:
         front = empty_frontier(layout.leads, layout.mids, workers.storage)

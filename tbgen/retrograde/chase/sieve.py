@@ -54,7 +54,9 @@ def _defender_attack_stands(side, source, target, occ_lo, occ_hi):
 
 @part
 def _attack_stands(kind, side, source, target, occ_lo, occ_hi):
-    """Return the inner squares for which a piece attacks `target`.
+    """Return the squares of the inner piece for which a piece on `source` attacks `target`.
+
+    If `source` is NOWHERE, the inner piece itself is the attacker.
 
     kind, source : int64, as in `_attacked_by`
     """
@@ -95,7 +97,9 @@ def _may_be_chased(kind, side, square, chase_rules):
 
 @part
 def _guard_columns(side, frame):
-    """Return the range of a side's advisors and elephants in `Frame.lead_squares`: first, and end.
+    """Return the columns (first, end) of a side's guards in `Frame.lead_squares`.
+
+    Guards are advisors and elephants.
 
     side : int64
     """

@@ -69,7 +69,7 @@ def attackers_anew(before, after, squares, codes, source, target, victim, chase_
 
 @part
 def attacked_anew(before, after, squares, codes, source, target, lo, hi, chase_rules):
-    """Return the wanted squares whose piece the move attacks anew.
+    """Return those of the squares (lo, hi) whose piece a move attacks anew.
 
     squares : int64 (pieces,), the pieces on `after`
     lo, hi : uint64, the wanted squares
@@ -195,9 +195,10 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boa
 def list_victims(
     losses: Frontier, most: int, setting: Setting, places: Places, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Remove positions without a common victim; list `most` of the other canonical ones.
+    """Remove positions without a common victim, and list the other canonical ones.
 
     losses : Frontier of the offender; captures lose by this order, as those of loss candidates do
+    most : room for listed positions, in each thread
     Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
     """
     rooms = [
