@@ -40,7 +40,10 @@ RESTING = {
     "tables": ("tbgen/probing",),
     "tbgen/verify": (),
 }
-"""For each package, dependent packages whose tests exercise it."""
+"""For each mutated package, the dependent packages whose tests exercise it, too.
+
+`--again` runs them against the mutations that survived the package's own tests.
+"""
 
 PATIENCE = 900.0
 """Timeout of one test run in seconds, ten times the time to compile all kernels."""
@@ -70,7 +73,7 @@ class Mutation(NamedTuple):
     new: str
 
     def applied(self, source: bytes) -> bytes | None:
-        """Return the mutated text of a file, or None if the old text is not at its place."""
+        """Return a file's source with the mutation; None if the old text is not at its place."""
         lines = source.splitlines(keepends=True)
         if len(lines) < self.end_line:
             return None
@@ -84,7 +87,10 @@ class Mutation(NamedTuple):
 
 
 def _changed(node: ast.AST) -> str | None:
-    """Return the source text of a node with one small fault; None if the node is not mutated."""
+    """Return the source of a syntax node after a small fault, such as `<` replaced by `<=`.
+
+    Returns None for a kind of node that is not mutated.
+    """
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _COMPARISONS:
         ops = [_COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         return ast.unparse(ast.Compare(node.left, ops, node.comparators))
@@ -200,7 +206,11 @@ class Clone:
 
 
 def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tuple[str, str, float]:
-    """Test a mutation; return its state, the test that failed, and wall seconds."""
+    """Run the tests of packages against a mutation in the clone.
+
+    Returns the state (`killed`, `survived` or `endless`), the test that failed, and the wall
+    seconds.
+    """
     file = clone.root / mutation.path
     source = file.read_bytes()
     begun = time.monotonic()

@@ -91,7 +91,7 @@ def requirements(*extras: str) -> list[str]:
 
 
 def expected() -> str:
-    """Return the digest that docs/digests.csv lists for the table that is built."""
+    """Return the digest of the table to build, as listed in docs/digests.csv."""
     with DIGESTS.open(newline="") as file:
         for row in csv.DictReader(file):
             if row["file"] == TABLE:

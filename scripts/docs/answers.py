@@ -37,7 +37,10 @@ FAILURE = record(
 
 
 def proven(side: str) -> Schema:
-    """Return the schema of the counts that `verify` gives for one side to move."""
+    """Return the schema of one part of the answer of `tbgen verify`.
+
+    It holds the numbers of positions proven for one side to move.
+    """
     return record(
         f"{side} to move",
         positions=whole("legal positions"),

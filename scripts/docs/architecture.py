@@ -137,7 +137,10 @@ def without_detours(edges: Edges) -> Edges:
 
 
 class Place(NamedTuple):
-    """A box of the drawing, or a point at which a longer arrow passes a floor."""
+    """Place on a floor of the drawing: a package's box, or a point that an arrow passes.
+
+    The floor is a row of the drawing, 0 at the bottom.
+    """
 
     floor: int
     name: str
@@ -166,7 +169,7 @@ def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
 
 
 def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
-    """Map each place to the places that arrows join it to; True marks those below."""
+    """Map each place to the places that arrows join it to, each with True if it is below."""
     found: dict[Place, list[tuple[Place, bool]]] = {}
     for arrow in arrows:
         for upper, lower in pairwise(arrow):
@@ -270,8 +273,11 @@ def words(package: str) -> list[str]:
 
 
 def render(edges: Edges, compiled: set[str]) -> str:
-    """Return the SVG document; the result depends only on the arguments.
+    """Draw the packages and their imports; return the SVG document.
 
+    The document depends only on the arguments.
+
+    edges : imports of each package
     compiled : packages with kernels, drawn in another colour
     """
     on = floors(edges)

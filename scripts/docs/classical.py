@@ -37,7 +37,7 @@ BOOKS = ROOT / "docs" / "classical-books.csv"
 RULES = "wxf"
 
 LEAST = 0.005
-"""Smallest share of positions that is printed, 0 to 1."""
+"""Smallest share of positions that the page prints: 0.005 is half a percent."""
 
 RECORDS = 10
 """Number of rows in each list of records."""
@@ -201,7 +201,7 @@ class Book(NamedTuple):
 
 
 def endgame(found: TableStatistics) -> Endgame:
-    """Return the row of one table."""
+    """Measure one table; return its row of docs/classical.csv."""
     by_rules: Counter[Side] = Counter()
     for line in found.histogram:
         by_rules[line.side] += line.positions if line.order else 0
@@ -239,13 +239,17 @@ def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
 
 
 def differs(book: Book, found: Endgame) -> bool:
-    """Return whether a book's verdict holds for fewer than half of Red's positions."""
+    """Return whether the table contradicts a book.
+
+    It does if the book's verdict, win or draw, holds for fewer than half of the positions
+    with Red to move. A divided verdict is never contradicted.
+    """
     said = found.red_wins if book.verdict == "win" else found.red_draws
     return book.verdict != "divided" and 2 * said < found.red_legal
 
 
 def share(part: float) -> str:
-    """Format a share for a table; empty for 0."""
+    """Format a share between 0 and 1 in percent; empty for 0."""
     return f"{part:.2%}" if part else ""
 
 

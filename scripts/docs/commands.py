@@ -66,7 +66,10 @@ ELSEWHERE = {"find"}
 """Commands whose own options are described on their own page."""
 
 MEANINGS = re.compile(r": none = [^.]*\.")
-"""Pattern of the meanings of all rule sets, which the page replaces by a link."""
+"""Regular expression for the list of all rule sets with their meanings in a help text.
+
+The page has a link in its place.
+"""
 
 
 def kind(parameter: Parameter) -> str:

@@ -165,7 +165,10 @@ def write(kind: type[Row], rows: Iterable[Row], path: Path | None = None) -> Non
 
 
 def offence(tables: GameTablebase, fen: str) -> str:
-    """Return the offence that decides a position; empty if best play does not show it."""
+    """Return the offence, "check" or "chase", of the loop that decides a position.
+
+    Empty if the line of best play does not reach the loop.
+    """
     found = find_mechanism(tables, Position.from_fen(fen)) if fen else None
     return "" if found is None else str(found.offence)
 

@@ -35,10 +35,7 @@ orders and plies, [The table file](format.md#names) materials.
 """
 
 DESCRIBED = ("probe", "line", "judge", "find", "error")
-"""Answers about positions, whose fields the page describes.
-
-It only names those of other answers.
-"""
+"""Answers whose fields the page describes; of others it only lists the names."""
 
 
 class Item(NamedTuple):
@@ -50,10 +47,10 @@ class Item(NamedTuple):
 
 
 def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[Item]:
-    """Return the fields of an object, each followed by those of objects inside it.
+    """Yield the fields of an object, each followed by the fields of the objects inside it.
 
-    An object with the fields of an earlier one refers to it; `seen` maps fields to that object's
-    path.
+    An object with the same fields as an earlier one is replaced by a reference to it. `seen`
+    maps fields to the path of the first object that has them, and is updated.
     """
     for name, field in schema["properties"].items():
         inner = field.get("items", field)

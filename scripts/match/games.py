@@ -27,7 +27,7 @@ QUIET_PLIES = 120
 """Plies without a capture after which a game is drawn."""
 
 BY_THE_RULES = "the rules of repetition"
-"""Text for the reason of a game that was lost by perpetual check or chase."""
+"""Reason that is stored for a game that a side lost by perpetual check or chase."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ OCCURRENCES = 3
 """Number of occurrences of a position at which the referee judges a repetition."""
 
 LOOKED_AT = 20_000
-"""Number of random positions of a material from which the positions to play are chosen."""
+"""Size of the random sample of a material from which the starting positions are drawn."""
 
 
 def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
@@ -55,7 +55,11 @@ def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
 def drawn_positions(
     tables: GameTablebase, material: Material, count: int
 ) -> dict[str, list[Position]]:
-    """Choose `count` random positions of a material, by kind; fewer if the sample has fewer."""
+    """Choose `count` random starting positions of a material; return them by kind.
+
+    Each kind (draw, win by mate or conversion, win by the rules) gets an equal part if the
+    sample has enough of it.
+    """
     file = tables.table(material)
     kinds = kinds_of(sampled_columns(file, LOOKED_AT, 1))
     found = {}
@@ -70,7 +74,7 @@ def drawn_positions(
 
 
 class Trial:
-    """The engine, its opponent, the judges, and the file of their games."""
+    """A series of games of the engine against its opponent, with its judges and its file."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         settings = {"EGTBPaths": str(options.tables.resolve()), "Rules": options.rules}
@@ -111,7 +115,7 @@ def is_spoilt(kind: str, played: Played) -> bool:
 
 
 def report(material: Material, kind: str, games: list[Played]) -> None:
-    """Print the results of the positions of one kind."""
+    """Print the results of the games of one material that began in positions of one kind."""
     points = Counter(played.points_of(played.start.side) for played in games)
     plies = [len(played.moves) for played in games]
     judged = sum(played.reason == BY_THE_RULES for played in games)

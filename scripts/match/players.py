@@ -83,7 +83,7 @@ class Player:
         self._lines.put(None)
 
     def say(self, line: str) -> None:
-        """Write a line to the engine."""
+        """Send a line to the engine; raises `PlayerError` if it has ended."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")
@@ -92,9 +92,9 @@ class Player:
             raise self._failure("has ended") from None
 
     def hear(self, *words: str, seconds: float = PATIENCE) -> list[str]:
-        """Return the lines up to the first one that begins with any of the words.
+        """Read the engine's output up to the first line that begins with one of `words`.
 
-        Raises `PlayerError` after so many seconds.
+        Returns the lines read, that one included. Raises `PlayerError` after so many seconds.
         """
         heard: list[str] = []
         until = time.monotonic() + seconds
@@ -164,7 +164,7 @@ class Uci(Player):
             self.say(self.set_option(name, value))
 
     def set_option(self, name: str, value: str) -> str:
-        """Return the line that sets an option."""
+        """Return the command `setoption` for an option."""
         return f"setoption name {name} value {value}"
 
     def begin(self) -> None:
@@ -293,7 +293,7 @@ class Cecp(Player):
         return parse_move(position, answer.split()[1], "iccs")
 
     def _settle(self) -> None:
-        """Discard the engine's output so far, such as a result that it claims."""
+        """Discard the lines that the engine has sent so far, such as a result that it claims."""
         if self._answers_pings:
             self.say("ping 1")
             self.hear("pong 1")

@@ -98,7 +98,11 @@ def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) ->
 def longest_resistance(
     tables: GameTablebase, game: Sequence[Position], rng: random.Random
 ) -> Position | None:
-    """Play the defender's move; return the position after it, None if there is no move."""
+    """Choose the defender's move by the tables; return the position after it.
+
+    Of the moves of longest resistance it takes one to a position with the fewest occurrences
+    in the game. Returns None if there is no legal move.
+    """
     moves = tables.probe_root(game[-1])
     best = [move.after for move in moves if move.best]
     fewest = min((game.count(after) for after in best), default=0)

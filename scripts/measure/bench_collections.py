@@ -41,7 +41,7 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 
 MEN, LARGEST = 5, 10
-"""Men of the largest materials of the set, and number of tables that dask leaves out."""
+"""Most men of a material in the set; dask leaves out the `LARGEST` largest tables."""
 
 SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
 YARDSTICK_SECONDS = 1.5
@@ -71,7 +71,10 @@ class Cost(NamedTuple):
 
 
 def measured(folder: str, *command: str) -> Cost:
-    """Run a command on a folder of tables; return its cost, and the digests of the folder."""
+    """Run a tbgen command on a folder of tables, and return its cost.
+
+    The cost includes size and digests of all tables in the folder afterwards.
+    """
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     tbgen(*command, "--tables", folder)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -206,7 +206,7 @@ def bench_disk(workshop: Workshop, peers: dict[str, Peer]) -> None:
 
 
 def first_build(rules: Rules, material: str = EVERY_KERNEL) -> Run:
-    """Measure a build with no kernel compiled and no table present."""
+    """Measure the first build on a machine: no kernel is compiled, and no table is there."""
     with tempfile.TemporaryDirectory() as cache:
         return build_anew(rules, material, NUMBA_CACHE_DIR=cache)
 

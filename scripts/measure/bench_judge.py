@@ -29,7 +29,10 @@ from tbgen.tables.names import RuleSet
 
 @dataclass(slots=True)
 class Cost:
-    """Cost of searches under some rules, summed over positions."""
+    """Totals of searches under one rule set, over all positions.
+
+    They are CPU seconds, nodes, judged repetitions, and those that the shortcut decided.
+    """
 
     seconds: float = 0.0
     nodes: int = 0

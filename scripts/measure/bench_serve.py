@@ -101,7 +101,7 @@ SEARCHING_CLIENTS = 4
 
 
 async def get(port: int, path: str, client: str = "127.0.0.1") -> tuple[float, int]:
-    """Return seconds and bytes of one compressed answer on a connection of its own."""
+    """Request a page on a new connection; return its seconds and compressed bytes."""
     reader, writer = await asyncio.open_connection(
         "127.0.0.1", port, local_addr=(client, 0) if client != "127.0.0.1" else None
     )

@@ -110,9 +110,10 @@ def probe_found(  # type: ignore[no-untyped-def]
 
 @borrowing_kernel
 def read_all(data, places):  # type: ignore[no-untyped-def]
-    """Read single bytes.
+    """Read single bytes at random places, as the yardstick for the time of a probe.
 
-    data : uint8 (bytes,); places : int64 (n,)
+    data : uint8 (bytes,), in; the memory
+    places : int64 (n,), in; indices of the bytes to read
     """
     total = 0
     for i in range(len(places)):

@@ -68,7 +68,7 @@ KINDS = {
 
 
 class Truth:
-    """Searchers, the tables to compare them with, and the number of contradictions so far."""
+    """Comparison of searches with tables; it counts the contradictions."""
 
     def __init__(self, tables: GameTablebase) -> None:
         self.tables = tables

@@ -29,7 +29,11 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 
 FACTOR, BYTES_FACTOR = 1.5, 2.0
-"""Largest accepted errors as factors: for seconds, and for bytes of tables of `LARGE_SLOTS`."""
+"""Largest accepted error of seconds, as a factor; `BYTES_FACTOR` is that of bytes.
+
+1.5 accepts predictions from 1/1.5 to 1.5 times the measured value, for tables of at least
+`LARGE_SLOTS`.
+"""
 LEAST_SECONDS, LEAST_BYTES = CLOCK_SECONDS, 64 << 10
 LONG_SECONDS, LARGE_SLOTS = 2.0, 10_000_000
 LEAST_MEN = 5

@@ -51,7 +51,7 @@ RULE_SETS = {str(each): each for each in
 """Rule sets by the names that `--rules` accepts."""
 
 PAIRS, SHIFTS = 20, 50
-"""Numbers of single changes for each `pair`, and for each `shift` (tests/kits/planting.py)."""
+"""Number of single changes per change of kind `pair`; `SHIFTS` is that for `shift`."""
 
 
 class Row(NamedTuple):

@@ -49,7 +49,10 @@ MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN = 250
 """Largest score, of either side, with which an opening is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
-"""Score, and plies for which both sides must agree on it, after which a game is over."""
+"""A game ends when both sides have seen this score for the same side for some plies.
+
+`AGREED_PLIES` is the number of plies.
+"""
 WINDOW, WIDEST = 25, 1_000
 """First and largest half width of the search window around the previous depth's score.
 

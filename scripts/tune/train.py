@@ -65,7 +65,7 @@ class Positions(NamedTuple):
 
 
 def _inputs() -> NDArray[np.int64]:
-    """Compute `INPUTS_OF`."""
+    """Compute `INPUTS_OF`: the number of the network's input for a piece on a square."""
     table = np.zeros((2, 2, 16, SQUARES), np.int64)
     for code in (piece_code(side, kind) for side in Side for kind in PieceType):
         for view, wing, square in np.ndindex(2, 2, SQUARES):
@@ -170,7 +170,7 @@ def begin_layers(rng: np.random.Generator) -> Layers:
 
 
 def zeros(layers: Layers) -> Layers:
-    """Return zeros of the same shapes."""
+    """Return layers of zeros in the shapes of `layers`, for gradients and means."""
     return Layers(*map(np.zeros_like, layers))
 
 

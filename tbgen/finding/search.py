@@ -113,10 +113,7 @@ class Search:
         self._slots = 0
 
     def _place(self, position: Position) -> tuple[Side, int]:
-        """Return the side to move and the slot of a position of the table.
-
-        Raises `InputError` for a position of another material.
-        """
+        """Return side to move and slot of a position; raises `InputError` for another material."""
         if position.material != self.material or position.is_swapped:
             raise InputError(
                 f"{excerpt(position.fen)} is no position of {self.material}",
@@ -290,10 +287,7 @@ class Search:
         return lambda side, slots: planes[side][slots]
 
     def _others(self, opened: ExitStack) -> Iterator[TableFile]:
-        """Yield the tables of the material under other rule sets, with any limit on orders.
-
-        Raises `InputError` if there is no such table.
-        """
+        """Yield the tables under other rule sets; raises `InputError` if there are none."""
         found = False
         for name in self._tables.available():
             if name.material == self.material and name.rule_set != self._tables.rule_set:
@@ -390,10 +384,7 @@ def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first `limit` rows in the order of the sort key `sort`.
-
-    Rows with equal keys are in order of side and slot.
-    """
+    """Return the first `limit` rows by the key `sort`; equal rows by side and slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])

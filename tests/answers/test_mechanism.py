@@ -43,7 +43,7 @@ def chases() -> Iterator[GameTablebase]:
 
 @pytest.fixture(scope="module")
 def checks() -> Iterator[GameTablebase]:
-    """KRKN under wxf: only checks decide."""
+    """Yield a tablebase with KRKN under wxf, in which only perpetual checks decide."""
     with open_tablebase(built("KRKN", rules="wxf")) as tables:
         yield tables
 
@@ -72,7 +72,11 @@ def decided(material: str) -> list[Position]:
 def test_the_loop_agrees_with_the_mechanism(
     chases: GameTablebase, checks: GameTablebase, material: str
 ) -> None:
-    """Every move of the loop chases the victim, followed from the position on."""
+    """A mechanism names the offence, victim and chasers in the loop of best play.
+
+    In 30 positions of each material, every move of the offender in the loop has the named
+    offence, and a chase has the named victim, followed through its moves.
+    """
     tables, offence = (chases, Offence.CHASE) if material == "KNPKC" else (checks, Offence.CHECK)
     for position in random.Random(4).sample(decided(material), 30):
         line = tables.mainline(position)
@@ -133,7 +137,10 @@ def test_words_of_a_chase(chases: GameTablebase) -> None:
 
 
 def test_arrows_of_a_chase(chases: GameTablebase) -> None:
-    """Arrows of attackers to victims: in the position, and at every move of the offender."""
+    """A chase is drawn as arrows from the chasers to the victim.
+
+    Tested are the picture of the position, and each frame with a move of the offender.
+    """
     pytest.importorskip("starlette", reason="the extra `web` is not installed")
     from tbgen.board.drawing.story import frames_of_line
     from tbgen.board.web.verdict import chase_arrows
@@ -195,7 +202,10 @@ def test_several_chasers_are_named() -> None:
 def test_a_loop_too_far_away_is_not_named(
     chases: GameTablebase, monkeypatch: pytest.MonkeyPatch, plies: int
 ) -> None:
-    """The pattern lies beyond the limit, or only its loop does."""
+    """No mechanism is named if its loop ends beyond the limit, `MAX_PLIES`.
+
+    Tested are a limit before the pattern, and a limit between the pattern and its loop's end.
+    """
     starts = {chases.probe(p).plies: p for p in decided("KNPKC")}
     position = starts[5]
     monkeypatch.setattr(tbgen.answers.mechanism, "MAX_PLIES", plies)

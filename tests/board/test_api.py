@@ -414,7 +414,7 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
 
 
 def test_openapi_describes_every_address(client: TestClient) -> None:
-    """The addresses equal those of docs/http.md, and the page /api lists them.
+    """/openapi.json has the addresses that docs/http.md lists; the page /api shows them.
 
     tests/docs/test_openapi.py checks examples and fields of every address.
     """

@@ -114,7 +114,11 @@ def test_a_build_returns_to_the_page_of_its_table(
 def test_other_users_of_the_machine_build_nothing(
     client: TestClient, workshop: FakeWorkshop
 ) -> None:
-    """Other users can read pages and send any header, but cannot read the server's terminal."""
+    """Only the address printed on the server's terminal allows builds.
+
+    Other users of the machine can read pages and send any header, but not read the terminal.
+    Their requests to build or to cancel are refused.
+    """
     fields = form(page(client, f"/?fen={KRNKR}"))
     shared = {"cookie": "tbgen-build-80=guess"}
     client.cookies.clear()

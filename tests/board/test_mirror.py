@@ -88,7 +88,10 @@ def test_listed_files_are_served(client: TestClient, directory: Path) -> None:
     ],
 )  # fmt: skip
 def test_other_files_are_not_served(address: str, name: str) -> None:
-    """Requests are sent byte by byte as written, since most clients would normalise the address."""
+    """A request for a file that is not listed returns no content of any file.
+
+    Requests are sent byte by byte as written, since most clients would normalise the address.
+    """
     port = urlsplit(address).port
     assert port is not None
     connection = HTTPConnection("127.0.0.1", port)

@@ -37,7 +37,7 @@ JUDGED = "d0d1,b1c3,d1d0,c3b1"
 """Moves from `LOOP` that repeat it, and that Black loses as the side giving perpetual check."""
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 BARREN = "9/4k4/4P4/9/9/9/9/9/9/3K5_b"
-"""Position in which Black's best move takes the last attacker on the board."""
+"""FEN, Black to move: the best move takes the last attacker on the board."""
 MISSING = "3k1a3/9/9/9/9/9/9/4n4/9/4KR3_w"
 
 
@@ -203,7 +203,7 @@ GAMES = (
     "[DhtmlXQ_binit]8979695949392919097717866646260600102030405060708012720323436383"
     "[/DhtmlXQ_binit][DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist]",
 )
-"""The same four moves in five notations or file formats."""
+"""One opening of four plies in five notations or file formats."""
 
 
 @pytest.mark.parametrize("given", GAMES)
@@ -240,7 +240,10 @@ def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> No
 def test_a_stated_result_is_compared(
     client: TestClient, moves: str, result: str, said: str
 ) -> None:
-    """The result is read from the PGN tag, and from the end of the moves."""
+    """A pasted game with a result gets a remark if its moves end otherwise.
+
+    The result is read from the PGN tag, or from the end of the moves.
+    """
     game = f'[FEN "{LOOP.replace("_", " ")}"]\n{moves.replace(",", " ")}'
     for given in (f'[Result "{result}"]\n{game}', f"{game} {result}"):
         answer = client.get("/find", params={"q": given, "lang": "en"}, follow_redirects=False)
@@ -343,7 +346,10 @@ def test_traditional_texts_have_traditional_characters_and_words() -> None:
 
 
 def test_every_message_is_used() -> None:
-    """Keys are literal, or formatted as in `f"class_{kind}"`."""
+    """Each key of the board's texts occurs in its code.
+
+    It is written out, or composed as in `f"class_{kind}"`.
+    """
     code = "".join(path.read_text("utf-8") for path in (ROOT / "tbgen" / "board").rglob("*.py"))
     written = set(re.findall(r"[\"']([\w/{}.-]+)[\"']", code)) | set(Metric)
     composed = [

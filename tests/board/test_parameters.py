@@ -30,7 +30,10 @@ def client() -> Iterator[TestClient]:
 
 
 def test_an_unknown_parameter_is_refused(client: TestClient) -> None:
-    """Every route is tried, except redirects of old links and static files."""
+    """Every route answers 400 to an unknown parameter, and says so.
+
+    Redirects of old links and static files are left out.
+    """
     others = {"/endgame.cgi", "/play.cgi", "/static/{name}", "/robots.txt"}
     routes = client.app.routes  # type: ignore[attr-defined]
     for path in {route.path for route in routes if isinstance(route, Route)} - others:

@@ -40,7 +40,7 @@ UNDER = PUBLIC | {"x-forwarded-prefix": "/xiangqi"}
 
 @pytest.fixture(scope="module")
 def near() -> Iterator[TestClient]:
-    """Client that runs on the same machine as the board."""
+    """Yield a client at 127.0.0.1 of a board that serves only this machine."""
     with open_tablebase(demo().tables) as tables:
         app = create_app(tables, demo().tables, loopback_only=True)
         yield TestClient(app, "http://127.0.0.1:8064", client=("127.0.0.1", 50000))
@@ -82,7 +82,7 @@ def test_an_error_is_a_page_under_the_prefix(near: TestClient) -> None:
 
 
 def test_cached_answers_depend_on_the_address(near: TestClient) -> None:
-    """A page has another ETag under another public host or path prefix."""
+    """The ETag of a page depends on the public host and path prefix that the proxy states."""
     tags = {near.get("/", headers=headers).headers["etag"] for headers in ({}, PUBLIC, UNDER)}
     assert len(tags) == 3
 

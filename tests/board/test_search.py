@@ -126,9 +126,10 @@ def test_complete_results_agree_with_a_loop_over_the_table(library: Library) -> 
 
 
 def test_zugzwangs() -> None:
-    """The search finds zugzwangs of KNKP and no other positions.
+    """The composer's search finds the zugzwangs of KNKP and no other positions.
 
-    15 of those found are checked, with all squares of the knight.
+    For 15 of the positions found, the knight is put on every square: probing must find a
+    zugzwang exactly where the search has found one.
     """
     chance, material = random.Random(1), Material.parse("KNKP")
     with open_tablebase(built("KNKP", rules="wxf")) as tables:

@@ -139,7 +139,10 @@ def test_best_play_shows_its_loop(client: TestClient) -> None:
 
 
 def test_checks_have_arrows_while_they_are_shown(client: TestClient) -> None:
-    """After d0d1 the knight checks by b1c3: one arrow, from the knight to the king."""
+    """An animation shows an arrow for each check, only while the check stands.
+
+    Of the moves d0d1 and b1c3 the second checks: one arrow, from the knight to the king.
+    """
     text = client.get("/v1/animation.svg", params={"fen": LOOP, "moves": "d0d1,b1c3"}).text
     groups = re.findall(r'<g class="(a\d)" style="opacity:0">(.*?)</g>', text)
     assert [name for name, _ in groups] == ["a1"]
@@ -148,7 +151,10 @@ def test_checks_have_arrows_while_they_are_shown(client: TestClient) -> None:
 
 
 def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
-    """Red's rook chases the cannon; Black's moves are idle."""
+    """An animation shows an arrow for each chase of a game, and none for idle moves.
+
+    Red's rook chases the cannon at each move; Black's moves are idle.
+    """
     asked = {"fen": "3k5/9/9/1c7/9/2R5r/9/9/9/5K3_w", "moves": "c4b4,b6c6,b4c4,c6b6"}
     text = client.get("/v1/animation.svg", params=asked).text
     groups = re.findall(r'<g class="(a\d)" style="opacity:0"><polygon class="arrow (\w+)"', text)
@@ -157,7 +163,10 @@ def test_chases_have_arrows_in_a_game(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("fen", "moves"), [(KNIGHT, "a0b2,e7e8"), (CAPTURE, "a0a1,d9d8,a1a8")])
 def test_a_gif_ends_as_the_game_does(client: TestClient, fen: str, moves: str) -> None:
-    """Each still frame of the GIF resembles `render.png` of its own position most."""
+    """An animated GIF shows each position of the game, and the last one at its end.
+
+    Each still frame must resemble `render.png` of its own position more than any other.
+    """
     picture = pytest.importorskip("PIL.Image")
     answer = client.get("/v1/animation.gif", params={"fen": fen, "moves": moves, "width": "240"})
     assert answer.headers["content-type"] == "image/gif"

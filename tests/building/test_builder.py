@@ -141,7 +141,10 @@ def test_a_table_that_does_not_fit_reports_its_needs(tmp_path: Path) -> None:
 def test_arrays_on_disk_give_equal_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """All arrays are forced onto disk, and their pages are released after every range of slots."""
+    """A build with all arrays on disk gives the tables of a build in memory.
+
+    Pages are released after every range of slots.
+    """
     memory, disk = tmp_path / "memory", tmp_path / "disk"
     Builder(memory, RuleSet(rules), NoProgress()).build([KRKN])
     monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)
@@ -153,7 +156,10 @@ def test_arrays_on_disk_give_equal_tables(
 
 @pytest.mark.certification
 def test_a_build_stays_within_its_memory(tmp_path: Path) -> None:
-    """With everything in memory, KRNKR would take 183 MiB."""
+    """A build with `--memory` uses no more than that, by the process's peak.
+
+    The limit is half way between the least memory for KRNKR and all it could use.
+    """
     Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRNK"), Material.parse("KRKR"),
                                                     Material.parse("KRKN")])  # fmt: skip
     need = memory_needed(Material.parse("KRNKR"), CodeSpace(1), Rules.NONE)
@@ -188,7 +194,10 @@ def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_planes_of_two_bytes_give_equal_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The code space is patched so that a value's number needs two bytes."""
+    """Planes with two bytes a slot give the same table files as planes with one byte.
+
+    The type of palette indices is patched to uint16.
+    """
     narrow, wide = tmp_path / "narrow", tmp_path / "wide"
     Builder(narrow, RuleSet(Rules.WXF), NoProgress()).build([KRKN])
     phases: list[str] = []
@@ -235,7 +244,10 @@ class _Tables(NoProgress):
 
 
 def test_a_dtm_table_builds_its_dtm_supporting_tables(tmp_path: Path) -> None:
-    """A supporting table of the other metric does not replace one of the same metric."""
+    """A build in distance to mate builds its supporting tables in that metric.
+
+    A present table of KNK in distance to conversion does not replace the one needed.
+    """
     Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KNK")], Metric.DTC)
     watched = _Tables()
     Builder(tmp_path, NO_RULES, watched).build([KRKN], Metric.DTM)

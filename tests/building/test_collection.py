@@ -91,7 +91,7 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
 
 
 def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
-    """The build does other tables first, and then waits for the lock."""
+    """A build does other tables first, and at the end waits for a table that is locked."""
     held = locked(tmp_path / ".KNK.none.dtm.lock")
     held.__enter__()
     order = []
@@ -110,7 +110,10 @@ def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
 
 
 def test_keep_going_builds_all_that_do_not_need_a_failed_table(tmp_path: Path) -> None:
-    """KNK fails because its lock file is a broken link, which the build refuses to write."""
+    """`--keep-going` builds all tables that do not need a failed one, and lists the others.
+
+    KNK fails because its lock file is a broken link, which the build refuses to write.
+    """
     (tmp_path / ".KNK.none.dtm.lock").symlink_to(tmp_path / "precious")
     command = ["build", "KRKN", "KCK", "--rules", "none", "--tables", str(tmp_path)]
     stopped = CliRunner().invoke(main, command)
@@ -209,7 +212,10 @@ def test_killed_processes_are_replaced(
 def test_stop_signals_end_all_processes(
     tmp_path: Path, four_men: dict[str, bytes], stop: signal.Signals
 ) -> None:
-    """A new build completes the set. SIGKILL ends the parent only; its workers then end too."""
+    """After a stop signal all processes of a build end, and a new build completes the set.
+
+    SIGKILL ends only the parent; its workers then end by themselves.
+    """
     build = start_build(tmp_path, "--jobs", "2")
     wait_for_tables(tmp_path, 10, build)
     processes = children(build.pid)
@@ -284,7 +290,7 @@ def test_dask_reports_the_error_of_a_table(tmp_path: Path) -> None:
 def test_a_local_cluster_that_does_not_start_is_an_error_of_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A process of the cluster is killed while it starts."""
+    """A dask error at the start of a local cluster becomes an `InputError` of one line."""
     distributed = pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 

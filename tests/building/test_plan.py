@@ -146,7 +146,10 @@ def test_a_law_does_not_extrapolate() -> None:
 
 
 def test_similar_armies_cost_alike() -> None:
-    """The other features are random, so that only armies can explain the cost."""
+    """The regression predicts similar costs for materials with similar armies.
+
+    All other features are random, so that only the armies can explain the costs.
+    """
     rng = np.random.default_rng(5)
     known = cases(rng, 60, 2)
     known[:30, 2] = 5
@@ -206,7 +209,10 @@ def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rules", list(Rules))
 def test_more_slots_never_cost_less(rules: Rules) -> None:
-    """The chain has unmeasured materials, each with more pieces than the one before."""
+    """Predicted seconds, bytes and memory grow along a chain of unmeasured materials.
+
+    Each material of the chain has more pieces than the one before.
+    """
     planned = {t.material.name: t for t in plan([Material.parse("KRNCPKRNCP")], rules)}
     chain = [planned[name] for name in ("KRPKRP", "KRNKRN", "KRNPKRNP", "KRNCPKRNCP")]
     assert [t.seconds for t in chain] == sorted(t.seconds for t in chain)

@@ -203,7 +203,11 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
 def test_a_build_resumes_with_its_last_metric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It does not start again with the metric that had failed before the checkpoint."""
+    """A resumed build continues in the metric of its checkpoint.
+
+    Distance to mate had failed before, so the checkpoint is one of distance to conversion.
+    The resumed build does not try distance to mate again.
+    """
     import tbgen.retrograde.solve as solve_module
 
     monkeypatch.setattr(states, "COST", np.inf)

@@ -18,7 +18,7 @@ LOCALES = {
     "gbk": {"PYTHONIOENCODING": "gbk"},
 }
 WRITTEN = {"strict": "utf-8", "C": "ascii", "gbk": "gbk"}
-"""Encoding in which JSON is written, by locale."""
+"""For each locale tested, the encoding in which `tbgen` writes JSON."""
 
 pytestmark = pytest.mark.parametrize("locale", LOCALES)
 
@@ -26,9 +26,9 @@ pytestmark = pytest.mark.parametrize("locale", LOCALES)
 def tbgen(
     locale: str, *arguments: str | bytes, stdin: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `tbgen` as a process in a locale, and check that it prints no traceback.
+    """Run `tbgen` in a new process under a locale, and check that it prints no traceback.
 
-    In-process runs have no encoding of their own.
+    A command run in the test's own process would not use the locale's encoding.
     """
     result = subprocess.run(
         [sys.executable, "-m", "tbgen", *arguments],

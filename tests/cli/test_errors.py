@@ -302,7 +302,10 @@ def test_describe(error: BaseException, status: int) -> None:
     ],
 )
 def test_every_form_of_memory_error_is_described(error: Exception) -> None:
-    """With too little address space, libraries may fail to load or raise other errors."""
+    """Every exception that stands for a lack of memory gives the same message and status 2.
+
+    With too little address space, libraries may fail to load or raise other errors.
+    """
     wrapped = OSError("could not load the compiler")
     wrapped.__context__ = error
     for found in (describe(error), describe(wrapped)):

@@ -21,7 +21,7 @@ from tests.kits.paths import ROOT
 
 EXAMPLES = [line for lesson in (FIRST_STEPS, *LESSONS.values()) for line, _ in lesson.examples]
 SLOW = {"tbgen doctor --numba"}
-"""Examples that are not run: this one tests the compiler, as other tests do."""
+"""Examples of help texts that are not run, since other tests test the compiler."""
 
 RUN = {"probe", "line", "stats", "ls", "dump", "judge", "convert", "diagram", "doctor"}
 """Commands whose examples are run: they neither build, prove nor serve."""

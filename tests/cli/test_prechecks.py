@@ -28,7 +28,10 @@ def test_a_build_names_the_largest_need_at_once(tmp_path: Path) -> None:
 def test_missing_kernels_are_part_of_the_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, materials: tuple[str, ...]
 ) -> None:
-    """The stated memory includes compiling; otherwise a second try with it would be refused."""
+    """The stated memory of a refused build includes the compilation of missing kernels.
+
+    Otherwise a second try with the stated memory would be refused, too.
+    """
     monkeypatch.setattr("tbgen.retrograde.warm_up.is_compiled", lambda *rules, **which: False)
     result = run("build", *materials, "--tables", tmp_path, "--memory", "10MiB")
     assert_says(result, 2, "needs at least 272 MiB", "still to be compiled")
@@ -86,6 +89,6 @@ def test_invalid_arguments(arguments: tuple[str, ...]) -> None:
 
 
 def test_dump_checks_its_output_first(tmp_path: Path) -> None:
-    """The output is checked before the table is looked for."""
+    """`tbgen dump` refuses an unsuitable output file before it looks for the table."""
     for out in (tmp_path, tmp_path / "missing" / "file.csv"):
         assert_says(run("dump", "KRKN", "--out", out, "--tables", tmp_path), 2, "name a file")

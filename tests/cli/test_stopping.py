@@ -36,7 +36,10 @@ time.sleep(30)
 def test_a_stop_during_imports(
     tmp_path: Path, stop: signal.Signals, imported: str, command: str, moment: str
 ) -> None:
-    """A signal stops the program while modules load, when Python drops exceptions in callbacks."""
+    """A stop signal while modules load ends the program with its line and status 130.
+
+    Python drops exceptions that are raised in callbacks at that time.
+    """
     source = "import os, time\n" + moment.format(stop=int(stop))
     (tmp_path / imported).with_suffix(".py").write_text(source)
     process = start(command, path=tmp_path)

@@ -63,7 +63,10 @@ def test_unused_streams_may_be_closed(tmp_path: Path) -> None:
 
 
 def test_too_few_descriptors(tmp_path: Path) -> None:
-    """An event loop that cannot be created must not print its own message."""
+    """`tbgen serve` with too few file descriptors gives one error line and a hint.
+
+    The event loop that cannot be created must not print a message of its own.
+    """
     result = shell("ulimit -n 6; tbgen serve --port 0 --no-open --tables .", tmp_path)
     assert (result.stdout, result.returncode) == ("", 2)
     assert result.stderr == (
@@ -134,7 +137,10 @@ def test_doctor_shows_the_cache_folder_without_a_home(tmp_path: Path) -> None:
 def test_a_line_without_an_end_is_refused_and_the_next_is_answered(
     tmp_path: Path, command: str
 ) -> None:
-    """A 450 MB line is not stored: the `ulimit` on memory would end the process."""
+    """A line of 450 MB is refused without being stored, and the next line is answered.
+
+    A limit on memory (`ulimit`) would end a process that stores it.
+    """
     options = "-" if command == "judge" else f"- --tables {tmp_path}"
     lines = f"head -c 450000000 /dev/zero; echo; echo nonsense; printf '%0{MAX_TEXT}d' 7"
     result = shell(f"ulimit -v 400000; ({lines}) | tbgen {command} {options} --json", tmp_path)
@@ -155,7 +161,11 @@ def test_a_text_without_an_end_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", ["1\u212a", "9" * 400, "\u0663G"])
 def test_invalid_sizes(size: str) -> None:
-    """The Kelvin sign, whose lower case is k, 400 digits (infinite as a float), other digits."""
+    """`--memory` refuses a size with a strange unit, too many digits, or foreign digits.
+
+    They are the Kelvin sign (its lower case is k), 400 digits (infinite as a float), and an
+    Arabic digit.
+    """
     result = CliRunner().invoke(main, ["build", "KRK", "--memory", size])
     assert result.exit_code == 2
     assert "is no size" in result.stderr

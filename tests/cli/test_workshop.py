@@ -78,7 +78,10 @@ def test_a_cancelled_build_keeps_finished_tables(tmp_path: Path) -> None:
 def test_the_demonstration_has_two_rule_sets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are in separate directories, so that commands find one rule set in each."""
+    """The demonstration has tables of two rule sets, each set in a directory of its own.
+
+    So a command finds one rule set in each directory.
+    """
     for name, value in {"SMALL": ("KRK",), "RULES": "KNK", "COMPARED": ("KRK",)}.items():
         monkeypatch.setattr(f"tbgen.cli.workshop.{name}", value)
     site = workshop(tmp_path)
@@ -108,7 +111,7 @@ def test_the_cost_agrees_with_the_plan(tmp_path: Path) -> None:
 
 
 def test_requests_that_take_long_to_plan_are_refused(tmp_path: Path) -> None:
-    """A material of twelve men, whose plan took seven seconds of CPU time, gets no cost."""
+    """A material whose plan would take long gets no cost; here one of twelve men."""
     asked = [Material.parse("KRNCAABBKRNC")]
     begun = time.process_time()
     assert workshop(tmp_path).cost(asked) is None

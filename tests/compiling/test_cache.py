@@ -81,8 +81,10 @@ hits = [total(made(4))]
 hits += [sum(k.stats.cache_hits.values()) for k in (total, made)]
 print(*hits, total(np.arange(4.0)) if "SECOND_TYPE" in os.environ else "")
 """
-"""A kernel with arrays that it borrows, compiled for a second type after the first is loaded; and
-one that makes an array.
+"""Script with two kernels: one borrows its arrays, the other makes an array.
+
+A kernel that borrows counts no references. It is compiled for a second type after it was
+loaded for the first.
 """
 
 SECOND = """
@@ -115,14 +117,17 @@ usual = Entries.reduce, Entries.rebuild
 Entries.reduce = lambda self, kernel: {"all": usual[0](self, kernel)}
 Entries.rebuild = lambda self, context, reduced: usual[1](self, context, reduced["all"])
 """
-"""A later numba, in which entries have another form."""
+"""Code that gives numba's cache entries another form, as in a later version."""
 
 NOWHERE = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
-"""Environment of a user without a home, where not even root can make a folder."""
+"""Environment variables of a user without a home; even root can make no folder there."""
 
 
 def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
-    """Return the output of a script; it is a file, since kernels are cached under its name."""
+    """Run a script (path or text) in a new Python, and return its output.
+
+    Kernels of a script in a file are cached under its name.
+    """
     arguments = [str(script)] if isinstance(script, Path) else ["-c", script]
     result = subprocess.run(
         [sys.executable, *arguments],
@@ -152,7 +157,10 @@ def zeroed(data: bytes) -> bytes:
 
 
 def zeroed_inside(data: bytes) -> bytes:
-    """Zero the inside as a power cut does: unpickling succeeds, and the machine code is wrong."""
+    """Zero 200 bytes in the middle of a cache entry, as a power cut may.
+
+    The entry can still be unpickled, but its machine code is wrong.
+    """
     middle = len(data) // 2
     return data[:middle] + bytes(200) + data[middle + 200 :]
 
@@ -196,7 +204,10 @@ def test_loading_kernels_imports_no_compiler(tmp_path: Path) -> None:
 
 
 def test_an_entry_of_other_types_counts_as_missing(tmp_path: Path) -> None:
-    """Two processes write an index, and the entry that it names, in turn."""
+    """A cache entry with code for other types is compiled anew, and the cache works again.
+
+    The entries of two types are exchanged, as when two processes write them in turn.
+    """
     script, kept = (tmp_path / "second").with_suffix(".py"), tmp_path / "cache"
     script.write_text(SECOND, "utf-8")
     assert python(script, NUMBA_CACHE_DIR=str(kept)) == "3 3.5\n"
@@ -228,7 +239,10 @@ def test_without_a_home_the_cache_folder_is_private(
 
 
 def test_the_default_folder_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For any umask; a folder that others could write to is not used."""
+    """The kernel folder is readable by its owner only, for any umask.
+
+    A folder that others could write to, or that another user owns, is not used.
+    """
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
@@ -271,7 +285,10 @@ def test_kernels_run_without_a_cache_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", ["total(made(4))", "total(np.arange(4))"])
 def test_borrowing_kernels_load_together_with_others(tmp_path: Path, first: str) -> None:
-    """In either order: a borrowing kernel is loaded before numba is ready to compile."""
+    """Borrowing kernels and others are loaded from the cache in either order.
+
+    A borrowing kernel is loaded before numba is ready to compile.
+    """
     script = (tmp_path / "borrowed").with_suffix(".py")
     script.write_text(BORROWED.replace("total(made(4))", first))
     cache = {"NUMBA_CACHE_DIR": str(tmp_path)}

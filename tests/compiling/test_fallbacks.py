@@ -30,7 +30,7 @@ del numba.core.caching.CompileResultCacheImpl
 del numba.core.options.DefaultOptions
 del numba.extending.infer_getattr
 """
-"""A later numba, in which the internals have other names."""
+"""Code that deletes the undocumented numba names that tbgen uses."""
 
 KERNELS = """
 import json, sys
@@ -98,7 +98,10 @@ print(json.dumps([*has, hits]))
 
 
 def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
-    """Return the output of a script where numba lacks the internals; kernels are cached by file."""
+    """Run a script with numba's internals removed, and return its output.
+
+    The script is stored in a file, under whose name its kernels are cached.
+    """
     path = (tmp_path / "hidden").with_suffix(".py")
     path.write_text(HIDE + script, "utf-8")
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
@@ -110,7 +113,7 @@ def hidden(tmp_path: Path, script: str, *arguments: str) -> str:
 
 
 def test_the_installed_numba_has_the_internals() -> None:
-    """Otherwise every build would silently be slower."""
+    """The installed numba has the internals that tbgen uses; else builds are slower."""
     assert None not in (jit.compile_part, jit.KernelCache)
     assert jit.by_pointer.__module__ == "tbgen.compiling.pointers"
     assert jit.prepare_compiler()
@@ -125,7 +128,10 @@ def test_kernels_without_the_internals(tmp_path: Path) -> None:
 
 @pytest.mark.certification
 def test_tables_without_the_internals(tmp_path: Path) -> None:
-    """A second process loads the kernels of the first, in a sixth of the time."""
+    """Builds without numba's internals give the known digests and cache their kernels.
+
+    A second process loads the kernels of the first, in a sixth of the time.
+    """
     script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom tbgen.cli import main\nmain()\n"
     seconds = []
     for _ in range(2):
@@ -153,7 +159,7 @@ def test_tables_without_the_internals(tmp_path: Path) -> None:
 
 
 def read(values, at):  # type: ignore[no-untyped-def]
-    """Return an element."""
+    """Return an element of an array; the tests compile this function by numba."""
     return values[at]
 
 

@@ -36,14 +36,14 @@ class Outer(NamedTuple):
 
 @part
 def _add(outer, left):  # type: ignore[no-untyped-def]
-    """Add up from the end, `left` elements; returns how many are left."""
+    """Add `number` and an element of `small` to a row of `wide`; return the next row."""
     outer.wide[left, 0] += outer.small[left] + outer.number
     return left - 1
 
 
 @part
 def _weigh(inner, a, b, c):  # type: ignore[no-untyped-def]
-    """Return a scaled element of the inner cube."""
+    """Return an element of `inner.cube` times `inner.scale`."""
     return inner.cube[a, b, c] * inner.scale
 
 
@@ -104,13 +104,13 @@ def test_each_type_of_a_field_has_its_own_compilation() -> None:
 
 @borrowing_kernel
 def misread(outer):  # type: ignore[no-untyped-def]
-    """Read a field that does not exist."""
+    """Kernel that reads a field that does not exist, so that its compilation fails."""
     return outer.nothing
 
 
 @kernel
 def count(inner):  # type: ignore[no-untyped-def]
-    """Kernel with reference counting."""
+    """Kernel with reference counting, which cannot take a tuple by pointer."""
     return inner.cube.size
 
 

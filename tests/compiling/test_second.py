@@ -26,12 +26,12 @@ time.sleep(60)
 
 
 def idle() -> None:
-    """Job that runs for long and compiles nothing."""
+    """Job for the second process that sleeps for a minute and compiles nothing."""
     time.sleep(60)
 
 
 def greet() -> None:
-    """Job that compiles nothing and needs the lock that its starter holds."""
+    """Job for the second process that takes the compile lock, which its starter holds."""
     with jit.compile_lock():
         pass
 

@@ -17,7 +17,7 @@ TUTORIAL = (DOCS / "tutorial.md").read_text("utf-8")
 
 
 def test_the_picture_is_current() -> None:
-    """Otherwise run `python scripts/docs/animation.py`."""
+    """docs/diagrams/forced-loop.svg is what `python scripts/docs/animation.py` writes."""
     assert animation.FILE.read_text("utf-8") == animation.drawing()
 
 
@@ -31,7 +31,7 @@ def test_the_moves_are_those_of_the_tutorial() -> None:
 
 
 def test_every_piece_ends_where_the_moves_lead() -> None:
-    """The last place of each animated piece is its place in the last position."""
+    """Each animated piece ends on its square in the position after the last move."""
     from tbgen.board.drawing.diagram import Look, draw
     from tbgen.indexing import Move, Position
 
@@ -55,7 +55,7 @@ def test_one_scene_at_a_time() -> None:
 
 
 def test_the_picture_is_self_contained() -> None:
-    """It loads and runs nothing, and does not move with reduced motion."""
+    """The animation loads no other file, runs no script, and respects reduced motion."""
     text = animation.drawing()
     ElementTree.fromstring(text)
     assert not re.search(r"(?:href|src)=\"(?!#)|<script|url\(", text)

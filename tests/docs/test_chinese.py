@@ -27,7 +27,7 @@ def parts(path: Path) -> tuple[list[str], list[str], int]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_a_page_has_the_content_of_its_english_page(page: Path) -> None:
-    """A change of one page requires a change of the other."""
+    """A Chinese page has the code, the pictures and as many sections as its English page."""
     assert parts(page) == parts(PAGES[page])
 
 

@@ -35,11 +35,14 @@ TRIED = {
     "nginx": {"docs/board-public.md"},  # tests/board/test_proxy.py
     "ini": {"docs/board-public.md"},
 }
-"""Pages that may have examples in a language, since a test runs them there."""
+"""For each language of code blocks, the pages that may have some; `*` stands for all.
+
+Other tests, named beside each entry, run or check them.
+"""
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 COMMAND = re.compile(r"(?<![\w./'-])tbgen ([a-z]+)\b([^|;&]*)")
-"""A command in a shell line, with its arguments."""
+"""Regular expression for a `tbgen` command in a line of text, with its arguments."""
 
 
 def text_of(page: Path) -> str:
@@ -75,7 +78,7 @@ def commands_in(page: Path) -> list[str]:
 
 
 def test_commands_in_the_text_exist() -> None:
-    """The command, and each option."""
+    """Every `tbgen` command that a page names exists, with each of its options."""
     wrong = []
     for page in PAGES:
         for line in commands_in(page):
@@ -111,7 +114,10 @@ def test_every_extra_is_explained() -> None:
 @needs_cxx
 @pytest.mark.skipif(shutil.which("pkg-config") is None, reason="pkg-config is not installed")
 def test_installing_the_c_library(tmp_path: Path) -> None:
-    """The session of docs/engines.md, with the page's own code as `yours.c`."""
+    """The session of docs/engines.md installs the C library and compiles a program with it.
+
+    The program is the page's own code, stored as `yours.c`.
+    """
     page = text_of(DOCS / "engines.md")
     shutil.copytree(ROOT / "contrib", tmp_path / "contrib")
     code = blocks(page, "c")[0] + '\nint main(void) { return open_tables("egtb") == XQ_OK; }\n'

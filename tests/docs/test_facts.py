@@ -30,7 +30,7 @@ from figures import PAIRS, Difference, Fact, Loop, Zugzwangs
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRKN and its supporting tables, under all rule sets."""
+    """Directory with KRKN and its supporting tables under all rule sets."""
     folder = tmp_path_factory.mktemp("facts")
     for rules in Rules:
         build(folder, rules, "KRKN")
@@ -38,7 +38,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_page_agrees_with_the_csv() -> None:
-    """Otherwise run `python scripts/docs/facts.py`."""
+    """docs/facts.md is what `python scripts/docs/facts.py` writes."""
     assert facts.PAGE.read_text("utf-8") == facts.page()
     for name, picture in facts.pictures().items():
         assert (facts.PICTURES / name).read_text("utf-8") == picture
@@ -62,7 +62,7 @@ def test_all_materials_of_five_men_are_listed() -> None:
     "material", ["KNKP", pytest.param("KPAKP", marks=pytest.mark.certification)]
 )
 def test_zugzwangs_agree_with_every_position(material: str) -> None:
-    """Both sides to move of every placement, probed as boards."""
+    """Counts of mutual zugzwangs agree with probing each placement, either side to move."""
     counted: Counter[tuple[int, int]] = Counter()
     with open_tablebase(built(material, rules="wxf")) as tables:
         table = tables.table(material)
@@ -84,7 +84,10 @@ def test_zugzwangs_agree_with_every_position(material: str) -> None:
 
 
 def test_loops_agree_with_referee_and_tables() -> None:
-    """Loops of KRKN and smaller materials; the verdicts are those of the collection."""
+    """The verdicts on the page's loops agree with the referee and the tables.
+
+    Tested are loops of KRKN and smaller materials; the verdicts are those of the collection.
+    """
     cases = {case["id"]: case for case in json.loads(figures.CASES.read_text("utf-8"))}
     written = figures.read(Loop)
     assert {row.verdict for row in written} == {"red wins", "black wins", "draw"}
@@ -96,7 +99,10 @@ def test_loops_agree_with_referee_and_tables() -> None:
 
 
 def test_differences_agree_with_every_position(directory: Path) -> None:
-    """Without rules KRKN has more draws, and nothing else changes."""
+    """The positions that differ between two rule sets are draws that one of them decides.
+
+    Without rules KRKN has more draws, and nothing else changes.
+    """
     written = figures.read(Difference)
     measured = figures.differences(directory)
     assert [(row.first, row.second) for row in measured] == list(PAIRS)
@@ -133,7 +139,10 @@ def test_another_program_finds_the_same_differences() -> None:
 
 
 def test_other_programs_agree() -> None:
-    """Legal positions, and draws without rules and under perpetual check in all orders."""
+    """Counts of facts.csv equal those of another program, tests/data/check_all_orders.csv.
+
+    They are legal positions, and draws without rules and under perpetual check in all orders.
+    """
     written = {(row.material, row.rules): row for row in figures.read(Fact)}
     with (DATA / "check_all_orders.csv").open(newline="") as file:
         theirs = list(csv.DictReader(file))
@@ -148,7 +157,7 @@ def test_other_programs_agree() -> None:
 
 
 def test_one_armed_materials_do_not_depend_on_the_rules() -> None:
-    """The lemma of docs/values.md."""
+    """Materials with one attacking side have equal counts under all rules (docs/values.md)."""
     by_material: dict[str, set[int]] = {}
     for row in figures.read(Fact):
         if not set(row.material[row.material.rindex("K") :]) & set("RNCP"):

@@ -27,35 +27,35 @@ import trusted
 
 
 def test_the_commands() -> None:
-    """Otherwise run `python scripts/docs/commands.py`."""
+    """docs/commands.md is what `python scripts/docs/commands.py` writes."""
     assert commands.PAGE.read_text("utf-8") == commands.page()
 
 
 def test_the_table_of_trusted_code() -> None:
-    """Otherwise run `python scripts/docs/trusted.py`."""
+    """The table in docs/proof.md is current; else run `python scripts/docs/trusted.py`."""
     assert trusted.is_current(trusted.PAGE.read_text("utf-8"))
 
 
 def test_the_python_page() -> None:
-    """Otherwise run `python scripts/docs/reference.py`."""
+    """docs/python.md is what `python scripts/docs/reference.py` writes."""
     assert reference.PAGE.read_text("utf-8") == reference.page()
 
 
 def test_the_answers() -> None:
-    """Otherwise run `python scripts/docs/schemas.py`."""
+    """docs/json.md and the schema are what `python scripts/docs/schemas.py` writes."""
     assert schemas.PAGE.read_text("utf-8") == schemas.page()
     assert schemas.SCHEMA.read_text("utf-8") == schemas.schema()
 
 
 @pytest.mark.parametrize("path", rulesets.FILES, ids=lambda path: path.name)
 def test_the_rule_sets_of_the_c_reader(path: Path) -> None:
-    """Otherwise run `python contrib/rulesets.py`."""
+    """The rule sets in the C sources are what `python contrib/rulesets.py` writes."""
     assert path.read_text("utf-8") == rulesets.current(path)
 
 
 @pytest.mark.parametrize("name", diagrams.DIAGRAMS)
 def test_the_diagrams(name: str) -> None:
-    """Otherwise run `python scripts/docs/diagrams.py`."""
+    """Each diagram in docs/diagrams/ is what `python scripts/docs/diagrams.py` writes."""
     assert (diagrams.FOLDER / f"{name}.svg").read_text("utf-8") == diagrams.drawing(name)
 
 

@@ -19,7 +19,10 @@ import notebook
 
 @pytest.mark.parametrize("path", notebook.NOTEBOOKS, ids=lambda path: path.name)
 def test_stored_results_are_current(path: Path) -> None:
-    """Otherwise run `python scripts/docs/notebook.py`. Pixels differ with matplotlib's version."""
+    """The stored output of each notebook is that of a new run; figures need only exist.
+
+    Otherwise run `python scripts/docs/notebook.py`. Pixels differ with matplotlib's version.
+    """
     stored = notebook.code_cells(json.loads(path.read_text("utf-8")))
     results = notebook.run(path)
     assert len(stored) == len(results)

@@ -49,7 +49,7 @@ def check(name: str, found: Any) -> None:
 
 
 def test_the_file_is_current() -> None:
-    """Otherwise run `python scripts/docs/openapi.py`."""
+    """docs/openapi.json is what `python scripts/docs/openapi.py` writes."""
     assert openapi.FILE.read_text("utf-8") == openapi.document()
 
 
@@ -97,7 +97,7 @@ def limited() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("path", "name"), list(limited()))
 def test_values_above_a_limit_are_refused(client: TestClient, path: str, name: str) -> None:
-    """The error names the described limit."""
+    """A parameter above its limit is refused; the error names the limit of openapi.json."""
     parameters = DOCUMENT["paths"][path]["get"]["parameters"]
     given = {p["name"]: p["example"] for p in parameters if p["required"] and p["in"] == "query"}
     limit = next(p["schema"]["maximum"] for p in parameters if p["name"] == name)
@@ -116,7 +116,10 @@ def contains(found: Any, shown: Any) -> bool:
 
 
 def test_answers_agree_with_the_page(client: TestClient) -> None:
-    """The `http` blocks of docs/http.md: a request, an empty line, a part of the answer."""
+    """The board's answers contain what the `http` blocks of docs/http.md show.
+
+    A block is a request, an empty line, and a part of the answer.
+    """
     examples = blocks((DOCS / "http.md").read_text("utf-8"), "http")
     assert len(examples) > 1
     for example in examples:

@@ -35,7 +35,10 @@ WITH_PYTHON = sorted(
     if "```pycon" in path.read_text("utf-8") and path.name not in ELSEWHERE
 )
 WIN = "python win.py"
-"""The tutorial's game, which needs the engine's kernels."""
+"""The tutorial's command that plays its game; it is run in a test of its own.
+
+It needs the engine's kernels.
+"""
 
 
 def text_of(page: str) -> str:
@@ -65,7 +68,7 @@ def follow(page: str, *, left_out: tuple[str, ...] = ()) -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working directory, with tables in ./egtb."""
+    """Make an empty folder the working directory, without $TBGEN_TABLES, and return it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TBGEN_TABLES", raising=False)
     return tmp_path
@@ -95,7 +98,10 @@ def test_pages_with_sessions_are_listed() -> None:
 
 @pytest.mark.certification
 def test_the_won_game(elsewhere: Path) -> None:
-    """The tutorial's program as printed, against the engine as a process."""
+    """The tutorial's program, run as printed, gives the output that the page shows.
+
+    It plays against the installed engine in a process.
+    """
     page = text_of("tutorial.md")
     (program,) = (block for block in blocks(page, "python") if block.startswith("# win.py\n"))
     (shown,) = (

@@ -18,13 +18,13 @@ from tests.kits.paths import DOCS, ROOT
 
 SETTINGS = (ROOT / "mkdocs.yml").read_text("utf-8")
 LOADED = re.compile(r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(https?:[^"]*)')
-"""Addresses that a page would load."""
+"""Regular expression for the addresses that a browser loads with a page."""
 
 NAVIGATION = SETTINGS[SETTINGS.index("\nnav:") :]
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    """Otherwise name it under `nav` in mkdocs.yml."""
+    """Every page of docs/ is named under `nav` in mkdocs.yml."""
     named = re.findall(r"([\w/-]+\.md)$", NAVIGATION, re.MULTILINE)
     pages = [*DOCS.rglob("*.md"), *(path.with_suffix(".md") for path in DOCS.rglob("*.ipynb"))]
     assert sorted(named) == sorted(path.relative_to(DOCS).as_posix() for path in pages)

@@ -18,7 +18,7 @@ from figures import Moves
 
 
 def test_the_page_agrees_with_the_csv() -> None:
-    """Otherwise run `python scripts/docs/studies.py`."""
+    """docs/longest-studies.md is what `python scripts/docs/studies.py` writes."""
     rows = figures.read(Moves)
     assert studies.PAGE.read_text("utf-8") == studies.page(rows)
     pictures = studies.pictures(rows)

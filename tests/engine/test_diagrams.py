@@ -27,7 +27,7 @@ BEST_WAYS = {
     "D35": Side.BLACK,
     "D93": Side.BLACK,
 }
-"""Winner of each of these diagrams; D34 is figure 4 of Tan & Watkinson Medina."""
+"""Winner of each diagram tested; D34 is figure 4 of Tan & Watkinson Medina."""
 NODES = 100_000
 MOST_PLIES = 60
 
@@ -62,7 +62,10 @@ def test_the_result_is_announced_only_under_the_rules(searcher: Searcher, diagra
 
 @pytest.mark.parametrize("diagram", BEST_WAYS)
 def test_the_game_is_won(searcher: Searcher, diagram: str) -> None:
-    """The search plays both sides."""
+    """The stated side wins each diagram when the search plays both sides.
+
+    The game ends by mate or by the referee's verdict.
+    """
     start, moves = start_of(diagram), []
     position = start
     searcher.clear()

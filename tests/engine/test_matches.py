@@ -183,7 +183,10 @@ def test_the_second_engine_may_have_limits_of_its_own() -> None:
 
 
 def test_an_engine_that_exceeds_its_clock_loses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Red takes two seconds a move and gains one, Black none: 3, 2, 1 are left."""
+    """An engine whose clock is used up loses the game on time.
+
+    Red takes two seconds a move and gains one, Black none: Red has 3, 2, 1 seconds left.
+    """
     ticks = iter([0, 2, 2, 2, 2, 4, 4, 4, 4, 6])
     monkeypatch.setattr(games, "monotonic", lambda: next(ticks))
     limit = play.limits_of(argparse.Namespace(clock=play.parse_clock("3+1"), seconds=None))[0]
@@ -272,7 +275,10 @@ GAMES = "/usr/games"
 
 @pytest.mark.parametrize("name", ["hoixiangqi", "maxqi", "fairy-stockfish"])
 def test_engines_of_every_protocol_play_on(name: str) -> None:
-    """Each engine plays some plies against itself, in one process."""
+    """Each installed engine answers legal moves in two games, played in one process.
+
+    Its opponent plays random moves.
+    """
     program = shutil.which(name) or shutil.which(name, path=GAMES)
     if program is None:
         pytest.skip(f"{name} is not installed")

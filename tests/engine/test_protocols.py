@@ -215,7 +215,10 @@ def test_uci_variant_means_ranks_from_one(uci):
 
 
 def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
-    """The GUI behaves like xboard's adapter, which sets every option that it knows."""
+    """Under the Cyclone dialect of UCI the engine numbers ranks from 0.
+
+    The test behaves like xboard's adapter, which sets every option that it knows.
+    """
     gui = Gui()
     gui.say("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
     gui.hear("readyok")
@@ -269,7 +272,7 @@ def test_tables_are_found_without_options(tables_dir):
 
 @pytest.mark.parametrize("protocol", ["UcciEngine", "UciEngine"])
 def test_cchess_plays_a_game_with_the_engine(tmp_path, loaded, protocol):
-    """cchess plays a game to mate, both sides."""
+    """The Python library cchess plays both sides of a game with the engine, up to mate."""
     library = pytest.importorskip("cchess.engine")
     program = tmp_path / "engine"
     program.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")

@@ -107,11 +107,11 @@ def test_no_win_by_the_rules_is_missed(krkn: GameTablebase, names: tuple[str, ..
     ids=["two knights", "cannon and pawn", "two cannons"],
 )
 def test_no_mate_is_missed(fen: str) -> None:
-    """A bare king has one or two moves, so all continuations look equal.
+    """Proof search finds mates against a bare king, which has one or two moves.
 
-    Regressions: the first two were given up after a thousand positions, since a line that had
-    become too long was repeated; the third, where lines only close loops, since its results were
-    kept.
+    All continuations look equal there. Regressions: the first two were given up after a
+    thousand positions, since a line that had become too long was repeated; the third, where
+    lines only close loops, since its results were kept.
     """
     _, move = graph_of(Position.from_fen(fen), 60_000)
     assert move is not None
@@ -155,7 +155,10 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
 
 
 def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
-    """A loop of checks by the opponent wins; a loop with an idle move is no progress."""
+    """A closed loop counts as won only on the path on which it was closed.
+
+    A loop of checks by the opponent wins; a loop with an idle move does not.
+    """
     nothing, never = 0, proof_graph.INFINITE
     graph = graph_by_hand(LOOP, {0, 2, 4})
     assert estimate_way(graph, [0, 1, 2, 3])[2:] == [(nothing, never)] * 2
@@ -172,7 +175,10 @@ def test_a_closed_loop_is_won_only_on_its_own_path() -> None:
 
 
 def test_large_sums_decide_nothing() -> None:
-    """Nodes reached by two moves are counted twice, so proof numbers double at every level."""
+    """Proof numbers are limited below infinity, so that sums alone prove nothing.
+
+    A node reached by two moves is counted twice, so the numbers double at every level.
+    """
     graph = graph_by_hand(LOOP, set())
     graph.nodes.proof[[2, 4]] = proof_graph.INFINITE - 1
     assert estimate(graph, np.array([1]), 1, 1, 1) >= 0
@@ -208,7 +214,10 @@ def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
 
 
 def test_a_proven_win_is_played(searcher: Searcher, krkn: GameTablebase) -> None:
-    """The tables defend with the longest resistance; the game ends by mate or verdict."""
+    """The engine wins a position that its search proves, against the longest resistance.
+
+    The tables defend; the game ends by mate, a won table or the referee's verdict.
+    """
     searcher.use_tables(NumbaTables(krkn, ["KRK", "KNK"]))
     for start in short_wins(krkn, True, 2):
         game, moves = [start], []

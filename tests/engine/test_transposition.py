@@ -17,9 +17,10 @@ KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
 
 @borrowing_kernel
 def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
-    """Store entries for a position in the hash table, and look them up.
+    """Store entries for a position in the hash table, and look them up again.
 
-    Stores a bound of -55 if `depth` is not negative, then a move. `found` gets move and score.
+    Stores a bound of -55 if `depth` is not negative, then a move. Writes the move and the
+    score that the table returns into `found`.
     """
     state, row = states[0], np.int64(0)
     if depth >= 0:

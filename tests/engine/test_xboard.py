@@ -24,7 +24,7 @@ NEAR_MATE = "4k4/9/9/9/9/9/9/R8/9/R2K5 w - - 0 1"
 
 @pytest.fixture
 def screen() -> Iterator[str]:
-    """Name of a virtual X display."""
+    """Yield the name of a virtual X display, such as `:99`."""
     reading, writing = os.pipe()
     server = subprocess.Popen(
         [shutil.which("Xvfb", path=GAMES) or "", "-displayfd", str(writing)],
@@ -40,7 +40,10 @@ def screen() -> Iterator[str]:
 
 
 def test_xboard_plays_a_game(screen: str, tmp_path: Path, loaded: object) -> None:
-    """Two engines play from a position in which Red mates."""
+    """xboard plays a game between two copies of the engine, and saves Red's win.
+
+    The first position is one in which Red mates.
+    """
     engine = tmp_path / "engine"
     engine.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
     engine.chmod(0o755)

@@ -56,7 +56,7 @@ class Ended(NamedTuple):
 
 
 def tbgen(*arguments: str | Path | bytes) -> list[str | bytes]:
-    """Return the words of a `tbgen` command, run by this interpreter."""
+    """Return the command line, a list, that runs `tbgen` by this Python."""
     words = [word if isinstance(word, bytes) else str(word) for word in arguments]
     return [sys.executable, "-P", "-m", "tbgen", *words]
 
@@ -120,7 +120,7 @@ def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -
 
 
 def complaint(ended: Ended, allowed: Collection[int]) -> str | None:
-    """Describe what is wrong with a command's end; None if nothing is.
+    """Describe the fault in the way a command ended; None if it ended properly.
 
     The status must be allowed, and an error must be reported by one clear line.
     """
@@ -155,7 +155,7 @@ def tables_of(directory: Path) -> dict[str, str]:
 
 
 def strangers(directory: Path) -> list[str]:
-    """List the entries of a directory that are no tables, records or index of them."""
+    """List the unexpected entries of a directory: no table, record or index."""
     ours = (".xqt", ".build.json", ".proof.json")
     return sorted(
         path.name

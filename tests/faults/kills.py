@@ -139,7 +139,10 @@ class Site:
 
 
 def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -> None:
-    """Send a random signal to a process at a random moment, and check how it ends."""
+    """Send a random stop signal to a process at a random moment, and check how it ends.
+
+    The moment is drawn from the process's undisturbed run time, `seconds`.
+    """
     number = site.rng.choice(SIGNALS)
     moment = site.rng.uniform(0, seconds)
     time.sleep(moment)
@@ -148,7 +151,7 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
-    """Check that the tables finished before are unchanged, and that all tables are right."""
+    """Check that tables finished before a signal are unchanged, and that all are right."""
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), f"{what}: a finished table is lost or changed")
     tally.expect(now.items() <= site.expected.items(), f"{what}: a table is wrong")

@@ -95,7 +95,7 @@ COMMANDS = {
 }
 _WITHOUT_TABLES = ("diagram", "judge")
 _SAY_WHERE = ("build", "verify", "index")
-"""Commands whose output contains times or paths, so that it is not compared."""
+"""Commands whose output is not compared, since it has times or paths."""
 
 
 def places(tally: Tally, budget: Budget, seed: int) -> None:

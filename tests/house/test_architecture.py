@@ -25,7 +25,10 @@ NAMES = [mark for mark in MARKED if mark not in PATHS and mark not in COMMANDS]
 
 @cache
 def defined() -> set[str]:
-    """Return the name of every module, class, function, parameter, variable and attribute."""
+    """Return the names that the code defines, to check the names cited in the page.
+
+    They are those of modules, classes, functions, parameters, variables and attributes.
+    """
     found = {word for module in architecture.sources() for word in module.split(".")}
     for path in python_files("tbgen", "indexing", "tables"):
         for node in ast.walk(tree_of(path)):
@@ -52,7 +55,7 @@ def test_names_on_the_page_exist() -> None:
 
 
 def test_the_picture_is_current() -> None:
-    """Otherwise run `python scripts/docs/architecture.py`."""
+    """docs/architecture.svg is what `python scripts/docs/architecture.py` writes."""
     assert architecture.DRAWING.read_text("utf-8") == architecture.drawing()
 
 

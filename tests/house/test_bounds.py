@@ -76,7 +76,10 @@ for fen in (
 
 @pytest.mark.certification
 def test_the_search_stays_in_bounds(tmp_path: Path) -> None:
-    """Its kernels do not support negative indices (`jit.prepare_compiler`)."""
+    """The search has equal results with every index checked; none is out of bounds.
+
+    Kernels of the search do not support negative indices (`jit.prepare_compiler`).
+    """
     path = (tmp_path / "searching").with_suffix(".py")
     path.write_text(SEARCHING, "utf-8")
     checked = run(tmp_path, "-m", "searching")

@@ -21,7 +21,7 @@ SOURCES = [
 NO_DOCUMENT = re.compile(
     r"\bDESIGN\b|\bRULES(?:\.md)? \d|RULES\.md|\(paper, |Hsu & Hsu,? (?:sec|\d\.)"
 )
-"""Notes outside the repository, and a paper without its year."""
+"""Regular expression for forbidden citations: notes outside the repository, or no year."""
 
 PATH = re.compile(r"(?<![\w/.-])((?:docs|tests|scripts|contrib)/[\w./*-]*[\w*])(?![\w/{<])")
 MODULE = re.compile(r"(?<![\w/.*-])([a-z_]\w*(?:/\w+)*\.py)\b")
@@ -49,7 +49,7 @@ def text_of(path: Path) -> str:
 
 
 def is_there(cited: str) -> bool:
-    """Return whether a path exists; `docs/decisions/008` is the page of that number."""
+    """Return whether a cited path exists; `docs/decisions/008` stands for the page 008-*."""
     if "*" in cited or re.search(r"/\d+$", cited):
         return any(ROOT.glob(cited + ("" if "*" in cited else "-*")))
     return (ROOT / cited).exists()
@@ -104,14 +104,14 @@ def test_citations_exist() -> None:
 
 
 def test_includes_of_c_sources_exist() -> None:
-    """Checked also without a compiler."""
+    """Every header that a C source includes by `"..."` exists; this needs no compiler."""
     for path in [*ROOT.glob("contrib/*.[ch]"), *ROOT.glob("tests/**/*.[ch]")]:
         for header in re.findall(r'^#include "([^"]+)"', path.read_text("utf-8"), re.MULTILINE):
             assert (path.parent / header).exists(), f"{name_of(path)}: {header}"
 
 
 def test_links_have_targets() -> None:
-    """To a file and, if given, to a heading."""
+    """Every link in a page has its target: the file and, if given, the heading."""
     wrong = []
     for page in pages():
         for path, part in LINK.findall(page.read_text("utf-8")):

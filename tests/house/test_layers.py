@@ -105,7 +105,7 @@ def test_language_and_knowledge_have_no_markup() -> None:
 
 
 def test_modules_have_no_import_cycle() -> None:
-    """Including imports under `TYPE_CHECKING` or inside functions."""
+    """No module imports itself through others; imports for types and in functions count."""
     graph = {
         module: {other for other in imported(module) if other in sources() and other != module}
         for module in sources()
@@ -120,7 +120,7 @@ def test_modules_have_no_import_cycle() -> None:
 
 
 def test_proofs_import_nothing_of_the_builder() -> None:
-    """Neither directly, nor through other imports."""
+    """The proof imports no module of the builder, neither directly nor through others."""
     reached, waiting = set(), [module for module in sources() if package_of(module) == "verify"]
     while waiting:
         module = waiting.pop()
@@ -131,7 +131,10 @@ def test_proofs_import_nothing_of_the_builder() -> None:
 
 
 def test_every_process_is_started_without_the_current_directory() -> None:
-    """By `own_python`, or inside `safe_path` where a library starts it."""
+    """No Python process that tbgen starts imports modules from the current directory.
+
+    It is started by `own_python`, or inside `safe_path` where a library starts it.
+    """
     for path in python_files(*PACKAGE_FOLDERS):
         text = path.read_text("utf-8")
         assert "sys.executable" not in text or path == ROOT / "indexing" / "systems.py", path

@@ -38,7 +38,10 @@ def measurement(cpu: float = 1.0, wall: float = 1.0, peak: int = 0) -> Measureme
 
 
 def rows() -> list[Measured]:
-    """Return invented tables with one byte for ten placements, and a microsecond for each slot."""
+    """Return invented measurements of all tables of three to five men.
+
+    A table has a byte for ten placements, and takes a microsecond for each slot.
+    """
     found = []
     for material in (m for men in (3, 4, 5) for m in growth.materials_of(men)):
         row = growth.row_of(material, Rules.WXF, measurement(), Outcomes((0.5, 0.25), 1.0), 3)
@@ -247,7 +250,11 @@ def test_factors_count_both_ways() -> None:
 
 @cache
 def predictions() -> tuple[list[float], list[float]]:
-    """Return the errors in seconds and bytes of every fifth large table, left out."""
+    """Return the errors, as factors, of the plan for every fifth large table.
+
+    Each is predicted without its own measurement. Returns the errors of seconds, then of
+    bytes.
+    """
     _, measured = read_measured()
     large = [
         row
@@ -271,7 +278,7 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
 
 
 def test_learning_from_the_records_of_a_run() -> None:
-    """The run's machine takes twice as long as that of the measurements."""
+    """learn.py divides the times of a run by the speed factor of its machine, here 2."""
     run = [replace(row, cpu_seconds=2 * row.cpu_seconds, peak_bytes=0) for row in rows()]
     known = [row for row in rows() if row.material != "KRNKR"]
     assert learn.machine(run, known) == pytest.approx(2)

@@ -50,7 +50,10 @@ def test_every_data_file_is_installed() -> None:
 
 
 def test_the_package_description_has_no_relative_links() -> None:
-    """No relative link or picture; authors, and classifiers."""
+    """The README, as the package's description, has no relative links or pictures.
+
+    Authors, a classifier for types, and the file py.typed are there, too.
+    """
     project = PROJECT["project"]
     text = (ROOT / project["readme"]).read_text("utf-8")
     assert not re.findall(r"\]\((?!https://)", text)

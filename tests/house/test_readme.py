@@ -60,7 +60,7 @@ def test_the_test_command_is_that_of_ci() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """Longer texts are pages of docs/, and are linked."""
+    """The README has fewer than 130 lines; longer texts are linked pages of docs/."""
     assert len(README.splitlines()) < 130
 
 

@@ -12,7 +12,10 @@ SCRIPTS = [path for path in python_files("scripts") if "__main__" in path.read_t
 
 
 def test_scripts_use_argparse_with_help() -> None:
-    """A script without arguments may be described by the page that it writes."""
+    """Scripts with arguments parse them by argparse, and their docstring is the help text.
+
+    The docstring shows how to run the script.
+    """
     for path in SCRIPTS:
         name, text = name_of(path), path.read_text("utf-8")
         assert "sys.argv" not in text, name
@@ -23,7 +26,10 @@ def test_scripts_use_argparse_with_help() -> None:
 
 
 def test_the_certification_job_runs_existing_scripts() -> None:
-    """With the oldest and the newest numpy and numba, and the advisories."""
+    """.ci/certify names only existing scripts, and runs the tests marked certification.
+
+    It includes the checks of versions and of dependencies.
+    """
     lane = (ROOT / ".ci" / "certify").read_text("utf-8")
     named = re.findall(r"scripts/[a-z_/]+\.py", lane)
     assert {"scripts/certify/versions.py", "scripts/certify/dependencies.py"} <= {*named}

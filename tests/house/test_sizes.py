@@ -1,4 +1,4 @@
-"""Limits on the length of files and functions."""
+"""House test: files and functions are no longer than their limits."""
 
 from __future__ import annotations
 

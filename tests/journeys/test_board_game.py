@@ -23,10 +23,10 @@ pytest.importorskip("selenium", reason="selenium is not installed")
 from tests.kits.browsing import assert_no_console_errors, one, until
 
 PAWN_TO_TAKE = "3k5/9/9/9/r8/4P4/9/9/9/4K4 w"
-"""Black wins the pawn by search, and then by the table of KRK."""
+"""FEN, Red to move: Black wins the pawn by search, then the game by the table KRK."""
 
 PASTED = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w - - 0 1 moves" + 2 * " d0d1 b1c3 d1d0 c3b1"
-"""Black gives perpetual check."""
+"""FEN and moves of a game in which Black gives perpetual check."""
 
 
 class Game:
@@ -86,7 +86,7 @@ def test_the_engine_replies_until_a_table_is_reached(url: str) -> None:
 
 @pytest.mark.certification
 def test_a_game_from_the_opening_to_mate(url: str) -> None:
-    """About a second for each move of the engine."""
+    """The engine mates a random player on the board; it takes about a second a move."""
     game = Game(url, START_FEN)
     while game.play():
         pass

@@ -42,7 +42,7 @@ def play(engine: Engine, plies: int) -> list[str]:
 
 @pytest.mark.certification
 def test_a_game_from_the_opening_is_won_by_mate(engine: Engine) -> None:
-    """Black moves at random."""
+    """The engine with Red mates an opponent that plays random moves."""
     engine.say(f"setoption {'name Rules value' if engine.protocol == 'uci' else 'rules'} check")
     chance, position, played = random.Random(1), Position.from_fen(START_FEN), list[str]()
     while moves := legal_moves(position):
@@ -66,7 +66,7 @@ def test_an_opening_with_tables_is_searched(engine: Engine) -> None:
 
 
 def test_a_hash_table_that_does_not_fit_is_smaller(tables_dir: Path) -> None:
-    """64 GiB requested in a process limited to 1 GiB."""
+    """An engine asked for 64 GiB of hash table, with 1 GiB allowed, uses a smaller one."""
     resource = pytest.importorskip("resource")
     limit = 1 << 30
     before = resource.getrlimit(resource.RLIMIT_DATA)

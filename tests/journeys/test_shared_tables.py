@@ -19,7 +19,7 @@ NAMES = [f"{material}.wxf.dtm.xqt" for material in ("KNK", "KRK", "KRKN")]
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory as its builder publishes it: built by two dask processes, dense, indexed."""
+    """Directory with tables as published: built by two dask processes, dense, indexed."""
     directory = tmp_path_factory.mktemp("shared")
     said = run(TBGEN, "build", "KRKN", "--dask", "local:2", "--tables", directory).stderr
     assert "3 tables: 3 built" in said
@@ -33,7 +33,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def fetched(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its tables as another user has fetched them over HTTP."""
+    """Directory of another user, with the tables of `shared` fetched over HTTP."""
     mine = tmp_path_factory.mktemp("mine")
     with served(shared, "--files") as url:
         fetch = [TBGEN, "fetch", "--from", f"{url}/files", "--tables", mine]

@@ -34,7 +34,10 @@ WRONG = {
 
 @pytest.fixture(scope="module")
 def directory(tables_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRK and KRKN are good; the files belong to another user, if possible."""
+    """Directory with the good tables KRK and KRKN among damaged and invalid files.
+
+    The files belong to another user, if the test may change their owner.
+    """
     found = tmp_path_factory.mktemp("stranger")
 
     def path(material: str, kind: str = "xqt") -> Path:

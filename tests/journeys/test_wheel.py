@@ -53,14 +53,17 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(packed: Path) -> Path:
-    """The wheel."""
+    """Return the path of the wheel in `packed`."""
     (found,) = packed.glob("*.whl")
     return found
 
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of a new environment with the wheel, and with this environment's packages."""
+    """Return the folder of the commands of a new environment that has the wheel.
+
+    Its other packages are those of this environment.
+    """
     environment = tmp_path_factory.mktemp("elsewhere") / "venv"
     run(sys.executable, "-m", "venv", "--without-pip", environment)
     python = environment / "bin" / "python"

@@ -52,7 +52,7 @@ class MockEngine:
 
 
 class EngineTables(GameTablebase):
-    """Tables whose `best_move` is the engine's move."""
+    """Tablebase whose `best_move` returns the mock engine's move, not the table's."""
 
     engine: MockEngine
 

@@ -37,12 +37,12 @@ MOST = 60_000
 """Largest number of positions in a region, which plain Python code searches."""
 
 Node = tuple[Side, int]
-"""Pair (side to move, slot), which identifies a position."""
+"""Pair (side to move, slot) that identifies a position of the table."""
 
 
 @dataclass
 class Change:
-    """Planted values by position."""
+    """Wrong values to plant: the new value of each position to change."""
 
     kind: str
     values: dict[Node, Value]
@@ -50,7 +50,7 @@ class Change:
 
 @dataclass
 class Field:
-    """A table with correct values, in which errors are planted and removed again."""
+    """A solved table in which errors are planted, one after another, and removed again."""
 
     material: str
     rule_set: RuleSet

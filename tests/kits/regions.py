@@ -41,7 +41,10 @@ def outcome(position: Position, rules: Rules) -> int:
 
 
 def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) -> list[Position]:
-    """List positions whose outcome is another under check rules, `most` for each side to move."""
+    """List positions whose outcome under `rules` differs from that under check rules.
+
+    At most `most` of them are listed for each side to move, chosen at random.
+    """
     layout, found = solution(name, rules).layout, []
     for side in Side:
         decided = outcomes(name, rules, side) != outcomes(name, Rules.CHECK, side)

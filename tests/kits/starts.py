@@ -95,9 +95,10 @@ def _some(
     rng: random.Random,
     decided: bool,
 ) -> list[Position]:
-    """Choose up to `limit` positions from slots.
+    """Choose up to `limit` positions of a table from the given slots.
 
-    They are decided by the rules, or draws with a check that keeps the draw.
+    With `decided`, positions decided by the rules; otherwise draws in which a check keeps
+    the draw.
     """
     found: list[Position] = []
     for slot in rng.sample(slots.tolist(), min(slots.size, 30 * limit)):

@@ -152,7 +152,10 @@ def test_conversions_are_never_longer_than_mates() -> None:
 
 
 def test_a_losing_side_converts_in_two() -> None:
-    """Taking the pawn converts into a lost position; no other move lasts longer."""
+    """In distance to conversion, a capture into a lost position counts as lost in 2 plies.
+
+    Black takes the pawn; no other move lasts longer. In distance to mate the loss takes 18.
+    """
     fen = "4k4/4P4/9/9/9/9/P8/9/9/3K5 b"
     assert naive_solution("KPPK").probe(fen) == Verdict(LOSS, 0, 18)
     assert naive_solution("KPPK", metric="dtc").probe(fen) == Verdict(LOSS, 0, 2)

@@ -25,7 +25,10 @@ def play(game: Game) -> list[Verdict]:
 
 
 def test_one_side_checks_perpetually() -> None:
-    """0 (offender) and 1 alternate; the offender's only other move allows mate."""
+    """A side that checks at every move loses by order 1 if its other moves lose, too.
+
+    Node 0 (the offender) and node 1 alternate; the offender's only other move allows mate.
+    """
     game = Game([0, 1], [False, True], [[1], [0]], {0: [MATES]})
     assert play(game) == [Verdict(LOSS, 1, 254), Verdict(WIN, 1, 255)]
 
@@ -46,19 +49,28 @@ def test_mutual_checking_is_a_draw() -> None:
 
 
 def test_two_checks_against_one() -> None:
-    """The loop 0 1 2 3: side 0 always checks, side 1 on every second move (Fang-Hsu, 3.2)."""
+    """A side that always checks loses against one that checks on every second move.
+
+    The loop is 0 1 2 3, and side 0 always checks (Fang-Hsu, 3.2).
+    """
     game = Game([0, 1, 0, 1], [False, True, True, True], [[1], [2], [3], [0]])
     assert [v.outcome for v in play(game)] == [LOSS, WIN, LOSS, WIN]
 
 
 def test_a_winner_that_may_also_check_perpetually() -> None:
-    """Node 1 may check (to 2) or not (to 0), and wins by not always checking."""
+    """A side that could check perpetually, too, wins by not always checking.
+
+    Node 1 may check (to 2) or not (to 0).
+    """
     game = Game([0, 1, 0], [False, True, True], [[1], [0, 2], [1]])
     assert [v.outcome for v in play(game)] == [LOSS, WIN, LOSS]
 
 
 def test_a_quiet_move_that_the_offender_avoids() -> None:
-    """The only move from 1 is a check; 4 has a quiet one, but the offender avoids it."""
+    """A loop of checks is drawn if the offender can avoid the winner's quiet move.
+
+    The only move from node 1 is a check; node 4 has the quiet move.
+    """
     avoid = Game(
         [0, 1, 0, 0, 1],
         [False, True, True, False, True],
@@ -68,7 +80,10 @@ def test_a_quiet_move_that_the_offender_avoids() -> None:
 
 
 def test_a_second_order_needs_the_first() -> None:
-    """2 checks 3 perpetually (order 1), which makes 0's checks of 1 a pattern (order 2)."""
+    """A pattern of order 2 can depend on one of order 1.
+
+    Node 2 checks 3 perpetually (order 1), which makes 0's checks of 1 a pattern (order 2).
+    """
     game = Game(
         side=[0, 1, 0, 1, 1],
         in_check=[False, True, False, True, False],

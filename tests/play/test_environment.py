@@ -54,7 +54,7 @@ def test_the_table_begins_where_the_player_has_the_other_side(tables: GameTableb
 
 
 def test_repetitions_are_judged(tables: GameTablebase) -> None:
-    """A side whose only moves are perpetual checks loses."""
+    """A game ends by the referee: a side whose only moves are perpetual checks loses."""
     game = Environment(tables, CHECKS)
     while game.result is None:
         best = tables.best_move(game.position, game.positions[:-1])

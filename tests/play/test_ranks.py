@@ -18,7 +18,7 @@ A, B = 10, 20
 
 
 def arena_of(table: dict[str, list[list[tuple[Kind, str]]]]) -> Arena:
-    """Return an arena whose nodes are given by name instead of positions."""
+    """Return an arena from a table of names: each node's options, and their steps."""
     return {
         stake(name): [
             Option(None, [Step(kind, stake(target)) for kind, target in steps])  # type: ignore[arg-type]
@@ -89,7 +89,10 @@ LABELS = {Kind.NEUTRAL: 1, Kind.GOOD: 2, Kind.BAD: 3}
 
 
 def test_solve_agrees_with_zielonka() -> None:
-    """Random arenas; the option of lowest rank never leads to a higher rank, except by a break."""
+    """`solve` finds the nodes of random arenas that Zielonka's algorithm finds.
+
+    The option of lowest rank never leads to a higher rank, except by a break.
+    """
     rng = random.Random(2)
     won = lost = 0
     for _ in range(1500):

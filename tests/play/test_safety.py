@@ -110,7 +110,10 @@ MUTUAL_MOVES = "e3d3 d6e6 d3e3 e6d6"
 
 @pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
 def test_mutual_checks_continue(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """A side holds a draw by checks while the other checks, too, whatever the limit of Stakes."""
+    """`choose` holds a draw by repeating checks while the other side checks, too.
+
+    Tested with the default limit of Stakes and with a limit of 1.
+    """
     monkeypatch.setattr(safety, "MAX_STAKES", limit)
     loop = played(MUTUAL, MUTUAL_MOVES)[:-1]
     tables = LoopTables(loop, Side.RED, Value(Outcome.DRAW))

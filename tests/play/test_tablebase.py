@@ -228,7 +228,10 @@ def test_a_winner_forced_to_check_reaches_a_quiet_move(mutual_dir: Path, fen: st
 
 
 def test_no_defence_repeats_a_won_position_without_losing(mutual_dir: Path) -> None:
-    """Against all replies, the defender of a rule win loses every repetition."""
+    """In a win by the rules, the defender loses every repetition by the verdict.
+
+    The defender plays random moves of longest resistance.
+    """
     rng = random.Random(6)
     repeated = 0
     with open_tablebase(mutual_dir) as tables:
@@ -343,9 +346,10 @@ def test_every_move_has_a_reason_with_its_unit(check: GameTablebase) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_conversion(dtc_dir: Path, check: GameTablebase, seed: int) -> None:
-    """Tables of distance to conversion: captures rank by the table's own value.
+    """Values, lines and explanations agree with tables of distance to conversion.
 
-    Best lines continue in the next table.
+    A capture ranks by the value that the table itself gives it. Lines of best play continue
+    in the table after the capture.
     """
     rng = random.Random(seed)
     converted = 0

@@ -246,7 +246,11 @@ def test_a_name_must_agree_with_the_header(tmp_path: Path, harness: Path, other:
 def test_names_of_every_form(
     tmp_path: Path, harness: Path, rule_set: RuleSet, metric: Metric
 ) -> None:
-    """The harness opens no table with an order limit: the name is valid, but of another set."""
+    """The C reader parses every form of table name.
+
+    It opens a table without an order limit, and refuses one with a limit: that is another
+    rule set.
+    """
     orders, minor_chases = rule_set.orders, rule_set.minor_chases
     spec = spec_of(
         "KRK", rules=Rules(rule_set.rules), orders=orders, metric=metric, minor_chases=minor_chases
@@ -264,7 +268,7 @@ def test_a_pipe_named_like_a_table_is_refused_at_once(tmp_path: Path, harness: P
 
 
 def is_sound(path: Path, data: bytes) -> bool:
-    """Return whether Python opens the file under its name."""
+    """Return whether Python's reader accepts this content as the file of this path's name."""
     path.write_bytes(data)
     try:
         TableFile(path, name=TableName.parse(path.name)).close()
@@ -285,12 +289,15 @@ def test_mutated_files(tmp_path: Path, material: str, width: int, distinct: int)
     ("material", "width", "distinct"), [("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5)]
 )
 def test_many_mutated_files(tmp_path: Path, material: str, width: int, distinct: int) -> None:
-    """More than 10 000 files in all."""
+    """The C reader gives correct values or an error for over 10 000 damaged files."""
     mutate(tmp_path, material, width, distinct, 3400)
 
 
 def mutate(tmp_path: Path, material: str, width: int, distinct: int, count: int) -> None:
-    """Read `count` damaged files: correct values or errors, no invalid memory access."""
+    """Read `count` damaged files in C under the sanitizers, and check the results.
+
+    Each must give correct values or an error, without an invalid memory access.
+    """
     program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)
     red, black = random_planes(spec, 2, distinct)

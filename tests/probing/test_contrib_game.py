@@ -101,7 +101,7 @@ def test_the_filter_agrees_with_the_naive_filter(
 
 
 def wins(tables: GameTablebase, position: Position) -> bool:
-    """Return whether the side to move wins."""
+    """Return whether the side to move wins a position, by the tables."""
     return tables.probe(position).outcome == Outcome.WIN
 
 
@@ -121,7 +121,11 @@ def shuffling(tables: GameTablebase, rng: random.Random, start: Position) -> lis
 def goes_on_after(
     tables: GameTablebase, known: Sequence[Position], after: Position, depth: int = 2
 ) -> bool:
-    """Return whether each reply reaches a new position, and winning moves from there others."""
+    """Return whether a win makes progress after the position `after`, without repetition.
+
+    Every reply must reach a position that is not in `known`, and the winner must then have a
+    winning move to another new one; examined `depth` moves deep.
+    """
 
     def is_anew(now: Position, move: RootMove) -> bool:
         if is_irreversible(now, move.move):
@@ -140,7 +144,11 @@ def goes_on_after(
 
 
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
-    """Return the outcome, and the moves that `xq_filter_outcomes` keeps (contrib/xqprobe.h)."""
+    """Return the outcome of a game's last position, and the moves to play there.
+
+    They are what `xq_filter_outcomes` should keep, written from contrib/xqprobe.h: the moves
+    with the outcome that cost least by repetitions and offences.
+    """
     offences = Offences(tables.rule_set)
     costs: dict[str, int] = {}
     moves = tables.probe_root(game[-1])
@@ -270,7 +278,7 @@ def test_the_engine_keeps_every_result_of_a_thousand_games() -> None:
 
 @needs_cxx
 def test_the_search_probes_tables_after_captures(directory: Path, tables: GameTablebase) -> None:
-    """A position with more men than the tables, from which captures lead into them."""
+    """An engine's search probes tables after captures, from a position that has no table."""
     game = [Position.from_fen("4k4/9/9/9/4r4/9/4P4/9/4A4/3K1R3 w")]
     with MockEngine(cprograms.mock_engine(), tables.rule_set, 3, directory) as engine:
         answer = engine.ask(game)

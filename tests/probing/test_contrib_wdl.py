@@ -167,7 +167,10 @@ def test_every_position_of_forty_tables(tmp_path: Path, harness: Path) -> None:
 
 
 def test_threads_share_outcomes(tmp_path: Path) -> None:
-    """Eight threads, half of them on outcomes in memory, half on blocks of their own."""
+    """Eight threads read the same outcome files at once, and all get Python's answers.
+
+    Half of them read outcomes held in memory, half blocks of their own.
+    """
     program = cprograms.harness("threads", *THREADS)
     files = pack(built("KRKN"), tmp_path)
     boards = all_boards(Material.parse("KRKN"))
@@ -318,5 +321,5 @@ def test_mutated_files(tmp_path: Path) -> None:
 
 @pytest.mark.certification
 def test_many_mutated_files(tmp_path: Path) -> None:
-    """More than 10 000 files."""
+    """The C reader detects damage in more than 10 000 win-draw-loss files, without a crash."""
     mutate(tmp_path, 7000)

@@ -27,7 +27,7 @@ LARGE = [
     "KRKNA", "KNPKA", "KCPKB", "KRKCA", "KRNKB", "KPPPK", "KRAKR", "KCAKN", "KRAAK", "KNBBK",
     "KPPKP", "KNKPB", "KNKNA", "KCKPA", "KRPKA", "KNAKC",
 ]  # fmt: skip
-"""With their supporting tables, more than forty tables of at most five men."""
+"""Materials of five men; with supporting tables they are more than forty tables."""
 
 
 def lists(
@@ -98,7 +98,11 @@ def test_every_position_of_thirty_tables() -> None:
 def random_files(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Tablebase]:
-    """Several tiles, a short last one, either order of leads, blocks that begin within a byte."""
+    """Yield tables of random outcomes, in files that cover the forms of the format.
+
+    They have several tiles, a short last one, either order of leads, and blocks that begin
+    within a byte.
+    """
     folder = tmp_path_factory.mktemp("wdl")
     for material in ("KPKA", "KNNK", "KAKC", "KNAKB", "KPPK"):
         name = Material.parse(material).name

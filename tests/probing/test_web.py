@@ -39,7 +39,7 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is no
 
 @pytest.fixture(scope="module")
 def module() -> Path:
-    """Folder that contrib/js/build.py writes."""
+    """Return the folder with the WebAssembly module that contrib/js/build.py writes."""
 
     def build(folder: Path) -> None:
         command = [sys.executable, str(CONTRIB / "js" / "build.py"), str(folder), "--clang", CLANG]
@@ -213,7 +213,10 @@ def test_the_example_of_the_page_on_it(site: Path, server: str, tables: GameTabl
 
 
 def test_page_in_a_browser(server: str, tables: GameTablebase) -> None:
-    """With distances, and with the files of `tbgen pack --out`."""
+    """The example page lists moves and values as the tablebase has them.
+
+    Tested with tables, which have distances, and with the files of `tbgen pack --out`.
+    """
     fen = "9/9/4k4/9/9/9/9/9/9/R2K5 w"
     moves, plies = tables.probe_root(fen), tables.probe(fen).plies
     driver = browser()

@@ -88,7 +88,10 @@ def test_wrong_content_gets_no_final_name(
 
 
 def test_a_wrong_part_is_discarded_and_fetched_again(server: Server, tmp_path: Path) -> None:
-    """The hash differs, so the part is emptied, and the whole file is requested."""
+    """A partial file with wrong content is discarded, and the whole file is fetched.
+
+    Its hash differs from that in the index.
+    """
     part(tmp_path).write_bytes(b"x" * 1000)
     source = WebSource(server.address)
     assert fetch(KRK, [source], tmp_path)
@@ -283,7 +286,7 @@ def test_the_command_keeps_existing_tables_and_checks_digests(
 
 
 def test_an_index_without_an_end_is_refused(tmp_path: Path) -> None:
-    """Read completely, it would take all memory."""
+    """An index larger than 8 MiB is refused, before it takes all memory; here /dev/zero."""
     words = ["--from", str(tmp_path), "--index", "/dev/zero", "--tables", str(tmp_path / "mine")]
     result = CliRunner().invoke(main, ["fetch", "KRK", *words])
     assert result.exit_code == 2

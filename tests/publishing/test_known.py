@@ -36,7 +36,7 @@ def compare(tables: Path, *arguments: str) -> tuple[int, dict[str, str]]:
 
 
 def listed(tables: Path) -> dict[str, Digests]:
-    """Return the digests of a directory from its index."""
+    """Write the index of a directory of tables; return the digests in it by file name."""
     answer = RUN(main, ["index", "--tables", str(tables), "--json"])
     files = json.loads(answer.stdout)["files"]
     return {entry["file"]: Digests(entry["digest"], entry["values"]) for entry in files}
@@ -58,7 +58,10 @@ def test_the_list_has_its_documented_sets() -> None:
 
 
 def test_both_lists_agree() -> None:
-    """docs/digests.csv has fewer materials of at most five men, and more rule sets."""
+    """Tables in both lists of known digests, docs/digests.csv and the package's, agree.
+
+    docs/digests.csv has fewer materials of at most five men, and more rule sets.
+    """
     known = read_known()
     with (DOCS / "digests.csv").open(newline="", encoding="utf-8") as file:
         common = [row for row in csv.DictReader(file) if row["file"] in known]
@@ -127,7 +130,7 @@ def test_values_are_recomputed_from_the_table(tables_dir: Path, tmp_path: Path) 
 
 
 def test_a_forged_digest_is_found(tables_dir: Path, tmp_path: Path) -> None:
-    """The checksum of the header is correct."""
+    """`--check` finds a false digest in a table's header, although the checksum is correct."""
     path = tmp_path / KRK
     data = (tables_dir / KRK).read_bytes()
     with TableFile(tables_dir / KRK) as file:

@@ -18,7 +18,10 @@ from tests.publishing.conftest import CONTENT, KRK, Server
 def test_a_slow_server_is_left_for_the_next(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, drips: str
 ) -> None:
-    """Single bytes keep each read from timing out."""
+    """A server that sends fewer than 8 KiB a second is left for the next source.
+
+    It sends single bytes, so that no read times out.
+    """
     monkeypatch.setattr(pace, "WINDOW_SECONDS", 0.2)
     server.drips = drips
     with pytest.raises(FetchError, match="fewer than 8 KiB a second"):

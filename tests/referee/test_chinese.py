@@ -20,7 +20,10 @@ from tests.kits.paths import DATA, DOCS
 
 BOOK = json.loads((DATA / "cxa2020_cases.json").read_text("utf-8"))
 THREATS = {"JIANG": Label.CHECK, "SHA": Label.KILL, "ZHUO": Label.CHASE}
-"""Labels of the book's names of threats; a move with any other name is idle."""
+"""The book's names of threats (check, threat of mate, chase), each with our label.
+
+A move with any other name is idle.
+"""
 
 MATES_EVERY_MOVE = "3ak1b2/4a4/4b4/r3C2R1/p8/9/P8/4p4/4p4/5K3 w", "h6g6 g9i7 g6h6 i7g9"
 """FEN and moves of diagram D6: Red threatens mate on every move.

@@ -23,9 +23,10 @@ MINOR_LOOP = [Move.from_iccs(move) for move in ["f9e8", "d9a9", "e8f9", "a9d9"]]
 
 @pytest.mark.parametrize(("minor", "verdict"), [(True, Verdict.RED_WINS), (False, Verdict.DRAW)])
 def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
-    """An advisor attacks a protected cannon on every move.
+    """The option on chases by minor pieces changes the verdict of every referee.
 
-    Tested are the compiled referee, the one in Python, and the choice of moves.
+    An advisor attacks a protected cannon on every move. Tested are the compiled referee, the
+    one in Python, and the choice of moves.
     """
     history = History(MINOR, minor_chases=minor)
     game = [MINOR]

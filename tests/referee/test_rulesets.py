@@ -142,14 +142,20 @@ def test_rare_properties_decide_constructed_loops(rules: Rules, rule: str) -> No
 
 @pytest.mark.parametrize("wrong", [{"chasers": (PieceType.PAWN,)}, {"chased": (PieceType.KING,)}])
 def test_unsupported_kinds_of_chases_are_refused(wrong: dict[str, tuple[PieceType, ...]]) -> None:
-    """Solver and proof do not support these definitions, and would miss such chases."""
+    """A definition with chases by pawns or of kings raises `ValueError`.
+
+    Solver and proof do not support such definitions, and would miss such chases.
+    """
     with pytest.raises(ValueError, match="kings and pawns cannot chase"):
         Chases(**wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("rules", CHASING)
 def test_published_cases(rules: Rules) -> None:
-    """D39-D41 are draws in the rule code of Pikafish (2026-07); all others agree with the book."""
+    """Each rule set gives the published verdicts, except those that `OTHERS` lists.
+
+    D39-D41 are draws in the rule code of Pikafish (2026-07); all others agree with the book.
+    """
     for case in json.loads((DATA / "repetition_cases.json").read_text("utf-8")):
         moves = list(map(Move.from_iccs, case["moves"].split()))
         judgement = judge(Diagram.from_fen(case["fen"]), moves, rules=rules)

@@ -24,7 +24,7 @@ from tbgen.tables.names import RuleSet
 from tests.kits.solutions import solution
 
 MATERIAL = "KRKNA"
-"""Black has perpetual checks, and captures into KRKN count from order 1 on."""
+"""Material with perpetual checks of Black, and captures into KRKN from order 1 on."""
 
 
 def state_of_checks(propagation: Propagation) -> SearchState:
@@ -50,7 +50,7 @@ def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
 
 
 def fail(state: SearchState) -> None:
-    """Begin a search with a state, and interrupt it."""
+    """Begin a search, and raise `KeyboardInterrupt` while it has its arrays borrowed."""
     with state.search(1) as search:
         search.initialise(captures_wait=True)
         assert search.win_candidates.rows.any()

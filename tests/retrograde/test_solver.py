@@ -72,7 +72,10 @@ def test_wide_codes_hold_the_same_values() -> None:
 
 
 def test_first_order_draws_of_krakr_agree_with_the_paper() -> None:
-    """Draws of KRKRG with the first order only, and with all (Fang, Hsu & Hsu 2002, Table 1)."""
+    """The draws of KRAKR are those of the paper, with the first order only and with all.
+
+    In Table 1 of Fang, Hsu & Hsu 2002 the material is named KRKRG.
+    """
     material = "KRAKR"
     for orders, draws in ((1, 966498), (None, 966336)):
         solved = solution(material, Rules.CHECK, orders=orders)
@@ -81,7 +84,7 @@ def test_first_order_draws_of_krakr_agree_with_the_paper() -> None:
 
 
 def test_solving_frees_the_sets() -> None:
-    """Sets of positions are freed at once, without garbage collection."""
+    """The solver's sets of positions are freed at its end, without garbage collection."""
     children = {
         m.name: solution(m.name, Rules.WXF) for m in Material.parse("KRKN").captures().values()
     }

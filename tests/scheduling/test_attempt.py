@@ -1,4 +1,4 @@
-"""Errors survive pickling."""
+"""Errors of a job in another process arrive unchanged: they survive pickling."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from tbgen.tables.errors import MissingTableError
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a call in another process."""
+    """Call a function as a job, pass the outcome through pickle, and return or raise it.
+
+    This process makes the call; pickling stands for the way from another process.
+    """
     future: Future[Any] = Future()
     pickle.loads(pickle.dumps(attempt(function, *arguments))).complete(future)
     return future.result(0)

@@ -40,7 +40,10 @@ def test_estimates_scale_with_finished_jobs() -> None:
 
 @pytest.mark.parametrize("looks", [1, 50])
 def test_an_overdue_job_extends_the_forecast(looks: int) -> None:
-    """Independent of the number of queries: the last table takes ten times its planned time."""
+    """The forecast stays positive while a job takes longer than planned.
+
+    The last table takes ten times its planned time. The number of queries has no influence.
+    """
     now = [0.0]
     forecast = Forecast(JOBS[:2], 1, clock=lambda: now[0])
     forecast.started(start(0))

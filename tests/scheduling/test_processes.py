@@ -19,7 +19,10 @@ from tests.kits.paths import ROOT
 
 
 def do(start: Start) -> object:
-    """Do what a job's payload says; runs in another process."""
+    """Run a job of these tests in another process; its payload names an action.
+
+    Actions are, for example, to return the process id, to raise an error, or to die.
+    """
     what, *arguments = start.job.payload  # type: ignore[misc]
     if what == "pid":
         return os.getpid()

@@ -63,7 +63,10 @@ def test_a_certificate_has_the_time_of_its_table(table: Path) -> None:
 
 
 def test_the_longest_certificate_is_read() -> None:
-    """The longest name has every kind of piece on both sides and the largest limit of orders."""
+    """The longest possible certificate is below the limit of size, and is read back.
+
+    Its name has every kind of piece on both sides and the largest limit of orders.
+    """
     name = name_of("KRRNNCCPPPPPAABBKRRNNCCPPPPPAABB.wxf-nominor-o4294967295.dtm")
     materials = {child.name: child for child in name.material.captures().values()}
     premises = [Premise(TableName(child, name.rule_set, name.metric), "f" * 32)

@@ -140,7 +140,10 @@ def test_outcomes_agree_with_codes() -> None:
 
 
 def test_outcomes_come_from_either_kind_of_file(tmp_path: Path) -> None:
-    """KRK has both files with different outcomes; KPK has a table only, KNK a WDL file only."""
+    """Outcomes are read from the WDL file if there is one, else from the table.
+
+    KRK has both files with different outcomes; KPK has a table only, KNK a WDL file only.
+    """
     for material in ("KRK", "KPK"):
         write(tmp_path, spec_of(material), random_planes(spec_of(material), 1, empty=0))
     for material in ("KRK", "KNK"):
@@ -316,7 +319,10 @@ def test_forged_blocks(tmp_path: Path, stored: bytes) -> None:
 
 
 def test_digits_beyond_the_last_slot_are_damage(tmp_path: Path) -> None:
-    """A byte has several slots. In a block of 1001 slots the last byte has one: 0, 1 or 2."""
+    """A block whose last byte has outcomes beyond the last slot is refused as damaged.
+
+    A byte has several slots. In a block of 1001 slots the last byte has one: 0, 1 or 2.
+    """
     path = write_outcomes(tmp_path, "KPK", random_outcomes("KPK", 5), block_slots=1001)
     data = path.read_bytes()
     for last, sound in ((2, True), (3, False), (242, False)):

@@ -63,7 +63,7 @@ def test_limited_tables_are_not_complete():
 
 
 def test_an_invented_chase_is_found():
-    """A draw becomes a direct win of a side that is not in check, without any chase."""
+    """A draw replaced by a direct win of a side not in check is found, without any chase."""
     table = recoded(solved("KRKN"), CodeSpace(2))
     rng = random.Random(3)
     for side, slot in rng.sample(table.with_value(DRAW), 4):
@@ -74,7 +74,10 @@ def test_an_invented_chase_is_found():
 
 
 def test_invented_chases_are_reported_as_chases():
-    """A draw changed to a direct win contradicts its neighbours and the pattern."""
+    """Draws replaced by direct wins are counted as wins by chases, and all are found.
+
+    None of these values is the best of the position's moves.
+    """
     table = recoded(solved("KNKP"), CodeSpace(2))
     for plane in table.planes:
         plane[plane == table.code_space.draw] = table.code_space.encode(direct())
@@ -228,7 +231,10 @@ def test_patterns_of_random_games():
     ],
 )
 def test_the_conditions_on_one_loop(check, words, follow, expected):
-    """The loop has one chasing position, one chase, and one answer that leads back."""
+    """The proof keeps a loop as a pattern only if the winner meets all its conditions.
+
+    The loop has one chasing position, one chase, and one answer that leads back.
+    """
     graph = ChaseGraph(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([check]))
     victims = Victims(np.array([0]), np.array([words], np.uint64), np.array([follow], np.int8))
     alive, safe = find(graph, victims, np.array([True]), np.array([True]))
@@ -343,7 +349,10 @@ def test_chases_hidden_in_draws_are_found():
 
 @pytest.mark.certification
 def test_a_shifted_order_of_chases_is_found(knkpp):
-    """Rule-decided values one order later are the best of their moves, but not the first order."""
+    """Decided values that are all one order too high are found.
+
+    They are the best of their moves, so only the search for patterns refutes them.
+    """
     table = recoded(knkpp, CodeSpace(2))
     span, top, draw = table.code_space.span, table.code_space.top, table.code_space.draw
     for plane in table.planes:

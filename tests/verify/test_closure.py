@@ -61,7 +61,7 @@ def run(tables: Path, *arguments: str) -> Result:
 
 
 def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | None]:
-    """Run the proof, and return by what each table is settled: proof, certificate, or None."""
+    """Run a proof; return how each table was settled: proof, certificate, or None."""
     result = run(tables, *arguments, "--json")
     assert result.exit_code == status, result.output
     answer = json.loads(result.stdout)
@@ -159,7 +159,10 @@ def test_a_missing_table_is_reported_first(tables: Path) -> None:
 
 
 def test_a_changed_supporting_table_requires_new_proofs(proven: Path) -> None:
-    """The bytes differ, for instance in the arrangement of slots, while the values are equal."""
+    """A table is proven again if its certificate has another digest of a supporting table.
+
+    Digests also change when the bytes do and the values do not, as after another arrangement.
+    """
     certificate = certificate_path(proven / "KRKN.none.dtm.xqt")
     krk = read_certificate(proven / "KRK.none.dtm.xqt")
     assert krk is not None
@@ -190,7 +193,7 @@ def test_number_of_jobs(proven: Path) -> None:
 def test_compilation_is_announced(
     tables: Path, monkeypatch: pytest.MonkeyPatch, option: list[str], terminal: bool
 ) -> None:
-    """A missing kernel in the cache gives one message, on a terminal or not."""
+    """`tbgen verify` announces the compilation of its kernels once, on a terminal or not."""
     from tbgen.compiling import jit
     from tbgen.verify import verify_file
 
@@ -238,7 +241,7 @@ def test_a_plan_uses_the_metric_of_the_files() -> None:
 
 
 def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start a proof of KRKN and its supporting tables with two processes."""
+    """Start `tbgen verify` on KRKN and its supporting tables, with two processes."""
     command = [sys.executable, "-m", "tbgen", "verify", "KRKN", "--closure", "--jobs", "2",
                "--tables", str(tables), *arguments]  # fmt: skip
     return subprocess.Popen(
@@ -248,7 +251,7 @@ def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def whole(tables: Path) -> set[str]:
-    """Return the tables with a valid certificate; fails if another file is left."""
+    """Return the materials with a valid certificate; fails if other files are left behind."""
     names = {path.name for path in tables.iterdir()}
     assert all(name.startswith("K") for name in names), names
     found = {name.partition(".")[0] for name in names if name.endswith(".proof.json")}

@@ -33,7 +33,10 @@ DIGEST_OFFSET = 88
 
 
 def write(directory, name, table=None, rules=Rules.NONE, **changes):
-    """Write a table in memory to a file, with correct statistics except for the given changes."""
+    """Write a table in memory to a file; return its path.
+
+    The statistics are correct, except for those that `changes` names.
+    """
     table = table if table is not None else Planted.of(solution(name))
     spec = TableSpec(
         TableName(Material.parse(name), RuleSet(rules), table.metric), table.code_space
@@ -123,7 +126,10 @@ def test_a_damaged_file(tables):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_a_wrong_digest(tables, name):
-    """All checksums of the file are correct, as a forger would write them."""
+    """`tbgen verify` finds a false digest of a table or a supporting table; exit status 3.
+
+    All checksums of the file are correct, as a forger would write them.
+    """
     path = tables / f"{name}.none.dtm.xqt"
     data = bytearray(path.read_bytes())
     data[DIGEST_OFFSET] ^= 1

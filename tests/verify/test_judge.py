@@ -38,7 +38,10 @@ def prove(table, *, plain):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRKC", "KNKP", "KNNK", "KRKA", "KRKB"])
 def test_rows_and_single_positions_agree(name):
-    """The plain way examines all positions as candidates, so only these counts differ."""
+    """The check by rows and the check by single positions give equal reports.
+
+    The latter examines all positions as candidates, so only the numbers of candidates differ.
+    """
     table = recoded(solution(name, Rules.WXF), CodeSpace(2))
     report, plain = prove(table, plain=False), prove(table, plain=True)
     assert report.ok, report.first
@@ -132,7 +135,10 @@ def test_attacks_of_a_row_agree_with_its_positions(name):
 
 @pytest.mark.parametrize("name", ["KRKN", "KRK"])
 def test_values_missing_in_the_statistics_are_found(name):
-    """The statistics of the table, or of a supporting table, do not list a loss that occurs."""
+    """A table is refuted if statistics do not list a loss that occurs in it.
+
+    Tested are the statistics of the table and of a supporting table.
+    """
     tables = {each: recoded(solution(each, Rules.WXF), CodeSpace(2))
               for each in ("KRKN", "KRK", "KNK")}  # fmt: skip
 

@@ -21,7 +21,7 @@ WXF = RuleSet(Rules.WXF)
 
 
 def search(name, *, minor_chases=True):
-    """Return the solved table of a material and its candidates."""
+    """Solve a material; return its table and its candidates."""
     rule_set = RuleSet(Rules.WXF, minor_chases=minor_chases)
 
     def own(child):
@@ -54,7 +54,10 @@ def loses(table, after: Position):
 
 @pytest.mark.parametrize("name", ["KNKB", "KPKA"])
 def test_an_armless_side_may_have_to_chase_one_piece(name):
-    """In each candidate, all moves that do not lose chase a common piece, by the plain rules."""
+    """A side without attackers can have candidates for chases.
+
+    In each, all moves that do not lose chase a common piece, by the plain rules.
+    """
     table, found = search(name)
     assert len(found.armless_chasers)
     for node in found.armless_chasers.tolist():

@@ -49,7 +49,10 @@ def plane(different):
 
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
 def test_ranks_after_captures_are_looked_up(different):
-    """The rank of a capture depends on the index into the palette of the child's side."""
+    """Ranks after captures are found through the palette of the supporting table.
+
+    Each side to move of the supporting table has a palette of its own.
+    """
     planes, first = (plane(different), plane(5)[::-1]), 11
     table, places = tiled(*planes), np.zeros(first + 600, np.uint16)
     ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
@@ -70,7 +73,10 @@ def test_ranks_after_captures_are_looked_up(different):
 
 
 def test_unlisted_codes_have_no_value():
-    """Code 0 (no position) has no value either. Only codes with a value are counted."""
+    """Codes that the statistics do not list have palette index 0 (no value), as has code 0.
+
+    Only codes with a value are counted.
+    """
     table = tiled(plane(3), plane(3))
     palette = Palette.of(table, 0)
     assert palette.places_of(np.array([0, 40, 41, 47, 54, 61, 65_535])).tolist() == [
@@ -87,7 +93,10 @@ def test_equivalent_codes_share_an_index():
 
 
 def test_planes_share_one_memory_budget(tmp_path):
-    """Each of the two planes would fit alone, but not both."""
+    """A plane that exceeds the memory left by earlier planes is put on disk.
+
+    Each of two planes would fit alone, but not both.
+    """
     room = PlaneAllocator(1_000, tmp_path)
     planes = [room.reserve(600, np.uint8) for _ in range(2)]
     assert [plane.flags.owndata for plane in planes] == [True, False]
