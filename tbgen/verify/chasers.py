@@ -95,6 +95,17 @@ def play(mover, target, board, squares):
 
 
 @part
+def attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
+    """Return whether the move `source`-`target` makes one piece attack another anew (points 1-6).
+
+    attacker, victim : int, pieces; `squares` has their squares on `after`
+    """
+    return is_new_attack(
+        before, after, source, target, squares[attacker], squares[victim], arrays.chase_rules
+    )
+
+
+@part
 def is_chased(before, after, source, target, victim, squares, index, arrays):
     """Return whether after the move `source`-`target` a piece attacks the victim anew (points 1-6).
 
@@ -102,10 +113,8 @@ def is_chased(before, after, source, target, victim, squares, index, arrays):
     """
     n = 0
     while index.chasers[victim, n] != NOWHERE:
-        attacker = squares[index.chasers[victim, n]]
-        if is_new_attack(
-            before, after, source, target, attacker, squares[victim], arrays.chase_rules
-        ):
+        attacker = index.chasers[victim, n]
+        if attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
             return True
         n += 1
     return False

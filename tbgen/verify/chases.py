@@ -21,9 +21,10 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES, mirror_square, piece_side
-from tbgen.rules.chases import is_answered, is_new_attack
+from tbgen.rules.chases import is_answered
 from tbgen.rules.moves import piece_moves
 from tbgen.verify.chasers import (
+    attacks_anew,
     copy_board,
     is_chased,
     is_mirrored,
@@ -146,10 +147,9 @@ def _list_attackers(source, target, victim, boards, index, arrays):
     squares, count, n = boards.state.all, 0, 0
     while index.chasers[victim, n] != NOWHERE:
         q = index.chasers[victim, n]
-        if is_new_attack(
-            boards.state.board, boards.after, source, target, squares[q], squares[victim],
-            arrays.chase_rules,
-        ):  # fmt: skip
+        if attacks_anew(
+            boards.state.board, boards.after, source, target, q, victim, squares, arrays
+        ):
             boards.attackers[count] = q
             count += 1
         n += 1
@@ -236,14 +236,15 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     for f in range(first, last):
         victims.victims[words + f] = 0
     for v in range(squares.size):
+        if piece_side(arrays.pieces[v]) != side:
+            continue
         n = 0
-        while piece_side(arrays.pieces[v]) == side and index.chasers[v, n] != NOWHERE:
+        while index.chasers[v, n] != NOWHERE:
             q = index.chasers[v, n]
             n += 1
-            if not is_new_attack(
-                boards.state.board, boards.after, source, target, squares[q], squares[v],
-                arrays.chase_rules,
-            ):  # fmt: skip
+            if not attacks_anew(
+                boards.state.board, boards.after, source, target, q, v, squares, arrays
+            ):
                 continue
             for f in range(first, last):
                 if _meets_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):

@@ -32,7 +32,7 @@ from tbgen.verify.arrays import (
     TABLE,
     rank_after_capture,
 )  # fmt: skip
-from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, TAKEN, open_row
+from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, open_row
 from tbgen.verify.moves import has_bit, set_bit
 from tbgen.verify.values import CHASED, FREE, NEVER, WON, order_of_key
 
@@ -190,22 +190,22 @@ def _mark_places(chases, chase_rules, state, index):
 
 
 @part
-def _fill_row(side, plane, slot, counts, state, arrays, index):
+def _fill_row(side, slot, counts, state, arrays, index):
     """Replace places in a palette by ranks in a row with a side to move, and count its positions.
 
-    Slots of the mask TAKEN get 0; `k_complete` fills them.
+    Slots that are not canonical get 0; `k_complete` fills them.
 
-    plane : int, where in the planes the row begins; slot : int, its first slot
+    slot : int, the first one of the row
     counts : int64 (2, places), inout, number of positions of each place of a side's palette
     """
-    masks, last, row = state.masks, state.all.size - 1, arrays.ranks[plane:]
+    masks, last, row = state.masks, state.all.size - 1, arrays.ranks[side * index.slots + slot :]
     # Local names of the arrays: the kernel reads them once, not in every turn.
     hit, hit_other, facing = masks[RED_HIT + side], masks[RED_HIT + 1 - side], masks[FACING]
-    hung, taken, counted = masks[RED_HANGS + side], masks[TAKEN], counts[side]
+    hung, canonical, counted = masks[RED_HANGS + side], state.canonical, counts[side]
     own, asks = arrays.values.own[side], arrays.values.asks[side]
     for cell in range(index.row_slots):
         place = row[cell]
-        is_legal = (hit_other[cell] | facing[cell] | taken[cell]) == 0
+        is_legal = ((hit_other[cell] | facing[cell]) == 0) & (canonical[cell] == slot + cell)
         kind = (1 - hit[cell]) * (FREE - hung[cell])
         counted[place] += is_legal
         row[cell] = own[kind, place] * is_legal
@@ -220,19 +220,23 @@ def _fill_row(side, plane, slot, counts, state, arrays, index):
 
 
 @part
-def _mark_taken(lead, at, image, is_shared, state, index):
-    """Fill the mask TAKEN: places on other pieces, and slots that are not canonical.
+def _find_canonical_row(lead, at, image, state, index):
+    """Fill `state.canonical` for a row.
 
-    lead : int; is_shared : bool, whether a position may have two slots
+    lead : int
     """
+    is_unique = index.twin == NOWHERE and not index.self_mirrored[lead]
     for cell in range(index.row_slots):
         square = index.places[cell]
-        state.all[state.all.size - 1] = square
-        state.masks[TAKEN, cell] = state.board[square] != EMPTY or (
-            is_shared
-            and find_canonical(lead, at + cell, image + index.mirror_cell[cell], state, index)
-            != lead * index.lead_slots + at + cell
-        )
+        if state.board[square] != EMPTY:
+            state.canonical[cell] = NOWHERE
+        elif is_unique:
+            state.canonical[cell] = lead * index.lead_slots + at + cell
+        else:
+            state.all[state.all.size - 1] = square
+            state.canonical[cell] = find_canonical(
+                lead, at + cell, image + index.mirror_cell[cell], state, index
+            )
 
 
 @part
@@ -266,30 +270,27 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
     """
     planes, slots = arrays.ranks, index.slots
     for lead in range(lead_0, lead_1):
-        base = lead * index.lead_slots
-        is_shared = index.self_mirrored[lead] or index.twin != NOWHERE
         for row in range(index.lead_slots // index.row_slots):
             at, image, overlaps, x, y = open_row(lead, row, state, index)
-            if plain and not overlaps:
+            first = lead * index.lead_slots + at
+            if overlaps:
+                for cell in range(index.row_slots):
+                    square = index.places[cell]
+                    _fill_shared(first + cell, square, overlaps, x, y, state, arrays, index)
+                continue
+            if plain:
                 _mark_places(arrays.seek_chases, arrays.chase_rules, state, index)
-            elif not overlaps:
+            else:
                 mark_row(arrays.seek_chases, arrays.chase_rules, state, index)
-            if not overlaps:
-                _mark_taken(lead, at, image, is_shared, state, index)
-                for side in range(2):
-                    first = base + at
-                    _fill_row(side, side * slots + first, first, counts, state, arrays, index)
+            _find_canonical_row(lead, at, image, state, index)
+            for side in range(2):
+                _fill_row(side, first, counts, state, arrays, index)
             for cell in range(index.row_slots):
-                if not overlaps and not state.masks[TAKEN, cell]:
-                    continue
-                slot, square = base + at + cell, index.places[cell]
-                if overlaps or state.board[square] != EMPTY:
-                    _fill_shared(slot, square, overlaps, x, y, state, arrays, index)
-                    continue
-                state.all[state.all.size - 1] = square
-                mirrored = image + index.mirror_cell[cell]
-                canonical = find_canonical(lead, at + cell, mirrored, state, index)
-                for side in range(2):
-                    planes[side * slots + slot] = planes[side * slots + canonical]
-                    if has_bit(arrays.hung[side], canonical):
-                        set_bit(arrays.hung[side], slot)
+                slot, canonical = first + cell, state.canonical[cell]
+                if canonical == NOWHERE:
+                    _fill_shared(slot, index.places[cell], overlaps, x, y, state, arrays, index)
+                elif canonical != slot:
+                    for side in range(2):
+                        planes[side * slots + slot] = planes[side * slots + canonical]
+                        if has_bit(arrays.hung[side], canonical):
+                            set_bit(arrays.hung[side], slot)

@@ -52,9 +52,9 @@ LEG, LANDING, LEAP_WORDS = range(3)
 """Words of a leap: the square that must be empty (NOWHERE for a pawn), and the target."""
 _MOST_LEAPS = 8
 
-RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, TAKEN, MASKS = range(7)
+RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
 """Masks of a row, each with a flag for each place: the red or the black king is attacked, the kings
-face each other, a red or a black piece hangs, the slot is taken (`complete`).
+face each other, a red or a black piece hangs.
 """
 
 LANES = 32
@@ -169,6 +169,9 @@ class BoardState(NamedTuple):
     """int64 (pieces,): buffer for the squares of another position."""
     masks: NDArray[np.uint8]
     """uint8 (MASKS, cells): the masks of a row."""
+    canonical: NDArray[np.int64]
+    """int64 (cells,): the canonical slots of a row; NOWHERE for places of other pieces
+    (`complete`)."""
     buffer: NDArray[np.uint8]
     """uint8 (cells,): a buffer for a mask."""
     best: NDArray[Any]
@@ -189,8 +192,8 @@ class BoardState(NamedTuple):
             np.zeros(2, np.int64), np.full(1, NOWHERE), np.zeros(MAX_MOVES, np.int64),
             np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64),
             np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int64), np.zeros(pieces, np.int64),
-            np.zeros((MASKS, cells), np.uint8), np.zeros(cells, np.uint8), np.zeros(lanes, dtype),
-            np.zeros(lanes, dtype),
+            np.zeros((MASKS, cells), np.uint8), np.zeros(cells, np.int64),
+            np.zeros(cells, np.uint8), np.zeros(lanes, dtype), np.zeros(lanes, dtype),
         )  # fmt: skip
 
 
