@@ -19,8 +19,15 @@ from tbgen.indexing.squares import LETTERS, PieceType
 MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
 """Number of pieces of each `PieceType` per side in the opening array."""
 
-_NAME_ORDER = (*tuple(PieceType)[3:], PieceType.ADVISOR, PieceType.ELEPHANT)
-"""Order of piece types in a name: rooks, knights, cannons, pawns, advisors, elephants."""
+_NAME_ORDER = (
+    PieceType.ROOK,
+    PieceType.KNIGHT,
+    PieceType.CANNON,
+    PieceType.PAWN,
+    PieceType.ADVISOR,
+    PieceType.ELEPHANT,
+)
+"""Order of piece types in a name."""
 
 ALIASES = str.maketrans("GMEH", "ABBN")
 """Other letters for pieces in material names: guards, ministers, elephants, horses."""

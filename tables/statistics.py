@@ -143,12 +143,10 @@ class TableStatistics:
         direct wins by perpetual chase at each order, 0 for orders left out; None if unknown.
         """
         lines = [
-            HistogramLine(side, value.outcome, value.order, plies, value.number, positions)
+            _line(side, codes.decode(code), positions)
             for side in Side
             for code, positions in sorted(histograms[side].items())
             if code and positions
-            for value in [codes.decode(code)]
-            for plies in [None if value.outcome == Outcome.DRAW else value.plies]
         ]
         decided = [(line.order, line.plies, line) for line in lines if line.plies is not None]
         orders = []
@@ -235,6 +233,17 @@ def _named(fields: list[tuple[str, Any]]) -> dict[str, Any]:
         name: each.name.lower() if isinstance(each, Side | Outcome) else each
         for name, each in fields
     }
+
+
+def _line(side: Side, value: Value, positions: int) -> HistogramLine:
+    return HistogramLine(
+        side=side,
+        outcome=value.outcome,
+        order=value.order,
+        plies=None if value.outcome == Outcome.DRAW else value.plies,
+        value=value.number,
+        positions=positions,
+    )
 
 
 def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:

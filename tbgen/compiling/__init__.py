@@ -43,15 +43,18 @@ def ignore_file() -> None:
     """
     if "numba" in sys.modules or not os.path.isfile(SETTINGS_FILE):
         return
-    loaded = {name: sys.modules[name] for name in ["yaml"] if name in sys.modules}
+    missing = object()
+    yaml = sys.modules.get("yaml", missing)
     sys.modules["yaml"] = None  # type: ignore[assignment]  # numba then skips the file
     try:
         with warnings.catch_warnings(), contextlib.suppress(ImportError):
             warnings.simplefilter("ignore")  # numba suggests installing yaml
             import numba  # noqa: F401
     finally:
-        del sys.modules["yaml"]
-        sys.modules.update(loaded)
+        if yaml is missing:
+            del sys.modules["yaml"]
+        else:
+            sys.modules["yaml"] = yaml  # type: ignore[assignment]
 
 
 ignore_file()

@@ -55,15 +55,19 @@ def _widened(argument: Any) -> Any:
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """Code library of a part, linked into kernels; steps after linking are left out."""
 
-    codegen = property(lambda self: self)
-
-    def set_env(self, *arguments: Any) -> None:
-        """Do nothing, since a part has no environment of its own."""
-
-    _optimize_final_module = set_env
+    def _optimize_final_module(self) -> None:
+        pass
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        """Return the library itself, which sets environments by `set_env`."""
+        return self
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Do nothing, since a part has no environment of its own."""
 
 
 class _Compiler(Compiler):  # type: ignore[misc]

@@ -111,7 +111,7 @@ class View:
 
     @property
     def readers_turn(self) -> bool:
-        """Whether the reader's side is to move."""
+        """True if the reader's side is to move."""
         return self.position.side == self.human
 
     def after(self, move: Move) -> View:

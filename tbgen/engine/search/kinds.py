@@ -10,11 +10,18 @@ import numpy as np
 
 from tbgen.indexing.squares import PieceType, piece_code
 
-KING, ADVISOR, ELEPHANT, ROOK, KNIGHT, CANNON, PAWN = (piece_code(0, kind) for kind in PieceType)
+KING = piece_code(0, PieceType.KING)
+ADVISOR, ELEPHANT = (piece_code(0, kind) for kind in (PieceType.ADVISOR, PieceType.ELEPHANT))
+ROOK, KNIGHT, CANNON = (
+    piece_code(0, kind) for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
+)
+PAWN = piece_code(0, PieceType.PAWN)
 """Piece codes of Red (`KING` to `PAWN`). From `ROOK` on pieces can cross the river and attack."""
 
 FULL_PHASE = 32
 """Phase of the starting position."""
 
-PHASES = np.tile(np.array([0, 0, 0, 0, 4, 2, 2, 0]), 2)
+PHASES = np.zeros(16, np.int64)
 """int64 (16,): phase of each piece code; 0 for all but rook, knight and cannon."""
+for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
+    PHASES[[_code, _code + 8]] = _weight

@@ -89,10 +89,16 @@ def _history_sum(state, code, target, before, earlier):
 
 
 @part
+def _earlier(state, ply):
+    """Return the move before the last one; -1 for none."""
+    return np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
+
+
+@part
 def history_of(state, row, ply, move):
     """Return the sum of a quiet move's three histories, each within +-`HISTORY_LIMIT`."""
     code = np.int64(state.boards[row, move >> 7])
-    earlier = np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
+    earlier = _earlier(state, ply)
     return _history_sum(state, code, move & 127, np.int64(state.played[ply]), earlier)
 
 
@@ -102,8 +108,7 @@ def _rank_quiets(state, row, ply, first):
 
     first : int64; index of the first quiet move
     """
-    before = np.int64(state.played[ply])
-    earlier = np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
+    before, earlier = np.int64(state.played[ply]), _earlier(state, ply)
     countermove = state.countermoves[before]
     killer, other_killer = state.killers[ply, 0], state.killers[ply, 1]
     board, moves, ranks = state.boards[row], state.moves[ply], state.ranks[ply]

@@ -38,7 +38,8 @@ _FUTILITY_DEPTH, _FUTILITY_MARGIN, _FUTILITY_STEP = 6, 60, 70
 _LATE_DEPTH, _LATE_COUNT = 5, 8
 _LOSING_DEPTH = 5
 
-_LOGARITHMS = np.log(np.arange(1, 65))
+_SIZE = 64
+_LOGARITHMS = np.log(np.arange(1, _SIZE + 1))
 REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
 """int64 (64, 64): reduction by depth - 1 and number of moves searched before."""
 
@@ -101,7 +102,7 @@ def reduction(state, row, depth, searched, move, narrow):
         return 0
     if state.boards[row, move & 127] != EMPTY and state.stage[ply] != REST:
         return 0
-    less = REDUCTIONS[min(depth - 1, 63), min(searched, 63)]
+    less = REDUCTIONS[min(depth, _SIZE) - 1, min(searched, _SIZE - 1)]
     if not narrow:
         less -= 1
     elif state.estimate[ply] != NO_ESTIMATE and not is_improving(state, ply):
@@ -145,7 +146,7 @@ def is_pruned(state, row, side, depth, searched, move, alpha, best):
         return False
     if state.boards[row, move & 127] != EMPTY:
         return depth <= _LOSING_DEPTH
-    shallow = max(0, depth - REDUCTIONS[min(depth - 1, 63), min(searched, 63)])
+    shallow = max(0, depth - REDUCTIONS[min(depth, _SIZE) - 1, min(searched, _SIZE - 1)])
     return (
         shallow <= _FUTILITY_DEPTH
         and abs(alpha) <= MAX_EVALUATION
