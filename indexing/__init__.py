@@ -13,6 +13,7 @@
     scalar        functions shared by plain Python and kernels
     importing     imports exempt from garbage collection
     systems       differences between operating systems
+    units         bytes and seconds as text
     threads       thread pools, with a check of free memory
 
 The package contains neither values nor files nor moves of pieces. It imports neither numba nor any

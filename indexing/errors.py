@@ -50,7 +50,7 @@ def excerpt(text: str, length: int = 40) -> str:
     return f"'{line}'" if len(line) <= length else f"'{line[: length - 3]}...'"
 
 
-def member(kind: type[Named], name: str) -> Named:
+def enum_member(kind: type[Named], name: str) -> Named:
     """Return the member of an enumeration by its name; raises `InputError` that lists all names."""
     try:
         return kind(name)

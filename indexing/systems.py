@@ -56,7 +56,7 @@ def require_regular(descriptor: int, path: Path) -> int:
     raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
-def open_own(path: Path, flags: int = 0) -> BinaryIO:
+def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
     """Open or create a file for writing that belongs to this program, such as a lock file.
 
     Raises `OSError` if `path` is a link.
@@ -90,7 +90,7 @@ def read_at(descriptor: int, length: int, offset: int) -> bytes:
         return os.read(descriptor, length)
 
 
-class Room(NamedTuple):
+class MemoryLeft(NamedTuple):
     """Bytes that a process may still allocate; `sys.maxsize` without a limit."""
 
     addresses: int
@@ -99,16 +99,18 @@ class Room(NamedTuple):
     """Bytes left under RLIMIT_DATA (`ulimit -d`)."""
 
 
-def room_left() -> Room:
+def memory_left() -> MemoryLeft:
     """Return the room left under the limits, where the system has limits and reports usage."""
     if resource is None:
-        return Room(sys.maxsize, sys.maxsize)
+        return MemoryLeft(sys.maxsize, sys.maxsize)
     try:
         pages = Path("/proc/self/statm").read_text("ascii").split()
     except OSError:
-        return Room(sys.maxsize, sys.maxsize)
+        return MemoryLeft(sys.maxsize, sys.maxsize)
     taken = ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5]))
-    return Room(*(_left(which, int(count) * resource.getpagesize()) for which, count in taken))
+    return MemoryLeft(
+        *(_left(which, int(count) * resource.getpagesize()) for which, count in taken)
+    )
 
 
 def _left(which: int, taken: int) -> int:
@@ -146,7 +148,7 @@ def trim_process() -> None:
                 libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _MADV_DONTNEED)
 
 
-def own_python(*arguments: str) -> list[str]:
+def python_command(*arguments: str) -> list[str]:
     """Return the command that starts this Python again.
 
     The new process imports nothing from the working directory.

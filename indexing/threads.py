@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tbgen.indexing.systems import room_left, stack_bytes
+from tbgen.indexing.systems import memory_left, stack_bytes
 
 _START_BYTES = 16 << 20
 """Bytes that must be free to start a pool, beside the stacks of its threads."""
@@ -19,6 +19,6 @@ def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
 
     Raises `MemoryError` if the process's limits leave too little memory.
     """
-    if min(room_left()) < threads * stack_bytes() + _START_BYTES:
+    if min(memory_left()) < threads * stack_bytes() + _START_BYTES:
         raise MemoryError(f"no room for {threads} threads")
     return ThreadPoolExecutor(threads, name)

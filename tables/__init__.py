@@ -6,7 +6,7 @@
     header, blocks, statistics     parts of a file (docs/format.md)
     outcomes    blocks of win-draw-loss files
     files       safe opening and atomic replacing of files; independent of tables
-    schema      types and ranges of JSON in files
+    checked_json                   types and ranges of JSON in files
     choosing    choice of the order of slots with which a table compresses best
     writer      writing a file
     blockfile   reading a file, with a `cache` of blocks: `reader` of tables, `wdl` of outcomes
@@ -49,7 +49,7 @@ from tbgen.tables.reader import TableFile
 from tbgen.tables.result import ProbeResult
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.tablebase import Tablebase
-from tbgen.tables.wdl import WdlFacts, WdlFile
+from tbgen.tables.wdl import WdlFile, WdlStatistics
 from tbgen.tables.writer import write_table
 
 __all__ = [
@@ -76,10 +76,10 @@ __all__ = [
     "TablebaseError",
     "UnsupportedMaterialError",
     "Value",
-    "WdlFacts",
     "WdlFile",
     "WdlName",
     "WdlSpec",
+    "WdlStatistics",
     "longest_codes",
     "read_build_record",
     "write_build_record",

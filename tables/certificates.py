@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tbgen.tables import schema
+from tbgen.tables import checked_json
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, Metric, TableName
@@ -83,19 +83,19 @@ class Certificate:
     def from_text(cls, text: str) -> Certificate:
         """Parse a `to_text` text; unknown members are ignored.
 
-        Raises `schema.SchemaError` for values of another type or range, and if the premises are not
-        one table for each supporting material.
+        Raises `checked_json.SchemaError` for values of another type or range, and if the premises
+        are not one table for each supporting material.
         """
         if len(text) > MAX_CERTIFICATE:
-            raise schema.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
-        found = schema.members(text, {"supporting": _PREMISE})
+            raise checked_json.SchemaError(f"longer than {MAX_CERTIFICATE} characters")
+        found = checked_json.parse_object(text, {"supporting": _PREMISE})
         if found.get("certificate") != FORM:
-            raise schema.SchemaError(f"not of the form {FORM}")
+            raise checked_json.SchemaError(f"not of the form {FORM}")
         certificate: Certificate = _CERTIFICATE(
             {name: value for name, value in found.items() if name in cls.__slots__}
         )
         if not _are_premises(certificate.table, certificate.supporting):
-            raise schema.SchemaError("other supporting tables than captures lead to")
+            raise checked_json.SchemaError("other supporting tables than captures lead to")
         return certificate
 
 
@@ -118,7 +118,7 @@ def read_certificate(table: Path) -> Certificate | None:
     except OSError as error:
         raise CertificateError(path, error.strerror or "unreadable") from None
     except ValueError as error:  # SchemaError or UnicodeDecodeError
-        reason = str(error) if isinstance(error, schema.SchemaError) else "no text"
+        reason = str(error) if isinstance(error, checked_json.SchemaError) else "no text"
         raise CertificateError(path, reason) from None
 
 
@@ -180,19 +180,19 @@ def _table(value: object) -> TableName:
         name = TableName.parse(value + SUFFIX)
         if name is not None:
             return name
-    raise schema.SchemaError("no name of a table")
+    raise checked_json.SchemaError("no name of a table")
 
 
-_PREMISE = schema.record(Premise, {"table": _table, "digest": schema.DIGEST})
-_CERTIFICATE = schema.record(
+_PREMISE = checked_json.record(Premise, {"table": _table, "digest": checked_json.DIGEST})
+_CERTIFICATE = checked_json.record(
     Certificate,
     {
         "table": _table,
-        "digest": schema.DIGEST,
-        "supporting": schema.entries,
-        "method": schema.text(r"[a-z0-9 -]{1,40}", "method"),
-        "tbgen": schema.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
-        "seconds": schema.measure,
+        "digest": checked_json.DIGEST,
+        "supporting": checked_json.checked_list,
+        "method": checked_json.text(r"[a-z0-9 -]{1,40}", "method"),
+        "tbgen": checked_json.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
+        "seconds": checked_json.non_negative,
     },
 )
 """Types and ranges of the JSON members of a certificate."""

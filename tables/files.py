@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from tbgen.indexing.systems import lock, open_flags, open_own, require_regular
+from tbgen.indexing.systems import lock, open_flags, open_to_write, require_regular
 
 _READ = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 """Flags to read. Without O_NONBLOCK, opening a pipe would wait for a writer."""
@@ -54,7 +54,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     another process holds the lock and `wait` is False.
     """
     while True:
-        file = open_own(path)
+        file = open_to_write(path)
         try:
             lock(file, wait=wait)
         except BaseException as error:
@@ -97,7 +97,7 @@ def _temporary_file(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
     # A file with the id of this process was left by an ended process.
     temporary.unlink(missing_ok=True)
     try:
-        with open_own(temporary, os.O_EXCL) as file:
+        with open_to_write(temporary, os.O_EXCL) as file:
             # Marks the file as being written; not every system has locks.
             with contextlib.suppress(OSError):
                 lock(file, wait=False)
@@ -147,7 +147,7 @@ def continuing(path: Path) -> Iterator[BinaryIO]:
         state = part.lstat()
         if stat.S_ISREG(state.st_mode) and not _is_private(state):
             part.unlink()
-    file = open_own(part)
+    file = open_to_write(part)
     try:
         if not _is_private(os.fstat(file.fileno())):
             raise OSError(errno.EPERM, "a file of another user, or with another name", str(part))
@@ -182,6 +182,6 @@ def remove_leftovers(directory: Path, names: Collection[str]) -> None:
         match = _TEMPORARY.fullmatch(entry)
         if match is None or match[1] not in names:
             continue
-        with contextlib.suppress(OSError), open_own(directory / entry) as file:
+        with contextlib.suppress(OSError), open_to_write(directory / entry) as file:
             lock(file, wait=False)
             (directory / entry).unlink()

@@ -23,7 +23,7 @@ from typing import Self
 
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables import schema
+from tbgen.tables import checked_json
 from tbgen.tables.files import open_to_read, replacing
 
 SUFFIX = ".xqt"
@@ -270,11 +270,11 @@ def read_build_record(table: Path) -> dict[str, float]:
     try:
         path = build_record_path(table)
         with os.fdopen(open_to_read(path), "r", encoding="utf-8") as file:
-            found = schema.members(file.read(MAX_RECORD), {})
+            found = checked_json.parse_object(file.read(MAX_RECORD), {})
     except (OSError, ValueError):
         return {}
     record = {}
     for name in RECORD_FIELDS:
-        with contextlib.suppress(KeyError, schema.SchemaError):
-            record[name] = schema.measure(found[name])
+        with contextlib.suppress(KeyError, checked_json.SchemaError):
+            record[name] = checked_json.non_negative(found[name])
     return record

@@ -190,7 +190,7 @@ class Proofs:
             return _OwnStatus(digest, certificate)
 
 
-def in_directory(directory: Path) -> Find:
+def find_in_directory(directory: Path) -> Find:
     """Return a function that finds tables in one directory."""
 
     def find(name: TableName) -> Path | None:

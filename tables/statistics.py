@@ -16,7 +16,7 @@ from typing import Any
 
 from tbgen.indexing import InputError, Position, Side
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables import schema
+from tbgen.tables import checked_json
 from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
 from tbgen.tables.names import MAX_ORDERS, Metric, TableName
 
@@ -195,10 +195,10 @@ class TableStatistics:
     def from_text(cls, text: str) -> TableStatistics:
         """Parse the text of a `to_json` object; derived figures are not compared.
 
-        Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
-        inconsistent counts. `tbgen.verify` checks whether the counts are true.
+        Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
+        for inconsistent counts. `tbgen.verify` checks whether the counts are true.
         """
-        found = schema.members(text, _LISTS)
+        found = checked_json.parse_object(text, _LISTS)
         statistics: TableStatistics = _STATISTICS(
             {name: value for name, value in found.items() if name in cls.__slots__}
         )
@@ -206,9 +206,9 @@ class TableStatistics:
             Side, (statistics.red_to_move, statistics.black_to_move), strict=True
         ):
             if counts != _side_counts(side, statistics.histogram):
-                raise schema.SchemaError(f"the counts of {side.name.lower()} do not add up")
+                raise checked_json.SchemaError(f"the counts of {side.name.lower()} do not add up")
             if counts.legal > statistics.index_size:
-                raise schema.SchemaError("more positions than slots")
+                raise checked_json.SchemaError("more positions than slots")
         return statistics
 
 
@@ -257,66 +257,66 @@ def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:
 
 # -- types and ranges in files -----------------------------------------------------------------
 
-_COUNT, _POSITIONS = schema.integer(), schema.integer(1)
-_ORDER = schema.integer(0, MAX_ORDERS)
-_PLIES = schema.integer(0, MAX_ORDERS)
-_NUMBER = schema.integer(DIRECT_WIN - MAX_ORDERS, MAX_ORDERS)
-_SIDE = schema.member(Side)
-_OUTCOME = schema.member(Outcome)
+_COUNT, _POSITIONS = checked_json.integer(), checked_json.integer(1)
+_ORDER = checked_json.integer(0, MAX_ORDERS)
+_PLIES = checked_json.integer(0, MAX_ORDERS)
+_NUMBER = checked_json.integer(DIRECT_WIN - MAX_ORDERS, MAX_ORDERS)
+_SIDE = checked_json.enum_member(Side)
+_OUTCOME = checked_json.enum_member(Outcome)
 _FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
 
 
 def _fen(value: object) -> str:
     if not isinstance(value, str) or not _FEN.fullmatch(value):
-        raise schema.SchemaError("no FEN")
+        raise checked_json.SchemaError("no FEN")
     try:
         Position.from_fen(value)
     except InputError as error:
-        raise schema.SchemaError(f"no FEN: {error.message}") from None
+        raise checked_json.SchemaError(f"no FEN: {error.message}") from None
     return value
 
 
-SIDE_COUNTS = schema.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
+SIDE_COUNTS = checked_json.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
 """Check for objects with the fields of `SideCounts`."""
 _LISTS = {
-    "orders": schema.record(
+    "orders": checked_json.record(
         OrderCounts,
         {
             "order": _ORDER,
             "positions": _POSITIONS,
             "max_distance": _PLIES,
-            "check_patterns": schema.optional(_COUNT),
-            "chase_patterns": schema.optional(_COUNT),
+            "check_patterns": checked_json.optional(_COUNT),
+            "chase_patterns": checked_json.optional(_COUNT),
         },
     ),
-    "longest": schema.record(
+    "longest": checked_json.record(
         Longest, {"order": _ORDER, "side": _SIDE, "fen": _fen, "value": _NUMBER}
     ),
-    "histogram": schema.record(
+    "histogram": checked_json.record(
         HistogramLine,
         {
             "side": _SIDE,
             "outcome": _OUTCOME,
             "order": _ORDER,
-            "plies": schema.optional(_PLIES),
+            "plies": checked_json.optional(_PLIES),
             "value": _NUMBER,
             "positions": _POSITIONS,
         },
     ),
 }
-_STATISTICS = schema.record(
+_STATISTICS = checked_json.record(
     TableStatistics,
     {
-        "material": schema.text(r"K[A-Z]{1,31}", "material"),
-        "rules": schema.one_of(Rules),
-        "metric": schema.one_of(Metric),
-        "orders_limit": schema.optional(schema.integer(1, MAX_ORDERS)),
+        "material": checked_json.text(r"K[A-Z]{1,31}", "material"),
+        "rules": checked_json.one_of(Rules),
+        "metric": checked_json.one_of(Metric),
+        "orders_limit": checked_json.optional(checked_json.integer(1, MAX_ORDERS)),
         "index_size": _COUNT,
         "red_to_move": SIDE_COUNTS,
         "black_to_move": SIDE_COUNTS,
         "max_distance": _PLIES,
-        "max_rule_distance": schema.optional(_PLIES),
-        **dict.fromkeys(_LISTS, schema.entries),
+        "max_rule_distance": checked_json.optional(_PLIES),
+        **dict.fromkeys(_LISTS, checked_json.checked_list),
     },
 )
 """Types and ranges of the JSON members of stored statistics."""

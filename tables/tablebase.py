@@ -19,7 +19,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from tbgen.indexing import Material, Position, as_position
-from tbgen.indexing.errors import member
+from tbgen.indexing.errors import enum_member
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.batches import BoardProber, look_up
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
@@ -72,10 +72,10 @@ class Tablebase(BoardProber):
         max_open: int = DEFAULT_MAX_OPEN,
     ) -> None:
         self._choice = RuleChoice(
-            None if rules is None else member(Rules, rules), orders, minor_chases
+            None if rules is None else enum_member(Rules, rules), orders, minor_chases
         )
         self._asked = self._choice.rule_set
-        self.metric = None if metric is None else member(Metric, metric)
+        self.metric = None if metric is None else enum_member(Metric, metric)
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
         self._paths: dict[TableName | WdlName, Path] = {}

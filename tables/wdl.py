@@ -1,7 +1,7 @@
 """Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and its source.
 
     `WdlFile`     the file
-    `WdlFacts`    its metadata: counts, and the table that it was derived from
+    `WdlStatistics`    its metadata: counts, and the table that it was derived from
 
 `blockfile.py` finds, checks and unpacks blocks; docs/format.md describes the bytes.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables import schema
+from tbgen.tables import checked_json
 from tbgen.tables.blockfile import BlockFile
 from tbgen.tables.blocks import Codes
 from tbgen.tables.codes import Outcome
@@ -49,7 +49,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class WdlFacts:
+class WdlStatistics:
     """Metadata of a win-draw-loss file; counts are of legal positions, mirror images once."""
 
     material: str
@@ -62,7 +62,7 @@ class WdlFacts:
     source: Source
 
     @classmethod
-    def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlFacts:
+    def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlStatistics:
         """Return the metadata of the file that is derived from a table."""
         return cls(
             statistics.material, statistics.rules, "wdl", statistics.orders_limit,
@@ -75,19 +75,21 @@ class WdlFacts:
         return asdict(self)
 
     @classmethod
-    def from_text(cls, text: str) -> WdlFacts:
+    def from_text(cls, text: str) -> WdlStatistics:
         """Parse the text of a `to_json` object.
 
-        Raises `schema.SchemaError`, a `ValueError`, for values of another type or range, and for
-        inconsistent counts. `tbgen.verify` checks whether the counts are true.
+        Raises `checked_json.SchemaError`, a `ValueError`, for values of another type or range, and
+        for inconsistent counts. `tbgen.verify` checks whether the counts are true.
         """
-        found = schema.members(text, {})
-        facts: WdlFacts = _FACTS({name: found[name] for name in found.keys() & set(cls.__slots__)})
+        found = checked_json.parse_object(text, {})
+        facts: WdlStatistics = _FACTS(
+            {name: found[name] for name in found.keys() & set(cls.__slots__)}
+        )
         for counts in (facts.red_to_move, facts.black_to_move):
             if counts.legal != counts.wins + counts.draws + counts.losses:
-                raise schema.SchemaError("the counts do not add up")
+                raise checked_json.SchemaError("the counts do not add up")
             if counts.legal > facts.index_size:
-                raise schema.SchemaError("more positions than slots")
+                raise checked_json.SchemaError("more positions than slots")
         return facts
 
 
@@ -162,10 +164,10 @@ class WdlFile(BlockFile[WdlSpec]):
         return all(plain) if plain else None
 
     @cached_property
-    def facts(self) -> WdlFacts:
+    def statistics(self) -> WdlStatistics:
         """Counts, and the table that the file was derived from."""
         try:
-            facts = WdlFacts.from_text(self.metadata().decode("ascii"))
+            facts = WdlStatistics.from_text(self.metadata().decode("ascii"))
         except ValueError:
             raise CorruptTableError(self.path, "the facts cannot be read") from None
         if facts.index_size != self.header.slots:
@@ -179,7 +181,7 @@ class WdlFile(BlockFile[WdlSpec]):
     def check(self, *, threads: int = 1) -> None:
         """Read the whole file, and verify every checksum, block, digest and the metadata."""
         super().check(threads=threads)
-        _ = self.facts
+        _ = self.statistics
 
 
 # -- types and ranges in files -----------------------------------------------------------------
@@ -187,21 +189,21 @@ class WdlFile(BlockFile[WdlSpec]):
 
 def _file(value: object) -> str:
     if not isinstance(value, str) or TableName.parse(value) is None:
-        raise schema.SchemaError("no name of a table")
+        raise checked_json.SchemaError("no name of a table")
     return value
 
 
-_FACTS = schema.record(
-    WdlFacts,
+_FACTS = checked_json.record(
+    WdlStatistics,
     {
-        "material": schema.text(r"K[A-Z]{1,31}", "material"),
-        "rules": schema.one_of(Rules),
-        "metric": schema.one_of(["wdl"]),
-        "orders_limit": schema.optional(schema.integer(1, MAX_ORDERS)),
-        "index_size": schema.integer(),
+        "material": checked_json.text(r"K[A-Z]{1,31}", "material"),
+        "rules": checked_json.one_of(Rules),
+        "metric": checked_json.one_of(["wdl"]),
+        "orders_limit": checked_json.optional(checked_json.integer(1, MAX_ORDERS)),
+        "index_size": checked_json.integer(),
         "red_to_move": SIDE_COUNTS,
         "black_to_move": SIDE_COUNTS,
-        "source": schema.record(Source, {"file": _file, "digest": schema.DIGEST}),
+        "source": checked_json.record(Source, {"file": _file, "digest": checked_json.DIGEST}),
     },
 )
 """Types and ranges of the JSON members of the metadata."""

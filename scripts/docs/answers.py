@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from tbgen.answers.fields import Schema, flag, number, or_null, record, several, text, whole
+from tbgen.answers.fields import Schema, array, boolean, integer, nullable, number, record, string
 from tbgen.answers.schema import (
     CHECKED,
     FEN,
@@ -27,12 +27,12 @@ from tbgen.answers.schema import (
 )
 
 FOUND = ("fen", "side", "outcome", "order", "plies")
-DIRECT = whole("direct wins (value 255): all, by perpetual check, by perpetual chase")
+DIRECT = integer("direct wins (value 255): all, by perpetual check, by perpetual chase")
 FAILURE = record(
     "an error",
-    input=text("the input that failed"),
-    error=text("the error in one line"),
-    hint=text("a remedy in one line, or empty"),
+    input=string("the input that failed"),
+    error=string("the error in one line"),
+    hint=string("a remedy in one line, or empty"),
 )
 
 
@@ -43,9 +43,9 @@ def proven(side: str) -> Schema:
     """
     return record(
         f"{side} to move",
-        positions=whole("legal positions"),
+        positions=integer("legal positions"),
         **SIDE_COUNTS,
-        rule_decided=whole("of order 1 and above"),
+        rule_decided=integer("of order 1 and above"),
         direct=DIRECT,
         direct_checks=DIRECT,
         direct_chases=DIRECT,
@@ -58,89 +58,89 @@ ANSWERS: dict[str, Schema] = {
         rules=RULES,
         minor_chases=MINOR,
         orders_limit=LIMIT,
-        tables=several(
+        tables=array(
             "bottom-up",
             record(
                 "a table",
                 material=MATERIAL,
-                index_size=whole("slots for each side to move"),
-                placements=whole("slots with a position, legal or not"),
-                holes=whole("slots without a position"),
-                memory_bytes=whole("estimate"),
-                disk_bytes=whole("estimate"),
+                index_size=integer("slots for each side to move"),
+                placements=integer("slots with a position, legal or not"),
+                holes=integer("slots without a position"),
+                memory_bytes=integer("estimate"),
+                disk_bytes=integer("estimate"),
                 cpu_seconds=number("estimate"),
                 seconds=number("estimate"),
-                present=flag("whether it is finished"),
+                present=boolean("whether it is finished"),
             ),
         ),
-        missing=whole("tables to build"),
-        memory_bytes=whole("of the largest table"),
-        slots=whole("of all tables, for each side to move"),
-        disk_bytes=whole("of all tables"),
+        missing=integer("tables to build"),
+        memory_bytes=integer("of the largest table"),
+        slots=integer("of all tables, for each side to move"),
+        disk_bytes=integer("of all tables"),
         seconds=number("of all tables"),
     ),
     "build": record(
         "the tables of a build",
-        directory=text("as it was named"),
+        directory=string("as it was named"),
         rules=RULES,
         minor_chases=MINOR,
-        tables=several(
+        tables=array(
             "in the order of building; tables that existed have no size and time",
             {
                 "type": "object",
                 "description": "a table",
                 "properties": {
-                    "table": text("its name, such as `KRKN.wxf.dtm`"),
-                    "built": flag("false if it existed"),
-                    "bytes_on_disk": whole("size of its file"),
+                    "table": string("its name, such as `KRKN.wxf.dtm`"),
+                    "built": boolean("false if it existed"),
+                    "bytes_on_disk": integer("size of its file"),
                     "build_seconds": number("time"),
-                    "profile": several(
+                    "profile": array(
                         "with --profile: cost of each phase, in order, and of `all` together",
                         record(
                             "a phase",
-                            phase=text("its name, such as `captures`, or `all`"),
-                            order=whole("of a phase that is repeated for each order, else 0"),
+                            phase=string("its name, such as `captures`, or `all`"),
+                            order=integer("of a phase that is repeated for each order, else 0"),
                             seconds=number("time"),
                             cpu_seconds=number("processor time of all threads"),
                             busy=number("used share of the time of all threads, 0 to 1"),
-                            sweeps=whole("number of sweeps"),
-                            rows=whole("rows examined by sweeps"),
-                            settled=whole("positions that got a value"),
+                            sweeps=integer("number of sweeps"),
+                            rows=integer("rows examined by sweeps"),
+                            settled=integer("positions that got a value"),
                         ),
                     ),
                 },
                 "required": ["table", "built"],
             },
         ),
-        failed=several("with --keep-going, tables that failed", FAILURE),
-        left_out=several("tables that need a failed one", text("a material")),
+        failed=array("with --keep-going, tables that failed", FAILURE),
+        left_out=array("tables that need a failed one", string("a material")),
     ),
     "pack": record(
         "win-draw-loss files",
-        directory=text("as it was named"),
-        files=several(
+        directory=string("as it was named"),
+        files=array(
             "in the order of the tables' arguments",
             record(
                 "a file",
-                file=text("its name"),
-                bytes_on_disk=whole("its size"),
-                source=text("the table it is derived from"),
-                source_bytes=whole("the size of that table"),
-                written=flag("false if it existed"),
+                file=string("its name"),
+                bytes_on_disk=integer("its size"),
+                source=string("the table it is derived from"),
+                source_bytes=integer("the size of that table"),
+                written=boolean("false if it existed"),
             ),
         ),
-        archive=or_null(text("of all files; null without --out")),
+        archive=nullable(string("of all files; null without --out")),
     ),
     "probe": record(
         "a position",
         **POSITION,
-        moves=several("every legal move, best first", record("a move", **MOVE)),
+        moves=array("every legal move, best first", record("a move", **MOVE)),
     ),
     "line": LINE,
     "verify": record(
         "proofs",
-        ok=flag("whether all are proven"),
-        tables=several(
+        ok=boolean("whether all are proven"),
+        tables=array(
             "in the order of the arguments",
             record(
                 "a table",
@@ -149,26 +149,26 @@ ANSWERS: dict[str, Schema] = {
                 metric=METRIC,
                 minor_chases=MINOR,
                 orders_limit=LIMIT,
-                ok=flag("whether it is proven"),
-                index_size=whole("slots for each side to move"),
-                positions=whole("legal positions"),
+                ok=boolean("whether it is proven"),
+                index_size=integer("slots for each side to move"),
+                positions=integer("legal positions"),
                 red_to_move=proven("Red"),
                 black_to_move=proven("Black"),
-                offenders_examined=whole("possible perpetual checkers"),
-                chasers_examined=whole("possible perpetual chasers"),
-                orders_examined=whole("orders that were searched"),
-                complete=flag("whether the search for patterns was completed"),
-                findings=whole("positions with a wrong value"),
-                first=or_null(
+                offenders_examined=integer("possible perpetual checkers"),
+                chasers_examined=integer("possible perpetual chasers"),
+                orders_examined=integer("orders that were searched"),
+                complete=boolean("whether the search for patterns was completed"),
+                findings=integer("positions with a wrong value"),
+                first=nullable(
                     {
                         "type": "object",
                         "description": "the first one, stored and expected value, or null",
                     }
                 ),
-                digest=text("of the proven contents"),
+                digest=string("of the proven contents"),
                 proof=PROOF,
-                notes=several("on certificates", text("a note")),
-                file_problems=several("faults of the file itself", text("a problem")),
+                notes=array("on certificates", string("a note")),
+                file_problems=array("faults of the file itself", string("a problem")),
                 seconds=number("time"),
             ),
         ),
@@ -176,8 +176,8 @@ ANSWERS: dict[str, Schema] = {
     "stats": STATS,
     "ls": record(
         "the tables present",
-        directory=text("as it was named"),
-        tables=several(
+        directory=string("as it was named"),
+        tables=array(
             "smaller materials first; one that cannot be read also has `error` and `hint`",
             record(
                 "a table",
@@ -186,28 +186,30 @@ ANSWERS: dict[str, Schema] = {
                 minor_chases=MINOR,
                 orders_limit=LIMIT,
                 metric=METRIC,
-                bytes_on_disk=whole("the file"),
-                digest=or_null(
-                    text("as stated in the file unless it was checked; null if it cannot be read")
+                bytes_on_disk=integer("the file"),
+                digest=nullable(
+                    string("as stated in the file unless it was checked; null if it cannot be read")
                 ),
                 checked=CHECKED,
-                values=or_null(text("digest of the values only; null unless the file was checked")),
-                file=text("its name"),
+                values=nullable(
+                    string("digest of the values only; null unless the file was checked")
+                ),
+                file=string("its name"),
                 proof=PROOF,
             ),
         ),
-        wdl=several(
+        wdl=array(
             "win-draw-loss files; one that cannot be read has `error` and `hint`, and no `source`",
             {
                 "type": "object",
                 "description": "a file",
                 "properties": {
-                    "file": text("its name"),
-                    "bytes_on_disk": whole("its size"),
-                    "digest": or_null(text("null if it cannot be read")),
-                    "source": text("the table it is derived from"),
-                    "error": text("the error in one line"),
-                    "hint": text("a remedy in one line"),
+                    "file": string("its name"),
+                    "bytes_on_disk": integer("its size"),
+                    "digest": nullable(string("null if it cannot be read")),
+                    "source": string("the table it is derived from"),
+                    "error": string("the error in one line"),
+                    "hint": string("a remedy in one line"),
                 },
                 "required": ["file", "bytes_on_disk", "digest"],
             },
@@ -215,44 +217,46 @@ ANSWERS: dict[str, Schema] = {
     ),
     "index": record(
         "the files that others can fetch",
-        index=text("the index file"),
-        files=several(
+        index=string("the index file"),
+        files=array(
             "the files",
             record(
                 "a file",
-                file=text("its name"),
-                bytes=whole("of the file"),
-                sha256=text("of the file"),
-                digest=or_null(text("of a table; null for a certificate")),
-                values=or_null(text("digest of a table's values; null if not computed")),
+                file=string("its name"),
+                bytes=integer("of the file"),
+                sha256=string("of the file"),
+                digest=nullable(string("of a table; null for a certificate")),
+                values=nullable(string("digest of a table's values; null if not computed")),
             ),
         ),
     ),
     "fetch": record(
         "the result of a fetch",
-        directory=text("as it was named"),
-        fetched=several("files that are new", text("a name")),
-        present=several("files that existed", text("a name")),
-        failed=several("files that could not be fetched", FAILURE),
-        missing=several("materials that the index does not list", text("a material")),
+        directory=string("as it was named"),
+        fetched=array("files that are new", string("a name")),
+        present=array("files that existed", string("a name")),
+        failed=array("files that could not be fetched", FAILURE),
+        missing=array("materials that the index does not list", string("a material")),
     ),
     "find": record(
         "the positions of a table that match",
         material=MATERIAL,
         rules=RULES,
         minor_chases=MINOR,
-        positions=or_null(
-            several(
+        positions=nullable(
+            array(
                 "all of them; null with --count",
                 record(
                     "a position",
                     **{name: POSITION[name] for name in FOUND},
-                    slot=whole("number in the table (docs/format.md)"),
-                    length=or_null(whole("plies of a study's unique line; null without --study")),
+                    slot=integer("number in the table (docs/format.md)"),
+                    length=nullable(
+                        integer("plies of a study's unique line; null without --study")
+                    ),
                 ),
             )
         ),
-        count=whole("positions found"),
+        count=integer("positions found"),
     ),
     "dump": record(
         "the written file",
@@ -261,30 +265,30 @@ ANSWERS: dict[str, Schema] = {
         minor_chases=MINOR,
         metric=METRIC,
         orders_limit=LIMIT,
-        index_size=whole("slots for each side to move"),
-        rows=whole("positions written"),
+        index_size=integer("slots for each side to move"),
+        rows=integer("positions written"),
         columns={"type": "object", "description": "meaning of each column"},
-        out=text("the file"),
+        out=string("the file"),
     ),
     "judge": JUDGEMENT,
     "convert": record(
         "a position, or moves, in other notations",
-        input=text("the input"),
-        **{"from": text("its notation", "fen", "pai", "six", "board")},
-        to=text("the requested notation", "fen", "pai", "six", "board"),
-        text=text("the position in it, after the moves"),
+        input=string("the input"),
+        **{"from": string("its notation", "fen", "pai", "six", "board")},
+        to=string("the requested notation", "fen", "pai", "six", "board"),
+        text=string("the position in it, after the moves"),
         fen=FEN | {"description": "the position after the moves"},
         material=MATERIAL,
         side=SIDE,
-        viewpoint=text("the side at the bottom", "red", "black"),
-        moves=several(
+        viewpoint=string("the side at the bottom", "red", "black"),
+        moves=array(
             "the moves",
             record(
                 "a move",
-                input=text("the input"),
-                text=text("in the requested notation"),
+                input=string("the input"),
+                text=string("in the requested notation"),
                 **dict.fromkeys(
-                    ("iccs", "fairy", "wxf", "zh", "zh-hant"), text("in this notation")
+                    ("iccs", "fairy", "wxf", "zh", "zh-hant"), string("in this notation")
                 ),
             ),
         ),
@@ -292,26 +296,26 @@ ANSWERS: dict[str, Schema] = {
     "diagram": record(
         "a picture",
         fen=FEN | {"description": "the position that it shows"},
-        format=text("of the file", "svg", "png"),
-        out=text("the file"),
+        format=string("of the file", "svg", "png"),
+        out=string("the file"),
     ),
     "serve": record(
         "once the port is open",
-        url=text("its address"),
-        entry=or_null(text("the address for building tables; null without --allow-build")),
-        tables=whole("number of tables"),
+        url=string("its address"),
+        entry=nullable(string("the address for building tables; null without --allow-build")),
+        tables=integer("number of tables"),
     ),
     "doctor": record(
         "the environment",
-        tbgen=text("version"),
-        python=text("version"),
-        platform=text("as Python names it"),
+        tbgen=string("version"),
+        python=string("version"),
+        platform=string("as Python names it"),
         packages={"type": "object", "description": "versions; null for a missing package"},
-        cores=whole("usable cores"),
+        cores=integer("usable cores"),
         memory={"type": "object", "description": "`total`, `available`, and its limit"},
         kernel_cache={"type": "object", "description": "folder of compiled code"},
         tables={"type": "object", "description": "the tables directory, and its free space"},
-        problems=several("faults found", text("a problem")),
+        problems=array("faults found", string("a problem")),
     ),
     "error": FAILURE | {"description": "instead of an answer; exit status 1, 2 or 3"},
 }

@@ -19,7 +19,7 @@ from players import Limit, Player, PlayerError
 from tbgen.indexing import InputError, Move, Position, Side
 from tbgen.indexing.squares import EMPTY
 from tbgen.play.tablebase import GameTablebase
-from tbgen.referee import Game, Rules, Verdict, verdict_on
+from tbgen.referee import Game, Rules, Verdict, repetition_verdict
 from tbgen.rules import is_terminal
 from tbgen.tables import TablebaseError
 
@@ -50,7 +50,7 @@ class Judges:
         last = game.last
         if is_terminal(last):
             return float(last.side == Side.BLACK), "no legal move"
-        verdict = verdict_on(game, rules=self.rules, occurrences=self.occurrences)
+        verdict = repetition_verdict(game, rules=self.rules, occurrences=self.occurrences)
         if verdict == Verdict.DRAW:
             return 0.5, "repetition"
         if verdict != Verdict.UNDECIDED:

@@ -5,7 +5,6 @@
     as_json     the objects that `--json` prints and the HTTP API sends
     schema      JSON Schema of those objects, from the field types of `fields`
     failures    expected errors: one line, a hint, an exit status
-    units       bytes and seconds as text
 
 Values, moves and lines come from `tbgen.play`. Nothing here prints or depends on an interface.
 """

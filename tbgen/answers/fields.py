@@ -10,12 +10,12 @@ from typing import Any
 Schema = dict[str, Any]
 
 
-def text(meaning: str, *choices: str) -> Schema:
+def string(meaning: str, *choices: str) -> Schema:
     """Return the schema of a string; with `choices`, of one of these strings."""
     return {"type": "string", "description": meaning} | ({"enum": list(choices)} if choices else {})
 
 
-def whole(meaning: str) -> Schema:
+def integer(meaning: str) -> Schema:
     """Return the schema of an integer of 0 or more."""
     return {"type": "integer", "minimum": 0, "description": meaning}
 
@@ -25,12 +25,12 @@ def number(meaning: str) -> Schema:
     return {"type": "number", "minimum": 0, "description": meaning}
 
 
-def flag(meaning: str) -> Schema:
+def boolean(meaning: str) -> Schema:
     """Return the schema of a boolean."""
     return {"type": "boolean", "description": meaning}
 
 
-def or_null(schema: Schema) -> Schema:
+def nullable(schema: Schema) -> Schema:
     """Return a schema that also accepts null."""
     found = schema | {"type": [schema["type"], "null"]}
     return found | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
@@ -46,6 +46,6 @@ def record(meaning: str, **fields: Schema) -> Schema:
     }
 
 
-def several(meaning: str, items: Schema) -> Schema:
+def array(meaning: str, items: Schema) -> Schema:
     """Return the schema of an array of `items`."""
     return {"type": "array", "description": meaning, "items": items}

@@ -66,7 +66,7 @@ class Words(ABC):
     lengths, {order} is a number, {mates} and {mated} depend on the metric, {offence} is a phrase.
     """
 
-    def say(self, reason: Reason) -> str:
+    def sentence(self, reason: Reason) -> str:
         """Return the sentence for a reason, with its fields filled in."""
         value, conversion = reason.value, reason.metric == Metric.DTC
         return self.sentences[reason.key].format(
@@ -151,18 +151,20 @@ def explain_position(
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:
-        return words.say(Reason("draw" if result.material.needs_table else "barren"))
+        return words.sentence(Reason("draw" if result.material.needs_table else "barren"))
     if value.outcome == Outcome.WIN:
         if is_direct_win(result):
             offence = _offence_of_direct_win(in_check(position))
-            return words.say(Reason("has_forced", side, value, metric, rules, offence, mechanism))
+            return words.sentence(
+                Reason("has_forced", side, value, metric, rules, offence, mechanism)
+            )
         key = "forces" if value.order else "wins"
-        return words.say(Reason(key, side, value, metric, rules, mechanism=mechanism))
+        return words.sentence(Reason(key, side, value, metric, rules, mechanism=mechanism))
     if value.order:
-        return words.say(Reason("offends", side, value, metric, rules, mechanism=mechanism))
+        return words.sentence(Reason("offends", side, value, metric, rules, mechanism=mechanism))
     if value.plies == 0:
-        return words.say(Reason("is_mated" if in_check(position) else "is_stalemated", side))
-    return words.say(Reason("loses", side.other, value, metric))
+        return words.sentence(Reason("is_mated" if in_check(position) else "is_stalemated", side))
+    return words.sentence(Reason("loses", side.other, value, metric))
 
 
 def explain_move(
@@ -179,18 +181,18 @@ def explain_move(
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:
-        return words.say(Reason("move_unknown", material=move.missing))
+        return words.sentence(Reason("move_unknown", material=move.missing))
     if root is None:
         return explain_position(move.after, after, words=words)
     if worth.outcome == Outcome.DRAW:
         barren = move.capture and not after.material.needs_table
-        return words.say(Reason("leaves_barren" if barren else "draw"))
+        return words.sentence(Reason("leaves_barren" if barren else "draw"))
     if move.ends_game:
-        return words.say(Reason("move_mates" if move.check else "move_stalemates"))
+        return words.sentence(Reason("move_mates" if move.check else "move_stalemates"))
     won = worth.outcome == Outcome.WIN
     if move.converts:
         key = "move_wins_by_capture" if won else "move_loses_by_capture"
-        return words.say(Reason(key, material=after.material.name))
+        return words.sentence(Reason(key, material=after.material.name))
     # The distance may be that of a supporting table.
     metric = Metric.DTC if Metric.DTC in (root.metric, after.metric) else Metric.DTM
     keeps = won and is_direct_win(root) and worth.order == root.order and not move.capture
@@ -207,21 +209,21 @@ def explain_move(
         key = "move_wins" if won else "move_loses"
     shown = mechanism if mechanism is not None and mechanism.move == move.move else None
     mover = move.after.side.other
-    return words.say(Reason(key, mover, worth, metric, root.rules, offence, shown))
+    return words.sentence(Reason(key, mover, worth, metric, root.rules, offence, shown))
 
 
 def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
     """Return the sentence that explains how a line ends."""
     winner, verdict = line.winner, line.verdict
     if line.ending in (Ending.MATE, Ending.STALEMATE):
-        return words.say(Reason(f"line_{line.ending}", line.final.side.other))
+        return words.sentence(Reason(f"line_{line.ending}", line.final.side.other))
     if line.ending != Ending.LOOP:
-        return words.say(Reason(f"line_{line.ending}", material=line.missing))
+        return words.sentence(Reason(f"line_{line.ending}", material=line.missing))
     if verdict is None:
-        return words.say(Reason("line_repeats"))
+        return words.sentence(Reason("line_repeats"))
     if winner is None:
-        return words.say(Reason("line_drawn_loop", verdict=verdict.reason))
-    return words.say(
+        return words.sentence(Reason("line_drawn_loop", verdict=verdict.reason))
+    return words.sentence(
         Reason("line_loop", winner, mechanism=mechanism_of(line), verdict=verdict.reason)
     )
 

@@ -24,7 +24,7 @@ from tbgen.tables.names import RuleSet, TableName, WdlName
 from tbgen.tables.outcomes import DRAW, LOSS, WIN
 from tbgen.tables.reader import TableFile
 from tbgen.tables.statistics import SideCounts
-from tbgen.tables.wdl import PACKED, PLAIN, WdlFacts, WdlFile
+from tbgen.tables.wdl import PACKED, PLAIN, WdlFile, WdlStatistics
 from tbgen.tables.writer import write_table
 
 
@@ -68,7 +68,7 @@ def pack_table(
 
     header = write_table(
         path, WdlSpec(name), codes_from,
-        lambda: WdlFacts.of_table(source, statistics, file.header.digest),
+        lambda: WdlStatistics.of_table(source, statistics, file.header.digest),
         threads=threads, packing=PLAIN if plain else PACKED, encode=encode,
     )  # fmt: skip
     return Packed(name, header.file_size, source, file.header.file_size, False)
@@ -96,9 +96,13 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
     """
     try:
         with WdlFile(path, name=name) as found:
-            return found.facts.source.digest == file.header.digest.hex() and found.is_plain in (
-                None,
-                plain,
+            return (
+                found.statistics.source.digest == file.header.digest.hex()
+                and found.is_plain
+                in (
+                    None,
+                    plain,
+                )
             )
     except (OSError, TablebaseError):
         return False

@@ -15,6 +15,7 @@ from tbgen.building.builder import NotEnoughMemoryError, least_memory
 from tbgen.building.plan import PlannedTable, Totals
 from tbgen.indexing import InputError
 from tbgen.indexing.rulesets import Rules
+from tbgen.indexing.units import format_bytes
 from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
 
 LONG_SECONDS = 24 * 3600
@@ -25,8 +26,6 @@ _ERROR = 2
 
 The estimate may be too high by this factor.
 """
-
-_GIB = 1 << 30
 
 
 def require_room(
@@ -55,15 +54,10 @@ def require_room(
     free = shutil.disk_usage(at).free
     if disk > _ERROR * free:
         raise InputError(
-            f"{len(planned)} tables take about {_size(disk)} of disk, and {directory} "
-            f"has {_size(free)} left",
+            f"{len(planned)} tables take about {format_bytes(disk)} of disk, and {directory} "
+            f"has {format_bytes(free)} left",
             "build fewer materials, or name another directory with --tables",
         )
-
-
-def _size(count: float) -> str:
-    """Format bytes as `3 MiB` or `1,024.0 GiB`."""
-    return f"{count / _GIB:,.1f} GiB" if count >= _GIB else f"{count / (1 << 20):,.0f} MiB"
 
 
 def require_confirmation(totals: Totals, *, confirmed: bool) -> None:

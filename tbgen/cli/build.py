@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
-from tbgen.answers.units import duration, size
 from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, Shares, jobs_worth, shares
 from tbgen.building.exchange import Exchange, RemoteTable
@@ -26,6 +25,7 @@ from tbgen.cli.lessons import show_next
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import Material
+from tbgen.indexing.units import format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Outcome
@@ -166,8 +166,8 @@ def _check_first(
     if totals.seconds > _TOTALS_SECONDS:
         click.echo(
             f"{totals.tables} tables to build, {totals.slots:,} slots a side: "
-            f"up to {size(totals.memory_bytes)} of memory, {size(totals.disk_bytes)} of disk, "
-            f"about {duration(totals.seconds)}",
+            f"up to {format_bytes(totals.memory_bytes)} of memory, "
+            f"{format_bytes(totals.disk_bytes)} of disk, about {format_duration(totals.seconds)}",
             err=True,
         )
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tbgen.answers import failures
-from tbgen.answers.units import size
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import material_arguments
 from tbgen.cli.progress import BuildProgress
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
+from tbgen.indexing.units import format_bytes
 from tbgen.tables.names import RuleSet
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _fetch_one(
 
     try:
         fetched = fetch_file(
-            entry, sources, tables, lambda count: line.live(f"{label}: {size(count)}")
+            entry, sources, tables, lambda count: line.live(f"{label}: {format_bytes(count)}")
         )
     except (FetchError, BlockingIOError) as error:
         why, hint = "a build or another fetch uses the table", "run it again when that has ended"
@@ -115,5 +115,5 @@ def _fetch_one(
         line.say(f"error: {failure.message}")
         return "failed", failure
     if fetched:
-        line.say(f"{label}: {size(entry.bytes)}")
+        line.say(f"{label}: {format_bytes(entry.bytes)}")
     return ("fetched" if fetched else "present"), None

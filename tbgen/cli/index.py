@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from tbgen.answers.units import size
 from tbgen.building.contents import values_of
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import Choice, choice_arguments
+from tbgen.indexing.units import format_bytes
 
 
 @click.command(cls=Command)
@@ -55,4 +55,4 @@ def index(
         show_json({"index": str(path), "files": [asdict(entry) for entry in entries]})
         return
     total = sum(entry.bytes for entry in entries)
-    click.echo(f"{path}: {len(entries)} files, {size(total)}")
+    click.echo(f"{path}: {len(entries)} files, {format_bytes(total)}")

@@ -15,7 +15,7 @@ from tbgen.cli.materials import Choice, choice_arguments
 from tbgen.cli.wdl import list_outcomes
 from tbgen.indexing.systems import usable_cores
 from tbgen.tables import TableFile, TableName, WdlName
-from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, in_directory
+from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, find_in_directory
 
 
 @click.command(cls=Command)
@@ -41,7 +41,7 @@ def ls(
     worst = failures.OK
     entries: list[dict[str, Any]] = []
     shown: list[tuple[str, ProofStatus]] = []
-    proofs = Proofs(in_directory(selection.directory))
+    proofs = Proofs(find_in_directory(selection.directory))
     # A file removed meanwhile, or a broken link, is skipped.
     present = [path for path in selection.directory.iterdir() if path.exists()]
     named = [(name, path) for path in present if (name := TableName.parse(path.name))]

@@ -17,7 +17,7 @@ from queue import Empty, Queue
 
 from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.indexing import Move, Position
-from tbgen.indexing.systems import own_python
+from tbgen.indexing.systems import python_command
 
 SECONDS = 1.0
 """Thinking time of the engine."""
@@ -33,7 +33,7 @@ class Opponent:
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
-        self._command = own_python("-m", "tbgen", "engine", "--tables", str(directory))
+        self._command = python_command("-m", "tbgen", "engine", "--tables", str(directory))
         self._rules = rules
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None

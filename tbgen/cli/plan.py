@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from tbgen.answers.units import duration, size
 from tbgen.building.plan import Totals
 from tbgen.building.plan import plan as plan_tables
 from tbgen.building.work import finished_table
@@ -17,6 +16,7 @@ from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.indexing import Material
+from tbgen.indexing.units import format_bytes, format_duration
 from tbgen.tables.names import RuleSet
 
 
@@ -82,24 +82,28 @@ def _show(entries: list[dict[str, Any]], total: Totals) -> None:
                f"{'disk':>9}  {'time':>8}")  # fmt: skip
     for entry in entries:
         holes = f"{100 * entry['holes'] / entry['index_size']:.0f} %"
-        time = "present" if entry["present"] else duration(entry["seconds"])
+        time = "present" if entry["present"] else format_duration(entry["seconds"])
         click.echo(f"{entry['material']:{max(width, 8)}}  {entry['index_size']:14,}  {holes:>6}  "
-                   f"{size(entry['memory_bytes']):>9}  {size(entry['disk_bytes']):>9}  "
-                   f"{time:>8}")  # fmt: skip
+                   f"{format_bytes(entry['memory_bytes']):>9}  "
+                   f"{format_bytes(entry['disk_bytes']):>9}  {time:>8}")  # fmt: skip
     click.echo(f"{total.tables} of {len(entries)} tables to build, "
-               f"{total.slots:,} slots a side: {size(total.memory_bytes)} of memory, "
-               f"{size(total.disk_bytes)} of disk, about {duration(total.seconds)}")  # fmt: skip
+               f"{total.slots:,} slots a side: {format_bytes(total.memory_bytes)} of memory, "
+               f"{format_bytes(total.disk_bytes)} of disk, "
+               f"about {format_duration(total.seconds)}")  # fmt: skip
 
 
 def _show_forecast(forecast: WorkerForecast) -> None:
     found = forecast.simulation
     click.echo(
-        f"{forecast.workers} workers of one thread: {duration(found.seconds)}, the longest chain "
-        f"alone {duration(found.longest_path)}; {100 * found.busy:.0f} % busy"
+        f"{forecast.workers} workers of one thread: {format_duration(found.seconds)}, "
+        f"the longest chain alone {format_duration(found.longest_path)}; "
+        f"{100 * found.busy:.0f} % busy"
     )
     for each in forecast.classes:
         limit = (
-            "more than that" if each.memory_bytes is None else f"at most {size(each.memory_bytes)}"
+            "more than that"
+            if each.memory_bytes is None
+            else f"at most {format_bytes(each.memory_bytes)}"
         )
         click.echo(f"  of memory {limit:>18}: {each.tables:5} tables, "
-                   f"{duration(each.seconds):>6} of one worker")  # fmt: skip
+                   f"{format_duration(each.seconds):>6} of one worker")  # fmt: skip

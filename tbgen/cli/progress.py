@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
-from tbgen.answers.units import duration, size
 from tbgen.building.builder import Built
 from tbgen.building.profile import Share, total
 from tbgen.cli.live import LiveLine
+from tbgen.indexing.units import format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError
@@ -85,7 +85,7 @@ class BuildProgress(LiveLine):
                 "build_seconds": round(seconds, 3),
             }
         )
-        text = f"{self._label}: {size(size_of_file)} in {duration(seconds)}"
+        text = f"{self._label}: {format_bytes(size_of_file)} in {format_duration(seconds)}"
         if self._prints_each:
             self.say(text)
         else:
@@ -186,9 +186,9 @@ class SetProgress(BuildProgress, Observer):
             if counts.get(what)
         )
         built = sum(table.get("bytes_on_disk", 0) for table in self.tables)
-        took = duration(time.monotonic() - self._began)
+        took = format_duration(time.monotonic() - self._began)
         tables = "1 table" if self._total == 1 else f"{self._total} tables"
-        return f"{tables}: {said}; {size(built)} in {took}"
+        return f"{tables}: {said}; {format_bytes(built)} in {took}"
 
     def _ended(self, start: Start) -> None:
         self._running.remove(start.job.key)
@@ -201,6 +201,6 @@ class SetProgress(BuildProgress, Observer):
         if self._forecast is None or not self.ends["built"]:
             return ""
         if time.monotonic() - self._rest_known > _FRESH_SECONDS:
-            self._rest = f"; about {duration(self._forecast.seconds_left())} left"
+            self._rest = f"; about {format_duration(self._forecast.seconds_left())} left"
             self._rest_known = time.monotonic()
         return self._rest

@@ -13,7 +13,7 @@ from tbgen.cli.materials import require_tables
 from tbgen.indexing.systems import usable_cores
 from tbgen.notation import parse_material
 from tbgen.tables import read_build_record
-from tbgen.tables.proofs import Proofs, ProofStatus, in_directory
+from tbgen.tables.proofs import Proofs, ProofStatus, find_in_directory
 
 
 @click.command(cls=Command)
@@ -49,7 +49,7 @@ def stats(
         answer = file.statistics.to_json()
         name = file.header.spec.name
         values = checked_values(file, threads=usable_cores()).hex() if check else None
-    status = Proofs(in_directory(selection.directory)).status(name)
+    status = Proofs(find_in_directory(selection.directory)).status(name)
     if not histogram:
         del answer["histogram"]
     answer |= {

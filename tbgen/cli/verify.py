@@ -129,14 +129,14 @@ def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[d
     # Compiled kernels are loaded only when a table is verified.
     from tbgen.building.allowance import require_kernels_memory, usable_memory
     from tbgen.indexing.importing import import_permanently
-    from tbgen.tables.proofs import Proofs, in_directory
+    from tbgen.tables.proofs import Proofs, find_in_directory
 
     require_kernels_memory(how.memory)
     import_permanently("tbgen.verify")
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
 
-    find, memory = in_directory(how.directory), usable_memory(how.memory).memory
+    find, memory = find_in_directory(how.directory), usable_memory(how.memory).memory
     entries = []
     with LiveLine() as line, notify_before_compiling(lambda: line.say(COMPILING)):
         for name in names:
@@ -170,13 +170,13 @@ def _prove_closure(
     from tbgen.indexing.importing import import_permanently
     from tbgen.scheduling.processes import Processes
     from tbgen.scheduling.run import InProcess, run
-    from tbgen.tables.proofs import Proofs, in_directory
+    from tbgen.tables.proofs import Proofs, find_in_directory
 
     require_kernels_memory(how.memory)
     import_permanently("tbgen.verify.files")
     from tbgen.verify.files import TableProver, plan
 
-    find = in_directory(how.directory)
+    find = find_in_directory(how.directory)
     planned = plan(find, names)
     prove = Prover(
         TableProver(how.directory.absolute(), how.threads, how.plain, force, how.certificates)

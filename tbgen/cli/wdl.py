@@ -71,7 +71,7 @@ def list_outcomes(
             with WdlFile(path, name=name) as file:
                 if check:
                     file.check(threads=usable_cores())
-                entry |= {"digest": file.header.digest.hex(), "source": file.facts.source.file}
+                entry |= {"digest": file.header.digest.hex(), "source": file.statistics.source.file}
         except Exception as error:
             failure = failures.expected(error)
             entry |= {"error": failure.message, "hint": failure.hint}

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tbgen.indexing
-from tbgen.indexing.systems import open_own
+from tbgen.indexing.systems import open_to_write
 
 CHECK_BOUNDS = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
 
@@ -93,7 +93,7 @@ def _is_writable(folder: Path) -> bool:
             return False
         if folder.name == source_digest():  # not $NUMBA_CACHE_DIR
             folder.chmod(0o700)
-        with open_own(folder / "lock"), tempfile.TemporaryFile(dir=folder):
+        with open_to_write(folder / "lock"), tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:
         return False

@@ -34,7 +34,7 @@ from numba.extending import overload
 from tbgen.compiling.folder import CHECK_BOUNDS, clear_stale_files, find_kernel_folder
 from tbgen.indexing import InputError
 from tbgen.indexing.scalar import use_compiler
-from tbgen.indexing.systems import Room, lock, open_own, room_left
+from tbgen.indexing.systems import MemoryLeft, lock, memory_left, open_to_write
 
 try:
     from tbgen.compiling.cache import KernelCache
@@ -62,10 +62,10 @@ if numba.config.DISABLE_JIT:
         "unset NUMBA_DISABLE_JIT",
     )
 
-_LEAST_ROOM = Room(addresses=320 << 20, memory=160 << 20)
+_LEAST_ROOM = MemoryLeft(addresses=320 << 20, memory=160 << 20)
 """Least free address space and memory for compiling; in total 540 MiB and 210 MiB were measured."""
 
-if any(left < least for left, least in zip(room_left(), _LEAST_ROOM, strict=True)):
+if any(left < least for left, least in zip(memory_left(), _LEAST_ROOM, strict=True)):
     # LLVM ends the process if it gets no memory.
     raise MemoryError("kernels may be neither compiled nor loaded with so little memory")
 
@@ -223,7 +223,7 @@ def compile_lock() -> Iterator[None]:
     with contextlib.ExitStack() as held:
         if CACHE_FOLDER is not None:
             CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-            file = held.enter_context(open_own(CACHE_FOLDER / "lock"))
+            file = held.enter_context(open_to_write(CACHE_FOLDER / "lock"))
             with contextlib.suppress(OSError):  # a system without locks
                 lock(file, wait=True)
             clear_stale_files(CACHE_FOLDER)

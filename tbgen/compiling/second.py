@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from tbgen.compiling.folder import PACKAGE
 from tbgen.compiling.jit import CACHE_FOLDER, KernelCache
-from tbgen.indexing.systems import own_python, usable_cores
+from tbgen.indexing.systems import python_command, usable_cores
 
 _COMPILE = """
 import os, sys, threading
@@ -62,7 +62,7 @@ def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None
     # fails, this process compiles the missing kernels.
     with contextlib.suppress(OSError):
         return subprocess.Popen(
-            own_python("-c", _COMPILE, function.__module__, function.__name__),
+            python_command("-c", _COMPILE, function.__module__, function.__name__),
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             process_group=0, env={**os.environ, **settings},
         )  # fmt: skip

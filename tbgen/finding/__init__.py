@@ -1,17 +1,17 @@
 """Searches of tables for all positions that meet conditions.
 
-    query    conditions on positions, read from the fields of a form or a command
-    scan     slots of a table by their values: codes, zugzwang, another rule set
-    moves    compiled: the only move that keeps an outcome
-    handbook  classes of endgames, from statistics alone
-    search   whole tables, chunk by chunk, and sorted rows
-    studies  positions whose solution is unique move by move
-    sample   some rows of a search, in bounded time, for the board
+    query         conditions on positions, read from the fields of a form or a command
+    value_filter  slots of a table by their values: codes, zugzwang, another rule set
+    moves         compiled: the only move that keeps an outcome
+    handbook      classes of endgames, from statistics alone
+    search        whole tables, chunk by chunk, and sorted rows
+    studies       positions whose solution is unique move by move
+    sample        some rows of a search, in bounded time, for the board
 
 A *slot* is the number of a position in a table, a *code* its stored value. A *row* is a position
 found, in columns (`tbgen.probing.columns`). *Candidates* are the positions whose value matches a
 query, before its other conditions are tested.
 
-`query`, `scan` and `handbook` need no numba: pages of the board use them. Nothing here draws or
-prints.
+`query`, `value_filter` and `handbook` need no numba: pages of the board use them. Nothing here
+draws or prints.
 """

@@ -34,7 +34,7 @@ class Entry:
     `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares (0 to 1) of the legal
     positions with the attacker to move. `longest` is the number of plies of the longest win of
     order 0. `by_rules` is the share of both sides' positions that the rules of repetition decide.
-    `without` and `wins_without` are the class and the share of wins under other rules; None if
+    `other_kind` and `other_wins` are the class and the share of wins under other rules; None if
     there is no such table.
     """
 
@@ -45,13 +45,13 @@ class Entry:
     losses: float
     longest: int
     by_rules: float
-    without: str | None = None
-    wins_without: float | None = None
+    other_kind: str | None = None
+    other_wins: float | None = None
 
     @property
     def changed(self) -> bool:
         """Return whether the endgame has another class under the other rules."""
-        return self.without is not None and self.without != self.kind
+        return self.other_kind is not None and self.other_kind != self.kind
 
 
 def outcome_class(legal: int, wins: int, draws: int) -> str:
@@ -68,7 +68,7 @@ def class_of(counts: SideCounts) -> str:
     return outcome_class(counts.legal, counts.wins, counts.draws)
 
 
-def entry_of(figures: TableStatistics, other: TableStatistics | None = None) -> Entry:
+def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> Entry:
     """Return the handbook entry of a table with the statistics `figures`.
 
     `other` are the statistics of the endgame under other rules, if there are any.

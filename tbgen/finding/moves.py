@@ -129,11 +129,11 @@ def only_moves(
     def work(part: NDArray[np.int64], statuses: NDArray[np.int8]) -> None:
         find_only_moves(tables.buffers, boards, turn, outcomes, least, part, moves, statuses)
 
-    until_loaded(tables, len(boards), work, pool, threads)
+    run_until_loaded(tables, len(boards), work, pool, threads)
     return moves
 
 
-def until_loaded(
+def run_until_loaded(
     tables: NumbaTables,
     count: int,
     work: Callable[[NDArray[np.int64], NDArray[np.int8]], None],

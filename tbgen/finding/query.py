@@ -84,7 +84,7 @@ class Query:
         return lines
 
 
-def count_of(figures: TableStatistics, query: Query) -> int:
+def count_candidates(figures: TableStatistics, query: Query) -> int:
     """Return the number of positions of a table whose value matches."""
     return sum(line.positions for line in figures.histogram if query.admits(line))
 

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.finding.moves import NO_MOVE, only_moves
 from tbgen.finding.query import NO_END, SORTS, Query, read_piece
-from tbgen.finding.scan import CodesOf, Scan
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies
+from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
-from tbgen.indexing.errors import excerpt, member
+from tbgen.indexing.errors import enum_member, excerpt
 from tbgen.indexing.squares import mirror_square
 from tbgen.indexing.threads import thread_pool
 from tbgen.play.tablebase import GameTablebase, open_tablebase
@@ -195,7 +195,7 @@ class Search:
         """Yield the rows of the positions in parts as they are found, ignoring the limit."""
         with ExitStack() as opened:
             others = tuple(self._others(opened)) if self.query.differs else ()
-            scan = Scan(self._file, self.query, others, self._codes())
+            value_filter = ValueFilter(self._file, self.query, others, self._codes())
             pool = opened.enter_context(thread_pool(self._threads))
             # Cancel pending work if the search is abandoned.
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
@@ -205,7 +205,7 @@ class Search:
                 else None
             )
             studies: dict[Side, tuple[NDArray[np.int64], NDArray[np.int32]]] = {}
-            for side, slots, part in self._parts(scan, pool):
+            for side, slots, part in self._parts(value_filter, pool):
                 if arrays is not None and self.query.only:
                     moves = only_moves(
                         arrays, part.boards(), side, part["outcome"], 2, pool, self._threads
@@ -222,7 +222,7 @@ class Search:
                 yield part
 
     def _parts(
-        self, scan: Scan, pool: ThreadPoolExecutor
+        self, value_filter: ValueFilter, pool: ThreadPoolExecutor
     ) -> Iterator[tuple[Side, int, TableColumns]]:
         """Yield side to move, number of slots and rows of each chunk, some computed ahead.
 
@@ -230,9 +230,10 @@ class Search:
         """
         self._slots = 0
         waiting: deque[tuple[Side, int, Future[TableColumns]]] = deque()
-        for side, numbers in self._chunks_of_slots(scan.sides):
+        for side, numbers in self._chunks_of_slots(value_filter.sides):
             self._tables.checkpoint()
-            waiting.append((side, len(numbers), pool.submit(self._part, scan, side, numbers)))
+            part = pool.submit(self._part, value_filter, side, numbers)
+            waiting.append((side, len(numbers), part))
             if len(waiting) > 2 * self._threads:
                 done, slots, part = waiting.popleft()
                 yield done, slots, part.result()
@@ -260,11 +261,11 @@ class Search:
             for start in range(first, slots, CHUNK):
                 yield side, range(start, min(start + CHUNK, slots))
 
-    def _part(self, scan: Scan, side: Side, numbers: range) -> TableColumns:
+    def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
         """Return the matching rows of a range of slots, before `only`, `study` and `offence`."""
         slots = np.arange(numbers.start, numbers.stop)
-        codes = scan.codes(side, slots)
-        chosen = scan.select(side, slots, codes)
+        codes = value_filter.codes(side, slots)
+        chosen = value_filter.select(side, slots, codes)
         slots, codes = slots[chosen], codes[chosen]
         squares, legal = squares_and_legality(self._file.layout, slots)
         sides = 3 if self.query.zugzwang else 1 << side
@@ -435,7 +436,7 @@ def find(
         zugzwang=zugzwang,
         differs=differs,
         study=study,
-        offence=None if loop is None else member(Offence, loop),
+        offence=None if loop is None else enum_member(Offence, loop),
         pieces=tuple(read_piece(text) for text in pieces),
     )
     return Search(tables, material, query, sort=sort, limit=limit, after=after, threads=threads)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import kernel
-from tbgen.finding.moves import ILLEGAL, UNKNOWN, probe_moves, until_loaded
+from tbgen.finding.moves import ILLEGAL, UNKNOWN, probe_moves, run_until_loaded
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.probing import OK, NumbaTables, order_of, plies_of
@@ -174,7 +174,7 @@ def lengths_of_studies(
                 slots, known, part, lengths, statuses,
             )  # fmt: skip
 
-        until_loaded(tables, len(level), work, pool, threads)
+        run_until_loaded(tables, len(level), work, pool, threads)
         known[level] = lengths
     return known
 

@@ -21,7 +21,7 @@ from tbgen.indexing import Position
 from tbgen.play.preference import RootMove, equally_good, is_direct_win
 from tbgen.play.prober import Prober
 from tbgen.play.repetition import Trials
-from tbgen.play.safety import SAFE, Aim, Rank, StreakGame
+from tbgen.play.safety import SAFE, Aim, Rank, StreakGraph
 from tbgen.play.streaks import Offences, is_irreversible
 from tbgen.referee import Verdict
 from tbgen.rules import legal_moves
@@ -68,19 +68,19 @@ def _by_rank(
 
     Moves that would lead to a repetition which the referee punishes in the given game are avoided;
     if there are only such moves, the least repeated one is taken. Moves without rank (also where
-    the arena exceeds `safety.MAX_STAKES`) come last, ordered by the occurrences in the game of the
+    the graph exceeds `safety.MAX_NODES`) come last, ordered by the occurrences in the game of the
     position they lead to.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
-        ranked = StreakGame(tables, root, offences, aim).ranked(game)
+        ranked = StreakGraph(tables, root, offences, aim).ranked(game)
         if any(rank is not None for _, rank in ranked):
             break
-    ranked.sort(key=lambda choice: _eagerness(game, *choice))
+    ranked.sort(key=lambda choice: _sort_key(game, *choice))
     least, best = None, ranked[0][0]
     trials = Trials(game, offences.rule_set)
     for move, _ in ranked:
-        punished = _punished(trials, game, move, root.outcome)
+        punished = _harmful_repetitions(trials, game, move, root.outcome)
         if least is None or punished < least:
             least, best = punished, move
         if not punished:
@@ -88,7 +88,7 @@ def _by_rank(
     return best
 
 
-def _eagerness(
+def _sort_key(
     game: Sequence[Position], move: RootMove, rank: Rank | None
 ) -> tuple[bool, Rank, int, object]:
     """Return the sort key of a move, best first.
@@ -100,7 +100,9 @@ def _eagerness(
     return False, rank, 0, move.sort_key
 
 
-def _punished(trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome) -> int:
+def _harmful_repetitions(
+    trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome
+) -> int:
     """Return how often the game has reached a position whose repetition harms the mover.
 
     The move, or a reply to it, leads to that position; the largest number counts, 0 if there is

@@ -22,7 +22,7 @@ from tbgen.rules import in_check
 from tbgen.tables import Outcome, ProbeResult
 from tbgen.tables.result import as_html
 
-PATIENCE = 4
+MAX_OCCURRENCES = 4
 """Maximum occurrences of a position in a line; one more ends the line even without a verdict."""
 
 
@@ -92,7 +92,7 @@ class Mainline:
         return self.moves[-1].choice.missing if self.moves else None
 
 
-def follow(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
+def follow_best_moves(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
     """Return the line from `start`; see `GameTablebase.mainline`."""
     moves: list[LineMove] = []
     game = [start]
@@ -107,7 +107,7 @@ def follow(tables: Prober, start: Position, plies: int | None = None) -> Mainlin
             verdict = judge_repetition(game, root.rule_set)
             winner = position.side if root.outcome == Outcome.WIN else position.side.other
             # Without a verdict the line goes on: `choose` sees the repetition, and deviates.
-            if is_lost_by(verdict, winner.other) or game.count(position) > PATIENCE:
+            if is_lost_by(verdict, winner.other) or game.count(position) > MAX_OCCURRENCES:
                 # The judged loop may begin later than the first occurrence.
                 loop = begin + (verdict.span[0] if verdict and verdict.span else 0)
                 return Mainline(start, first, tuple(moves), Ending.LOOP, loop, verdict)

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import EMPTY
-from tbgen.referee import Game, Judgement, Verdict, judge, verdict_on
+from tbgen.referee import Game, Judgement, Verdict, judge, repetition_verdict
 from tbgen.rules.moves import is_legal_move
 from tbgen.tables import Rules, RuleSet
 
@@ -64,7 +64,7 @@ class Trials:
             return Verdict.UNDECIDED
         for move in moves:
             self._game.push(move)
-        verdict = verdict_on(self._game, rules=rules)
+        verdict = repetition_verdict(self._game, rules=rules)
         for _ in moves:
             self._game.pop()
         return verdict

@@ -4,11 +4,11 @@ An *idle* move neither checks nor chases. A *streak* is an unbroken run of check
 side (`tbgen.play.streaks`). If play goes on for ever, the side with the graver endless streak
 loses; check is graver than chase. The *own* side plays by this module, the *rival* is its opponent.
 
-    Stake   node of a graph: a position with the own side to move, the streaks of both sides, and
-            the threats of the rival's last move
-    Step    edge: a move and its reply, to the next Stake
-    arena   the graph of all reachable Stakes; small, because an idle move has no step
-    Rank    distance of a Stake from the steps that must recur (`solve`)
+    Node    a position with the own side to move, the streaks of both sides, and the threats of the
+            rival's last move
+    Edge    a move and its reply, to the next node
+    Graph   all reachable nodes; small, because an idle move has no edge
+    Rank    distance of a node from the edges that must recur (`solve`)
 
 A side that draws is safe once it makes an idle move: the table gives the position after it as
 drawn, and earlier offences no longer count. If the side cannot force that, it may still be able to
@@ -18,10 +18,10 @@ rival's streak must be broken only finitely often. A side that wins by the rival
 both: the rival's streak goes on, and its own is less grave or is broken again and again. These are
 the four members of `Aim`.
 
-All four are one game on the graph, in which every step is good, neutral or bad. The own side
-succeeds if bad steps occur finitely often and good steps infinitely often. Ranks fall with every
-move until the next good step, so that a side that plays by them returns to no Stake on the way.
-Different Stakes may share a position. Only on the way to an idle move (`Aim.REST`), where streaks
+All four are one game on the graph, in which every edge is good, neutral or bad. The own side
+succeeds if bad edges occur finitely often and good edges infinitely often. Ranks fall with every
+move until the next good edge, so that a side that plays by them returns to no node on the way.
+Different nodes may share a position. Only on the way to an idle move (`Aim.REST`), where streaks
 do not matter, no position is repeated at all. That is why it is the first choice.
 """
 
@@ -42,29 +42,29 @@ from tbgen.play.streaks import (
     Offences,
     Threats,
     Victims,
-    extended,
-    follow,
+    extend_streak,
     is_irreversible,
+    victims_after,
 )
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult
 
-MAX_STAKES = 1000
-"""Maximum number of Stakes in an arena, for one aim (about a second)."""
+MAX_NODES = 1000
+"""Maximum number of nodes in a graph, for one aim (about a second)."""
 
 
-class Kind(Enum):
-    """Kind of a step, seen from the own side."""
+class EdgeKind(Enum):
+    """Kind of an edge, seen from the own side."""
 
     NEUTRAL = auto()
     GOOD = auto()
-    """Step that must occur infinitely often."""
+    """Edge that must occur infinitely often."""
     BAD = auto()
-    """Step that may occur finitely often only. A step with a good and a bad effect is bad."""
+    """Edge that may occur finitely often only. An edge with a good and a bad effect is bad."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stake:
+class Node:
     """A position with the own side to move, and the part of its history that the aim depends on.
 
     `own` and `rival` are the streaks, empty if irrelevant to the aim. `threats` are the threats of
@@ -78,49 +78,49 @@ class Stake:
     threats: Threats | None = None
 
 
-class Step(NamedTuple):
-    """A move of the own side with the rival's reply, and the Stake after both."""
+class Edge(NamedTuple):
+    """A move of the own side with the rival's reply, and the node after both."""
 
-    kind: Kind
-    next: Stake
+    kind: EdgeKind
+    next: Node
 
 
-class Option(NamedTuple):
-    """A move that keeps the value of its position, and its steps, one for every reply.
+class MoveOption(NamedTuple):
+    """A move that keeps the value of its position, and its edges, one for every reply.
 
-    Replies after which the own side is safe are left out; a move without steps is safe.
+    Replies after which the own side is safe are left out; a move without edges is safe.
     """
 
     move: RootMove
-    steps: Sequence[Step]
+    edges: Sequence[Edge]
 
 
-Arena = dict[Stake, Sequence[Option]]
+Graph = dict[Node, Sequence[MoveOption]]
 
 
 class Rank(NamedTuple):
-    """Distance of a Stake: numbers of bad steps at worst, and of steps to a good one."""
+    """Distance of a node: numbers of bad edges at worst, and of edges to a good one."""
 
     bad: int
-    steps: int
+    edges: int
 
 
 SAFE = Rank(0, 0)
-"""Rank of a move without steps: the own side is safe after every reply."""
+"""Rank of a move without edges: the own side is safe after every reply."""
 
 
-def solve(arena: Arena) -> dict[Stake, Rank]:
-    """Return the ranks of the Stakes from which the own side succeeds against all replies.
+def solve(graph: Graph) -> dict[Node, Rank]:
+    """Return the ranks of the nodes from which the own side succeeds against all replies.
 
-    Solves a parity game with three priorities by its nested fixpoints: least over the bad steps,
-    greatest over the good steps, least over the steps between two good ones. Stakes outside the
-    arena and Stakes without options count as failures.
+    Solves a parity game with three priorities by its nested fixpoints: least over the bad edges,
+    greatest over the good edges, least over the edges between two good ones. Nodes outside the
+    graph and nodes without options count as failures.
     """
-    ranks: dict[Stake, Rank] = {}
-    for bad in range(len(arena)):
-        region = [stake for stake in arena if stake not in ranks]
+    ranks: dict[Node, Rank] = {}
+    for bad in range(len(graph)):
+        region = [node for node in graph if node not in ranks]
         while True:
-            reached = _reach_good(arena, region, ranks, bad)
+            reached = _reach_good(graph, region, ranks, bad)
             if len(reached) == len(region):
                 break
             region = list(reached)
@@ -131,46 +131,46 @@ def solve(arena: Arena) -> dict[Stake, Rank]:
 
 
 def _reach_good(
-    arena: Arena, region: Sequence[Stake], settled: dict[Stake, Rank], bad: int
-) -> dict[Stake, Rank]:
-    """Return the ranks of Stakes that can force a settled Stake, or a good step in `region`.
+    graph: Graph, region: Sequence[Node], ranked: dict[Node, Rank], bad: int
+) -> dict[Node, Rank]:
+    """Return the ranks of nodes that can force a ranked node, or a good edge in `region`.
 
-    `bad` is the number of bad steps in the returned ranks.
+    `bad` is the number of bad edges in the returned ranks.
     """
     inside = set(region)
-    reached: dict[Stake, Rank] = {}
+    reached: dict[Node, Rank] = {}
 
-    def serves(step: Step) -> bool:
+    def serves(edge: Edge) -> bool:
         return (
-            step.next in settled
-            or (step.kind == Kind.GOOD and step.next in inside)
-            or (step.kind == Kind.NEUTRAL and step.next in reached)
+            edge.next in ranked
+            or (edge.kind == EdgeKind.GOOD and edge.next in inside)
+            or (edge.kind == EdgeKind.NEUTRAL and edge.next in reached)
         )
 
-    for steps in range(1, len(region) + 1):
+    for edges in range(1, len(region) + 1):
         new = [
-            stake
-            for stake in region
-            if stake not in reached
-            and any(all(serves(step) for step in option.steps) for option in arena[stake])
+            node
+            for node in region
+            if node not in reached
+            and any(all(serves(edge) for edge in option.edges) for option in graph[node])
         ]
         if not new:
             break
-        reached |= dict.fromkeys(new, Rank(bad, steps))
+        reached |= dict.fromkeys(new, Rank(bad, edges))
     return reached
 
 
-def rank_of(option: Option, ranks: dict[Stake, Rank]) -> Rank | None:
-    """Return the rank of an option; None if one of its steps leads to a Stake without rank."""
+def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
+    """Return the rank of an option; None if one of its edges leads to a node without rank."""
     worst = SAFE
-    for step in option.steps:
-        rank = ranks.get(step.next)
+    for edge in option.edges:
+        rank = ranks.get(edge.next)
         if rank is None:
             return None
-        if step.kind == Kind.NEUTRAL:
-            rank = Rank(rank.bad, rank.steps + 1)
+        if edge.kind == EdgeKind.NEUTRAL:
+            rank = Rank(rank.bad, rank.edges + 1)
         else:
-            rank = Rank(rank.bad + (step.kind == Kind.BAD), 1)
+            rank = Rank(rank.bad + (edge.kind == EdgeKind.BAD), 1)
         worst = max(worst, rank)
     return worst
 
@@ -188,31 +188,31 @@ class Aim(Enum):
     """Keep the rival in a streak for ever; the own one is less grave, or broken again and again."""
 
     @property
-    def heeds_rival(self) -> bool:
+    def depends_on_rival(self) -> bool:
         """Return whether the aim depends on the rival's streak."""
         return self in (Aim.OUTLAST, Aim.WIN)
 
-    def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> Kind:
-        """Return the kind of a step under this aim: good, neutral or bad.
+    def kind(self, own: Victims, breaks: bool, rival: Victims, rival_breaks: bool) -> EdgeKind:
+        """Return the kind of an edge under this aim: good, neutral or bad.
 
-        Every step is neutral if the aim ignores the rival's streak. Otherwise a step that breaks
-        the rival's streak is bad. The kind of other steps depends on which side's streak is the
+        Every edge is neutral if the aim ignores the rival's streak. Otherwise an edge that breaks
+        the rival's streak is bad. The kind of other edges depends on which side's streak is the
         graver one, and under `WIN` on `breaks`.
 
-        own, rival : the streaks of both sides after the step
-        breaks, rival_breaks : whether the step breaks them
+        own, rival : the streaks of both sides after the edge
+        breaks, rival_breaks : whether the edge breaks them
         """
-        if not self.heeds_rival:
-            return Kind.NEUTRAL
+        if not self.depends_on_rival:
+            return EdgeKind.NEUTRAL
         if rival_breaks:
-            return Kind.BAD
+            return EdgeKind.BAD
         if self == Aim.OUTLAST:
-            return Kind.BAD if KING in own and KING not in rival else Kind.GOOD
+            return EdgeKind.BAD if KING in own and KING not in rival else EdgeKind.GOOD
         is_graver = KING in rival and KING not in own
-        return Kind.GOOD if breaks or is_graver else Kind.NEUTRAL
+        return EdgeKind.GOOD if breaks or is_graver else EdgeKind.NEUTRAL
 
 
-class StreakGame:
+class StreakGraph:
     """Graph of moves and replies for an aim, at positions with the value of `root`."""
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
@@ -221,70 +221,70 @@ class StreakGame:
         self._offences = offences
         self._aim = aim
 
-    def stake(self, game: Sequence[Position]) -> Stake:
-        """Return the Stake at the end of a game with the own side to move."""
+    def node(self, game: Sequence[Position]) -> Node:
+        """Return the node at the end of a game with the own side to move."""
         own = NO_VICTIMS if self._aim == Aim.REST else self._offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
-        if not self._aim.heeds_rival or move is None:
-            return Stake(game[-1], own)
+        if not self._aim.depends_on_rival or move is None:
+            return Node(game[-1], own)
         threats = self._offences.threats(game[-2], move, game[-1])
-        return Stake(game[-1], own, self._offences.streak(game[:-1]), threats)
+        return Node(game[-1], own, self._offences.streak(game[:-1]), threats)
 
     def ranked(self, game: Sequence[Position]) -> list[tuple[RootMove, Rank | None]]:
         """Return the moves that keep the value of a game's last position, with their ranks.
 
-        The rank is None if the rival can prevent the aim, or the arena is too large to decide it.
+        The rank is None if the rival can prevent the aim, or the graph is too large to decide it.
         """
-        start = self.stake(game)
-        arena, ranks = self.arena(start)
-        return [(option.move, rank_of(option, ranks)) for option in arena[start]]
+        start = self.node(game)
+        graph, ranks = self.explore(start)
+        return [(option.move, rank_of(option, ranks)) for option in graph[start]]
 
-    def options(self, stake: Stake) -> list[Option]:
-        """Return the options at a Stake: moves that keep its value, each with its steps."""
-        moves = equally_good(*self._tables.probe_with_moves(stake.position))
-        return [Option(move, tuple(self._steps(stake, move))) for move in moves]
+    def options(self, node: Node) -> list[MoveOption]:
+        """Return the options at a node: moves that keep its value, each with its edges."""
+        moves = equally_good(*self._tables.probe_with_moves(node.position))
+        return [MoveOption(move, tuple(self._edges(node, move))) for move in moves]
 
-    def arena(self, start: Stake) -> tuple[Arena, dict[Stake, Rank]]:
-        """Return the arena from a Stake on, at most `MAX_STAKES` large, and its ranks.
+    def explore(self, start: Node) -> tuple[Graph, dict[Node, Rank]]:
+        """Return the graph from a node on, at most `MAX_NODES` large, and its ranks.
 
-        If the aim ignores the rival's streak, the arena grows by one move at a time until the start
+        If the aim ignores the rival's streak, the graph grows by one move at a time until the start
         has a rank: that rank is then minimal, and falls with the next move.
         """
-        arena: Arena = {}
-        ranks: dict[Stake, Rank] = {}
+        graph: Graph = {}
+        ranks: dict[Node, Rank] = {}
         layer = [start]
-        while layer and start not in ranks and len(arena) < MAX_STAKES:
-            layer = layer[: MAX_STAKES - len(arena)]
-            arena |= {stake: self.options(stake) for stake in layer}
-            if not self._aim.heeds_rival:
-                ranks = solve(arena)
-            layer = _open_ends(arena, ranks, start)
-        return arena, ranks or solve(arena)
+        while layer and start not in ranks and len(graph) < MAX_NODES:
+            layer = layer[: MAX_NODES - len(graph)]
+            graph |= {node: self.options(node) for node in layer}
+            if not self._aim.depends_on_rival:
+                ranks = solve(graph)
+            layer = _open_ends(graph, ranks, start)
+        return graph, ranks or solve(graph)
 
-    def _steps(self, stake: Stake, move: RootMove) -> Iterator[Step]:
-        """Yield the steps of a move, one for each reply that does not make the side safe."""
+    def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
+        """Yield the edges of a move, one for each reply that does not make the side safe."""
         offences, after = self._offences, move.after
-        threats = offences.threats(stake.position, move.move, after)
+        threats = offences.threats(node.position, move.move, after)
         wins = self._aim == Aim.WIN
-        if is_irreversible(stake.position, move.move) or not (threats or wins):
+        if is_irreversible(node.position, move.move) or not (threats or wins):
             return
         rival, rival_breaks = NO_VICTIMS, False
-        if stake.threats is not None:
-            offence = offences.offence(stake.threats, move.move, after)
-            rival, rival_breaks = extended(follow(stake.rival, move.move), offence)
+        if node.threats is not None:
+            offence = offences.offence(node.threats, move.move, after)
+            rival, rival_breaks = extend_streak(victims_after(node.rival, move.move), offence)
         for reply in legal_moves(after):
             now = after.after(*reply)
             offence = offences.offence(threats, reply, now)
-            own, breaks = extended(follow(stake.own, reply), offence)
-            if is_irreversible(after, reply) or (breaks and not wins) or not self._matters(now):
+            own, breaks = extend_streak(victims_after(node.own, reply), offence)
+            if is_irreversible(after, reply) or (breaks and not wins) or not self._keeps_value(now):
                 continue
             if self._aim == Aim.REST:
                 own = NO_VICTIMS
             kind = self._aim.kind(own, breaks, rival, rival_breaks)
-            answer = offences.threats(after, reply, now) if self._aim.heeds_rival else None
-            yield Step(kind, Stake(now, own, rival, answer))
+            answer = offences.threats(after, reply, now) if self._aim.depends_on_rival else None
+            yield Edge(kind, Node(now, own, rival, answer))
 
-    def _matters(self, position: Position) -> bool:
+    def _keeps_value(self, position: Position) -> bool:
         """Return whether a position has the value of `root`, so that streaks still matter.
 
         Any other position is better for the own side, which is then safe.
@@ -295,19 +295,19 @@ class StreakGame:
         return value.outcome == Outcome.DRAW
 
 
-def _open_ends(arena: Arena, ranks: dict[Stake, Rank], start: Stake) -> list[Stake]:
-    """Return the Stakes outside the arena by which the arena must be extended.
+def _open_ends(graph: Graph, ranks: dict[Node, Rank], start: Node) -> list[Node]:
+    """Return the nodes outside the graph by which the graph must be extended.
 
-    They are reached from `start` through Stakes without rank.
+    They are reached from `start` through nodes without rank.
     """
     seen = {start: None}
     agenda = [start]
     while agenda:
-        stake = agenda.pop()
-        if stake in ranks or stake not in arena:
+        node = agenda.pop()
+        if node in ranks or node not in graph:
             continue
-        for option in arena[stake]:
-            new = [step.next for step in option.steps if step.next not in seen]
+        for option in graph[node]:
+            new = [edge.next for edge in option.edges if edge.next not in seen]
             seen |= dict.fromkeys(new)
             agenda += new
-    return [stake for stake in seen if stake not in arena]
+    return [node for node in seen if node not in graph]

@@ -83,7 +83,7 @@ class Offences:
             for attacker, victim in threats
             if is_answered(board, *reply, attacker, victim, self.rule_set.chase_rules)
         }
-        return follow(frozenset(chased), reply)
+        return victims_after(frozenset(chased), reply)
 
     def streak(self, game: Sequence[Position]) -> Victims:
         """Return the streak of the side to move in the last position of a game, from its own moves.
@@ -105,11 +105,11 @@ class Offences:
             offences.append((offence, reply))
         streak = NO_VICTIMS
         for offence, reply in reversed(offences):
-            streak = extended(follow(streak, reply), offence)[0]
+            streak = extend_streak(victims_after(streak, reply), offence)[0]
         return streak
 
 
-def extended(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
+def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
     """Return a streak after one more offence, and whether the streak has been broken.
 
     Victims are squares after the reply. A streak without common victim is broken, and restarts with
@@ -119,7 +119,7 @@ def extended(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
     return (common or offence), not common and (bool(streak) or not offence)
 
 
-def follow(victims: Victims, move: Move) -> Victims:
+def victims_after(victims: Victims, move: Move) -> Victims:
     """Return the squares of the victims after a move of their side."""
     if move.source not in victims:
         return victims

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tbgen.indexing import Position, as_position
 from tbgen.play.choice import choose
-from tbgen.play.mainline import Mainline, follow
+from tbgen.play.mainline import Mainline, follow_best_moves
 from tbgen.play.preference import RootMove
 from tbgen.play.prober import Prober
 from tbgen.tables import Metric, Rules
@@ -42,7 +42,7 @@ class GameTablebase(Prober):
 
     def mainline(self, position: Position | str, plies: int | None = None) -> Mainline:
         """Return best play of both sides to the end, or for `plies` plies; raises like `probe`."""
-        return follow(self, as_position(position), plies)
+        return follow_best_moves(self, as_position(position), plies)
 
 
 def open_tablebase(

@@ -83,5 +83,5 @@ def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -
 def _row(path: Path) -> tuple[str, int, str, str, str]:
     """Return the line of a file in the index."""
     with WdlFile(path) as file:
-        source = file.facts.source
+        source = file.statistics.source
     return path.name, *hash_of(path), source.file, source.digest

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
-from tbgen.tables import schema
+from tbgen.tables import checked_json
 from tbgen.tables.certificates import PROOF_SUFFIX
 from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, TableName
@@ -168,13 +168,13 @@ def decoded(data: bytes, source: object) -> str:
 def read_index(text: str) -> list[Entry]:
     """Read the entries of an untrusted index; raises `BadIndexError`."""
     try:
-        found = schema.members(text, {"files": _ENTRY})
+        found = checked_json.parse_object(text, {"files": _ENTRY})
         entries: tuple[Entry, ...] = found["files"]
         if found["format"] != FORMAT:
-            raise schema.SchemaError(f"its format is not {FORMAT}")
+            raise checked_json.SchemaError(f"its format is not {FORMAT}")
     except KeyError as error:
         raise BadIndexError(f"this is no index of tables: it has no {error}") from None
-    except schema.SchemaError as error:
+    except checked_json.SchemaError as error:
         raise BadIndexError(f"this is no index of tables: {error}") from None
     if len({entry.file for entry in entries}) != len(entries):
         raise BadIndexError("this is no index of tables: a file is listed twice")
@@ -183,17 +183,17 @@ def read_index(text: str) -> list[Entry]:
 
 def _file(value: object) -> str:
     if not isinstance(value, str) or table_of(value) is None:
-        raise schema.SchemaError("a name that no table has")
+        raise checked_json.SchemaError("a name that no table has")
     return value
 
 
-_ENTRY = schema.record(
+_ENTRY = checked_json.record(
     Entry,
     {
         "file": _file,
-        "bytes": schema.integer(1),
-        "sha256": schema.text("[0-9a-f]{64}", "SHA-256"),
-        "digest": schema.optional(schema.DIGEST),
-        "values": schema.optional(schema.DIGEST),
+        "bytes": checked_json.integer(1),
+        "sha256": checked_json.text("[0-9a-f]{64}", "SHA-256"),
+        "digest": checked_json.optional(checked_json.DIGEST),
+        "values": checked_json.optional(checked_json.DIGEST),
     },
 )

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tbgen.indexing.errors import InputError
-from tbgen.tables import schema
+from tbgen.tables import checked_json
 from tbgen.tables.files import open_to_read, replacing
 
 KNOWN = Path(__file__).with_name("digests.csv")
@@ -57,7 +57,7 @@ def read_known(path: Path = KNOWN) -> dict[str, Digests]:
             if tuple(head) != _COLUMNS:
                 raise ValueError(f"other columns: {head}")
             return {
-                name: Digests(schema.DIGEST(digest), schema.DIGEST(values))
+                name: Digests(checked_json.DIGEST(digest), checked_json.DIGEST(values))
                 for name, digest, values in rows
             }
         except (csv.Error, ValueError):

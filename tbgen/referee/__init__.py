@@ -44,9 +44,17 @@ Parameters of kernels, unless a kernel says otherwise:
 from tbgen.indexing.rulesets import Rules
 from tbgen.referee.chinese import judge_chinese
 from tbgen.referee.game import Game
-from tbgen.referee.verdict import Judgement, Label, Ply, Verdict, judge, judge_game, verdict_on
+from tbgen.referee.verdict import (
+    Judgement,
+    Label,
+    Ply,
+    Verdict,
+    judge,
+    judge_game,
+    repetition_verdict,
+)
 
 __all__ = [
     "Game", "Judgement", "Label", "Ply", "Rules", "Verdict", "judge", "judge_chinese",
-    "judge_game", "verdict_on",
+    "judge_game", "repetition_verdict",
 ]  # fmt: skip

@@ -31,8 +31,8 @@ from tbgen.referee.verdict import (
     Ply,
     Verdict,
     chases_of,
+    judge_unrepeated,
     label_ply,
-    without_repetition,
 )
 
 
@@ -46,7 +46,7 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
     start = record.find_span(game.boards, game.log, end, occurrences)
     plies = tuple(_label(game, ply, start) for ply in range(end))
     if start == record.NO_SPAN:
-        verdict, reason = without_repetition(game, occurrences)
+        verdict, reason = judge_unrepeated(game, occurrences)
         return Judgement(game.first, verdict, (0, 0), plies, None, reason)
     conducts = [[ply.label for ply in plies[start:] if ply.side == side] for side in Side]
     levels = _level(conducts[Side.RED]), _level(conducts[Side.BLACK])

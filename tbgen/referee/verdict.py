@@ -1,7 +1,7 @@
 """Judgements of repeated positions: verdict, label of every ply, and reason in words.
 
     judge(position, moves)  ->  Judgement(verdict, levels, plies, reason)
-    a Game, read once       ->  Judgement by `judge_game`, the verdict alone by `verdict_on`
+    a Game, read once       ->  Judgement by `judge_game`, the verdict alone by `repetition_verdict`
 
 The last position of a game is judged. Plain Python, no numba; `tbgen.referee.history` is the
 compiled version for engines, which push and pop moves.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from tbgen.indexing.errors import member
+from tbgen.indexing.errors import enum_member
 from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position, as_position
 from tbgen.indexing.rulesets import Rules
@@ -144,7 +144,7 @@ def judge(
     """
     if occurrences < 2:
         raise ValueError("a repetition needs at least 2 occurrences")
-    rules = member(Rules, rules)
+    rules = enum_member(Rules, rules)
     read = [Move.from_iccs(move) if isinstance(move, str) else move for move in moves]
     game = Game.read(as_position(position), read, rules.chase_rules(minor_chases=minor_chases))
     return judge_game(game, rules=rules, occurrences=occurrences)
@@ -157,7 +157,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
     chases = [chases_of(game, ply, start) for ply in range(end)]
     plies = tuple(label_ply(game, ply, pairs) for ply, pairs in enumerate(chases))
     if start == record.NO_SPAN:
-        verdict, reason = without_repetition(game, occurrences)
+        verdict, reason = judge_unrepeated(game, occurrences)
         return Judgement(game.first, verdict, (0, 0), plies, None, reason)
     conducts = tuple(reasons.Conduct.of_side(game, chases, start, side, rules) for side in Side)
     levels = conducts[Side.RED].level, conducts[Side.BLACK].level
@@ -166,7 +166,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
     return Judgement(game.first, verdict, levels, plies, (start, end), reason, conducts)
 
 
-def verdict_on(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
+def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
     """Return the verdict on a repetition; `UNDECIDED` without one, even if the game has ended."""
     scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
     record_of_game = (game.boards, game.ids, game.log, game.plies, int(game.last.side))
@@ -200,7 +200,7 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
     return Ply(game.move(ply), game.side(ply), label, chased, by)
 
 
-def without_repetition(game: Game, occurrences: int) -> tuple[Verdict, str]:
+def judge_unrepeated(game: Game, occurrences: int) -> tuple[Verdict, str]:
     """Return verdict and reason for a last position that has not been repeated.
 
     The game is over (no legal move), or undecided.

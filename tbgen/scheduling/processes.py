@@ -24,7 +24,7 @@ from concurrent.futures import Future
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tbgen.indexing.systems import own_python
+from tbgen.indexing.systems import python_command
 from tbgen.scheduling.attempt import Attempt
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, LostError
@@ -93,7 +93,7 @@ class _Worker:
         with theirs:
             # Workers answer through the connection, and print nothing.
             self._process = subprocess.Popen(
-                own_python("-c", code), pass_fds=(theirs.fileno(),),
+                python_command("-c", code), pass_fds=(theirs.fileno(),),
                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0,
             )  # fmt: skip
         self._lock = threading.Lock()

@@ -48,7 +48,7 @@ from tbgen.tables.certificates import (
     renew_certificate,
     write_certificate,
 )
-from tbgen.tables.proofs import Find, in_directory
+from tbgen.tables.proofs import Find, find_in_directory
 from tbgen.verify.prove import verify
 from tbgen.verify.report import METHOD, Progress, VerifyReport, no_progress
 
@@ -316,7 +316,7 @@ class TableProver:
 
         Raises `RefutedError`, and the errors of `verify_file`.
         """
-        name, find = start.job.payload, in_directory(self.directory)
+        name, find = start.job.payload, find_in_directory(self.directory)
         assert isinstance(name, TableName)
         threads = max(1, self.threads // start.beside)
         covered = None if self.force else self._by_certificate(find, name, threads)

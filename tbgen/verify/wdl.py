@@ -129,7 +129,7 @@ def verify_wdl(
         return None
     report("checksums", 0, 1)
     file.check(threads=threads)
-    name, facts = file.header.spec.name, file.facts
+    name, facts = file.header.spec.name, file.statistics
 
     def supporting(child: Material) -> Table:
         return _OutcomeTable(tablebase.wdl_file(child) or tablebase.table(child))

@@ -24,7 +24,7 @@ from tbgen.board.language.i18n import text as words
 from tbgen.board.web import handbook
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.state import View
-from tbgen.finding.handbook import entry_of
+from tbgen.finding.handbook import handbook_entry
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
@@ -194,7 +194,7 @@ def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
         for name in ("KRKN", "KRKR"):
             figures = tables.table(name).statistics
-            entry = entry_of(figures)
+            entry = handbook_entry(figures)
             assert entry.wins + entry.draws + entry.losses == pytest.approx(1)
             for text in (whole, chapter):
                 row = text.split(f"<code>{name}</code>")[1].split("</tr>")[0]

@@ -87,7 +87,7 @@ def test_every_position_has_the_outcome_of_its_table(
                 assert there.sum() == counts.legal
                 theirs = outcomes_of(table.plane(side), table.code_space)
                 assert (file.plane(side)[there] == theirs[there]).all()
-            assert file.facts.source.digest == table.header.digest.hex()
+            assert file.statistics.source.digest == table.header.digest.hex()
 
 
 def test_threads_do_not_change_the_bytes(tables: Path) -> None:

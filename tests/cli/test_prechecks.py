@@ -62,7 +62,7 @@ def test_a_build_beyond_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         free: int = 1000
 
     monkeypatch.setattr("tbgen.building.precheck.shutil.disk_usage", lambda path: Full())
-    assert_says(run("build", "KRKNA", "--tables", tmp_path), 2, "1 MiB of disk", "0 MiB left")
+    assert_says(run("build", "KRKNA", "--tables", tmp_path), 2, "KiB of disk", "1000 B left")
 
 
 def test_totals_are_printed_before_a_long_build(

@@ -18,7 +18,7 @@ from tbgen.compiling.folder import (
     find_kernel_folder,
     source_digest,
 )
-from tbgen.indexing.systems import open_own
+from tbgen.indexing.systems import open_to_write
 
 TWICE = """
 from tbgen.compiling.jit import notify_before_compiling, kernel
@@ -310,17 +310,17 @@ def test_a_lock_that_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
     else:
         os.mkfifo(lock)
     with pytest.raises(OSError, match=re.escape(str(lock))):
-        open_own(lock)
+        open_to_write(lock)
     assert not other.exists() or other.read_text() == "untouched"
     assert other.exists() == (kind == "link")
 
 
 def test_the_lock_file_is_created_and_kept(tmp_path: Path) -> None:
     for _ in range(2):
-        with open_own(tmp_path / "lock") as file:
+        with open_to_write(tmp_path / "lock") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     (tmp_path / "lock").write_text("kept")
-    open_own(tmp_path / "lock").close()
+    open_to_write(tmp_path / "lock").close()
     assert (tmp_path / "lock").read_text() == "kept"
 
 

@@ -25,7 +25,7 @@ from tbgen.referee import Judgement
 from tbgen.tables import Outcome
 from tests.kits.defences import Defence
 
-PATIENCE = 4
+MAX_OCCURRENCES = 4
 """Number of occurrences of a position after which a game of mutual offences ends."""
 
 
@@ -181,7 +181,7 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
                 is_irreversible(move.after, reply.move)
                 or not offences.streak(line)
                 or any(is_lost_by(verdict, start.side.other) for verdict in verdicts)
-                or line.count(line[-1]) > PATIENCE
+                or line.count(line[-1]) > MAX_OCCURRENCES
             ):
                 result.games += 1
             else:

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 from tbgen.indexing import Material
 from tbgen.indexing.arrangement import Arrangement
 from tbgen.indexing.layout import Layout
-from tbgen.tables import Metric, Rules, RuleSet, TableName, WdlFacts, WdlName, WdlSpec, write_table
+from tbgen.tables import (
+    Metric,
+    Rules,
+    RuleSet,
+    TableName,
+    WdlName,
+    WdlSpec,
+    WdlStatistics,
+    write_table,
+)
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, encode_outcomes
 from tbgen.tables.statistics import SideCounts
 from tbgen.tables.wdl import PACKED, Source
@@ -35,7 +44,7 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
     return plane(), plane()
 
 
-def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlFacts:
+def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlStatistics:
     """Return the metadata of a file that counts every slot with an outcome as a legal position."""
     red, black = (
         SideCounts(
@@ -46,7 +55,9 @@ def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -
     )
     rules, limit = str(source.rules), source.orders or None
     own = Source(source.filename, digest.hex())
-    return WdlFacts(source.material.name, rules, "wdl", limit, len(outcomes[0]), red, black, own)
+    return WdlStatistics(
+        source.material.name, rules, "wdl", limit, len(outcomes[0]), red, black, own
+    )
 
 
 def write_outcomes(

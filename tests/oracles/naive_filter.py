@@ -57,7 +57,7 @@ class NaiveFilter:
         replies = [move.after.after(*reply) for reply in legal_moves(move.after)]
         return not set(self._game) & {move.after, *replies}
 
-    def _matters(self, value: ProbeResult) -> bool:
+    def _keeps_value(self, value: ProbeResult) -> bool:
         if self._root.outcome == Outcome.DRAW:
             return value.outcome == Outcome.DRAW
         return is_direct_win(value) and value.order == self._root.order
@@ -69,7 +69,7 @@ class NaiveFilter:
         """
         for reply in legal_moves(move.after):
             now = move.after.after(*reply)
-            if is_irreversible(move.after, reply) or not self._matters(self._tables.probe(now)):
+            if is_irreversible(move.after, reply) or not self._keeps_value(self._tables.probe(now)):
                 continue
             best = [each for each in self._tables.probe_root(now) if each.best]
             if any(self._is_idle(now, each) for each in best):

@@ -19,7 +19,7 @@ from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.state import STATE
 from tbgen.indexing import Move, Position
 from tbgen.indexing.squares import EMPTY
-from tbgen.referee import Game, Rules, Verdict, verdict_on
+from tbgen.referee import Game, Rules, Verdict, repetition_verdict
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import in_check
 from tests.kits.tracing import evaluate_board, is_sound_on_board
@@ -62,7 +62,7 @@ class NaiveSearch:
 
     def _judged(self) -> int | None:
         """Return the referee's score of the last position, if it has occurred before."""
-        verdict = verdict_on(self._game, rules=self._rules)
+        verdict = repetition_verdict(self._game, rules=self._rules)
         if verdict == Verdict.UNDECIDED:
             return None
         if verdict == Verdict.DRAW:

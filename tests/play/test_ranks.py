@@ -1,6 +1,6 @@
-"""Ranks in a small graph (arena): bad steps, and steps, that an aim may still take.
+"""Ranks in a small graph (graph): bad edges, and edges, that an aim may still take.
 
-Nodes of an arena are Stakes (`tbgen.play.safety`): a position with the streaks of both sides.
+nodes of a graph are nodes (`tbgen.play.safety`): a position with the streaks of both sides.
 A streak is the offence common to a side's latest moves; a break ends it.
 """
 
@@ -10,29 +10,29 @@ import random
 
 import pytest
 
-from tbgen.play.safety import Aim, Arena, Kind, Option, Rank, Stake, Step, rank_of, solve
-from tbgen.play.streaks import KING, extended
+from tbgen.play.safety import Aim, Edge, EdgeKind, Graph, MoveOption, Node, Rank, rank_of, solve
+from tbgen.play.streaks import KING, extend_streak
 from tests.oracles.naive import graph_game, streak_game
 
 A, B = 10, 20
 
 
-def arena_of(table: dict[str, list[list[tuple[Kind, str]]]]) -> Arena:
-    """Return an arena from a table of names: each node's options, and their steps."""
+def graph_of(table: dict[str, list[list[tuple[EdgeKind, str]]]]) -> Graph:
+    """Return a graph from a table of names: each node's options, and their edges."""
     return {
-        stake(name): [
-            Option(None, [Step(kind, stake(target)) for kind, target in steps])  # type: ignore[arg-type]
-            for steps in options
+        node(name): [
+            MoveOption(None, [Edge(kind, node(target)) for kind, target in edges])  # type: ignore[arg-type]
+            for edges in options
         ]
         for name, options in table.items()
     }
 
 
-def stake(name: object) -> Stake:
-    return Stake(name, frozenset())  # type: ignore[arg-type]
+def node(name: object) -> Node:
+    return Node(name, frozenset())  # type: ignore[arg-type]
 
 
-N, G, BAD = Kind.NEUTRAL, Kind.GOOD, Kind.BAD
+N, G, BAD = EdgeKind.NEUTRAL, EdgeKind.GOOD, EdgeKind.BAD
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ N, G, BAD = Kind.NEUTRAL, Kind.GOOD, Kind.BAD
         pytest.param({"a": [[]]}, {"a": (0, 1)}, id="an idle move"),
         pytest.param({"a": [[(N, "a")]]}, {}, id="offends for ever"),
         pytest.param({"a": []}, {}, id="no move"),
-        pytest.param({"a": [[(N, "elsewhere")]]}, {}, id="beyond the arena"),
+        pytest.param({"a": [[(N, "elsewhere")]]}, {}, id="beyond the graph"),
         pytest.param({"a": [[(G, "a")]]}, {"a": (0, 1)}, id="mutual offences"),
         pytest.param({"a": [[(BAD, "a")]]}, {}, id="the rival breaks for ever"),
         pytest.param(
@@ -58,7 +58,7 @@ N, G, BAD = Kind.NEUTRAL, Kind.GOOD, Kind.BAD
             id="again and again",
         ),
         pytest.param(
-            {"a": [[(BAD, "b")]], "b": [[(G, "b")]]}, {"a": (1, 1), "b": (0, 1)}, id="one bad step"
+            {"a": [[(BAD, "b")]], "b": [[(G, "b")]]}, {"a": (1, 1), "b": (0, 1)}, id="one bad edge"
         ),
         pytest.param(
             {"a": [[(G, "a"), (BAD, "b")]], "b": [[(N, "a")]]}, {}, id="bad as often as good"
@@ -66,30 +66,30 @@ N, G, BAD = Kind.NEUTRAL, Kind.GOOD, Kind.BAD
     ],
 )
 def test_solve(
-    table: dict[str, list[list[tuple[Kind, str]]]], ranks: dict[str, tuple[int, int]]
+    table: dict[str, list[list[tuple[EdgeKind, str]]]], ranks: dict[str, tuple[int, int]]
 ) -> None:
-    assert solve(arena_of(table)) == {stake(name): Rank(*rank) for name, rank in ranks.items()}
+    assert solve(graph_of(table)) == {node(name): Rank(*rank) for name, rank in ranks.items()}
 
 
 def test_rank_of() -> None:
-    ranks = {stake("a"): Rank(0, 3), stake("b"): Rank(1, 1)}
-    (option,) = arena_of({"x": [[(N, "a"), (G, "a")]]})[stake("x")]
+    ranks = {node("a"): Rank(0, 3), node("b"): Rank(1, 1)}
+    (option,) = graph_of({"x": [[(N, "a"), (G, "a")]]})[node("x")]
     assert rank_of(option, ranks) == Rank(0, 4)
-    (option,) = arena_of({"x": [[(N, "a"), (G, "b")]]})[stake("x")]
+    (option,) = graph_of({"x": [[(N, "a"), (G, "b")]]})[node("x")]
     assert rank_of(option, ranks) == Rank(1, 1)
-    (option,) = arena_of({"x": [[(BAD, "b")]]})[stake("x")]
+    (option,) = graph_of({"x": [[(BAD, "b")]]})[node("x")]
     assert rank_of(option, ranks) == Rank(2, 1)
-    (option,) = arena_of({"x": [[]]})[stake("x")]
+    (option,) = graph_of({"x": [[]]})[node("x")]
     assert rank_of(option, ranks) == Rank(0, 0)
-    (option,) = arena_of({"x": [[(N, "c")]]})[stake("x")]
+    (option,) = graph_of({"x": [[(N, "c")]]})[node("x")]
     assert rank_of(option, ranks) is None
 
 
-LABELS = {Kind.NEUTRAL: 1, Kind.GOOD: 2, Kind.BAD: 3}
+LABELS = {EdgeKind.NEUTRAL: 1, EdgeKind.GOOD: 2, EdgeKind.BAD: 3}
 
 
 def test_solve_agrees_with_zielonka() -> None:
-    """`solve` finds the nodes of random arenas that Zielonka's algorithm finds.
+    """`solve` finds the nodes of random graphs that Zielonka's algorithm finds.
 
     The option of lowest rank never leads to a higher rank, except by a break.
     """
@@ -98,7 +98,7 @@ def test_solve_agrees_with_zielonka() -> None:
     for _ in range(1500):
         size = rng.randint(1, 6)
         kinds = rng.choice(([N, G, BAD], [N, N, G], [G, BAD], [G, G, G, BAD], [N, N, N]))
-        arena = arena_of(
+        graph = graph_of(
             {
                 str(n): [
                     [
@@ -110,38 +110,38 @@ def test_solve_agrees_with_zielonka() -> None:
                 for n in range(size)
             }
         )
-        ranks = solve(arena)
-        assert set(ranks) == by_zielonka(arena)
+        ranks = solve(graph)
+        assert set(ranks) == by_zielonka(graph)
         won += len(ranks)
-        lost += len(arena) - len(ranks)
+        lost += len(graph) - len(ranks)
         for here, rank in ranks.items():
-            known = [(rank_of(option, ranks), i) for i, option in enumerate(arena[here])]
+            known = [(rank_of(option, ranks), i) for i, option in enumerate(graph[here])]
             least, best = min((r, i) for r, i in known if r is not None)
             assert least <= rank
-            for step in arena[here][best].steps:
-                if step.kind == Kind.NEUTRAL:
-                    assert ranks[step.next] < rank
+            for edge in graph[here][best].edges:
+                if edge.kind == EdgeKind.NEUTRAL:
+                    assert ranks[edge.next] < rank
                 else:
-                    assert ranks[step.next].bad <= rank.bad - (step.kind == Kind.BAD)
+                    assert ranks[edge.next].bad <= rank.bad - (edge.kind == EdgeKind.BAD)
     assert won > 500
     assert lost > 500
 
 
-def by_zielonka(arena: Arena) -> set[Stake]:
+def by_zielonka(graph: Graph) -> set[Node]:
     label: dict[object, int] = {"good": 2, "bad": 1}
     ours: dict[object, bool] = {"good": True, "bad": True}
     edges: dict[object, list[object]] = {"good": ["good"], "bad": ["bad"]}
-    for here, options in arena.items():
+    for here, options in graph.items():
         label[here], ours[here] = 1, True
         edges[here] = [(here, i) for i in range(len(options))] or ["bad"]
         for i, option in enumerate(options):
             label[here, i], ours[here, i] = 1, False
-            edges[here, i] = [(here, i, j) for j in range(len(option.steps))] or ["good"]
-            for j, step in enumerate(option.steps):
-                label[here, i, j], ours[here, i, j] = LABELS[step.kind], True
-                edges[here, i, j] = [step.next]
+            edges[here, i] = [(here, i, j) for j in range(len(option.edges))] or ["good"]
+            for j, edge in enumerate(option.edges):
+                label[here, i, j], ours[here, i, j] = LABELS[edge.kind], True
+                edges[here, i, j] = [edge.next]
     won = graph_game.zielonka(set(label), label, ours, edges)
-    return {here for here in arena if here in won}
+    return {here for here in graph if here in won}
 
 
 # -- streaks are enough ------------------------------------------------------------------------
@@ -179,31 +179,31 @@ def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[in
     A break of the own streak ends the play, unless the rival's offence wins it; it must lead to a
     `safe` position.
     """
-    unsafe = Stake(-1, frozenset())  # type: ignore[arg-type]
-    starts = [Stake(node, frozenset()) for node in range(len(play.options))]  # type: ignore[arg-type]
-    arena: Arena = {}
+    unsafe = Node(-1, frozenset())  # type: ignore[arg-type]
+    starts = [Node(node, frozenset()) for node in range(len(play.options))]  # type: ignore[arg-type]
+    graph: Graph = {}
     agenda = list(starts)
     while agenda:
         here = agenda.pop()
-        if here in arena:
+        if here in graph:
             continue
-        arena[here] = options = []
-        for steps in play.options[here.position]:  # type: ignore[call-overload]
-            option: list[Step] = []
-            for step in steps:
-                own, breaks = extended(here.own, step.own)
-                rival, rival_breaks = extended(here.rival, step.rival)
+        graph[here] = options = []
+        for edges in play.options[here.position]:  # type: ignore[call-overload]
+            option: list[Edge] = []
+            for edge in edges:
+                own, breaks = extend_streak(here.own, edge.own)
+                rival, rival_breaks = extend_streak(here.rival, edge.rival)
                 if breaks and aim != Aim.WIN:
-                    if step.target not in safe:
-                        option.append(Step(Kind.BAD, unsafe))
+                    if edge.target not in safe:
+                        option.append(Edge(EdgeKind.BAD, unsafe))
                     continue
                 if aim == Aim.BREAK:
                     rival = frozenset()
-                following = Stake(step.target, own, rival)  # type: ignore[arg-type]
-                option.append(Step(aim.kind(own, breaks, rival, rival_breaks), following))
+                following = Node(edge.target, own, rival)  # type: ignore[arg-type]
+                option.append(Edge(aim.kind(own, breaks, rival, rival_breaks), following))
                 agenda.append(following)
-            options.append(Option(None, option))  # type: ignore[arg-type]
-    ranks = solve(arena)
+            options.append(MoveOption(None, option))  # type: ignore[arg-type]
+    ranks = solve(graph)
     return {start.position for start in starts if start in ranks}  # type: ignore[misc]
 
 

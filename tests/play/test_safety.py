@@ -14,7 +14,7 @@ from tbgen.play import safety
 from tbgen.play.choice import choose
 from tbgen.play.preference import RootMove
 from tbgen.play.repetition import is_lost_by, judge_repetition
-from tbgen.play.safety import Aim, StreakGame
+from tbgen.play.safety import Aim, StreakGraph
 from tbgen.play.streaks import Offences
 from tbgen.referee import Judgement, Label, Verdict, judge
 from tbgen.rules import in_check, legal_moves
@@ -90,7 +90,7 @@ def test_loops_of_the_book() -> None:
         for aim in Aim:
             value = Value(Outcome.WIN, 1, 0) if aim == Aim.WIN else Value(Outcome.DRAW)
             tables = LoopTables(loop, side, value)
-            contest = StreakGame(tables, tables.probe(start), Offences(WXF), aim)  # type: ignore[arg-type]
+            contest = StreakGraph(tables, tables.probe(start), Offences(WXF), aim)  # type: ignore[arg-type]
             ranked[aim] = any(rank is not None for _, rank in contest.ranked([start]))
         own, rival = judgement.levels[side], judgement.levels[side.other]
         first, last = judgement.span or (0, 0)
@@ -108,13 +108,13 @@ MUTUAL = "9/4c4/3k5/3r5/9/9/4C4/9/4K4/3R5 w"
 MUTUAL_MOVES = "e3d3 d6e6 d3e3 e6d6"
 
 
-@pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
+@pytest.mark.parametrize("limit", [safety.MAX_NODES, 1])
 def test_mutual_checks_continue(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """`choose` holds a draw by repeating checks while the other side checks, too.
 
-    Tested with the default limit of Stakes and with a limit of 1.
+    Tested with the default limit of nodes and with a limit of 1.
     """
-    monkeypatch.setattr(safety, "MAX_STAKES", limit)
+    monkeypatch.setattr(safety, "MAX_NODES", limit)
     loop = played(MUTUAL, MUTUAL_MOVES)[:-1]
     tables = LoopTables(loop, Side.RED, Value(Outcome.DRAW))
     positions = loop[:1]
@@ -128,14 +128,14 @@ def test_mutual_checks_continue(monkeypatch: pytest.MonkeyPatch, limit: int) -> 
         assert verdict is None or verdict.verdict == Verdict.DRAW
 
 
-@pytest.mark.parametrize("limit", [safety.MAX_STAKES, 1])
+@pytest.mark.parametrize("limit", [safety.MAX_NODES, 1])
 def test_a_check_is_given_up_for_an_idle_move(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """Black does not lose by repetition if a loop with an idle move is available.
 
     Two loops have only checks of Black. In a third one Black plays the idle f3d3, and the
-    king steps aside. Tested with the default limit of Stakes and with a limit of 1.
+    king steps aside. Tested with the default limit of nodes and with a limit of 1.
     """
-    monkeypatch.setattr(safety, "MAX_STAKES", limit)
+    monkeypatch.setattr(safety, "MAX_NODES", limit)
     loop = played(CHECKING, "e0f0 e3f3 f0e0 f3e3 e0d0 e3d3 d0e0 d3e3")[:-1]
     aside = played(CHECKING, "e0f0 e3f3 f0e0 f3d3 e0f0 d3f3")
     tables = LoopTables([*loop, *aside], Side.BLACK, Value(Outcome.DRAW))

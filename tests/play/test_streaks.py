@@ -8,7 +8,7 @@ import pytest
 
 from tbgen.indexing import Move, Position
 from tbgen.play.repetition import move_between
-from tbgen.play.streaks import KING, Offences, extended, follow, is_irreversible
+from tbgen.play.streaks import KING, Offences, extend_streak, is_irreversible, victims_after
 from tbgen.referee import judge
 from tbgen.tables import Rules, RuleSet
 from tests.kits.loops import CHECKING, played, random_loop
@@ -38,12 +38,12 @@ def names(squares: frozenset[int]) -> set[str]:
 def test_extended(
     streak: tuple[int, ...], offence: tuple[int, ...], after: tuple[int, ...], breaks: bool
 ) -> None:
-    assert extended(frozenset(streak), frozenset(offence)) == (frozenset(after), breaks)
+    assert extend_streak(frozenset(streak), frozenset(offence)) == (frozenset(after), breaks)
 
 
 def test_victims_are_followed() -> None:
-    assert follow(frozenset({A, KING}), Move(A, B)) == {B, KING}
-    assert follow(frozenset({A}), Move(B, A)) == {A}
+    assert victims_after(frozenset({A, KING}), Move(A, B)) == {B, KING}
+    assert victims_after(frozenset({A}), Move(B, A)) == {A}
 
 
 CHASE = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w"
@@ -121,7 +121,7 @@ def lasts(offences: Offences, game: list[Position], plies: int) -> bool:
         assert move is not None
         assert reply is not None
         offence = offences.offence(offences.threats(before, move, made), reply, now)
-        streak, breaks = extended(follow(streak, reply), offence)
+        streak, breaks = extend_streak(victims_after(streak, reply), offence)
         if breaks:
             return False
     return True

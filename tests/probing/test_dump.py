@@ -157,7 +157,7 @@ def test_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str, room: int
 ) -> None:
     """The error names the file, wherever writing fails, and no file is left."""
-    create = files.open_own
+    create = files.open_to_write
 
     def create_on_full_disk(path: Path, flags: int = 0) -> Any:
         with create(path, flags) as file:
@@ -166,7 +166,7 @@ def test_a_full_disk(
         full.fileno = lambda: number  # type: ignore[method-assign]
         return full
 
-    monkeypatch.setattr(files, "open_own", create_on_full_disk)
+    monkeypatch.setattr(files, "open_to_write", create_on_full_disk)
     out = tmp_path / "knk"
     result = dump("KNK", "--format", style, "--out", out)
     assert result.exit_code == 2, result.output

@@ -21,7 +21,7 @@ from tbgen.indexing.rulesets import (
     Rules,
 )
 from tbgen.indexing.squares import PieceType
-from tbgen.referee import Game, judge, verdict_on
+from tbgen.referee import Game, judge, repetition_verdict
 from tbgen.referee.diagram import Diagram
 from tests.kits.paths import DATA
 
@@ -60,7 +60,7 @@ def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
 def judged(chase_rules: int) -> Iterator[str]:
     """Yield the verdicts on all loops of `loops` under some chase rules."""
     for position, moves, _ in loops():
-        yield verdict_on(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
+        yield repetition_verdict(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
 
 
 @cache
@@ -134,7 +134,7 @@ def test_rare_properties_decide_constructed_loops(rules: Rules, rule: str) -> No
     }[rule]
     played = 2 * list(map(Move.from_iccs, moves.split()))
     found = {
-        verdict_on(Game.read(Diagram.from_fen(start), played, each.word), rules=rules).text
+        repetition_verdict(Game.read(Diagram.from_fen(start), played, each.word), rules=rules).text
         for each in (chases, other)
     }
     assert len(found) == 2

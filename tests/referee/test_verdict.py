@@ -7,7 +7,7 @@ import pytest
 
 from tbgen.indexing import Move, MoveTextError, Position, PositionError, Side
 from tbgen.indexing.squares import flip_square, mirror_square, parse_square, square_name
-from tbgen.referee import Game, Label, Rules, Verdict, judge, judge_game, record, verdict_on
+from tbgen.referee import Game, Label, Rules, Verdict, judge, judge_game, record, repetition_verdict
 from tbgen.referee.diagram import Diagram
 from tbgen.rules import legal_moves
 from tests.kits.loops import exchanging_loop, random_loop
@@ -236,7 +236,7 @@ def test_pushing_and_popping_judges_like_a_new_game():
             assert judge_game(game, rules=Rules.WXF) == fresh
             if fresh.span is not None:
                 judged += 1
-                assert verdict_on(game, rules=Rules.WXF) == fresh.verdict
+                assert repetition_verdict(game, rules=Rules.WXF) == fresh.verdict
             if not legal_moves(game.last):
                 break
     assert judged > 50

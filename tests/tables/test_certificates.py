@@ -23,7 +23,7 @@ from tbgen.tables.certificates import (
     renew_certificate,
     write_certificate,
 )
-from tbgen.tables.schema import SchemaError
+from tbgen.tables.checked_json import SchemaError
 from tests.kits.certificates import certificate, name_of, supporting
 
 KRKN = name_of("KRKN.none.dtm")

@@ -16,7 +16,7 @@ from tbgen.tables.certificates import (
     certificate_path,
     read_certificate,
 )
-from tbgen.tables.proofs import Proofs, ProofState, in_directory
+from tbgen.tables.proofs import Proofs, ProofState, find_in_directory
 from tests.kits.certificates import (
     certificate,
     certify,
@@ -46,7 +46,7 @@ def tables(chain: Path, tmp_path: Path) -> Path:
 
 
 def shown(directory: Path, material: str) -> str:
-    return str(Proofs(in_directory(directory)).status(name_of(f"{material}.none.dtm")))
+    return str(Proofs(find_in_directory(directory)).status(name_of(f"{material}.none.dtm")))
 
 
 def flip(path: Path, at: int | None = None) -> None:
@@ -99,7 +99,7 @@ def test_a_changed_certificate_never_proves_anything_else(tables: Path) -> None:
     text = path.read_bytes()
     for at in range(0, len(text), 5):
         flip(path, at)
-        status = Proofs(in_directory(tables)).status(name_of("KRAK.none.dtm"))
+        status = Proofs(find_in_directory(tables)).status(name_of("KRAK.none.dtm"))
         assert status.state == ProofState.PROVEN or str(status) == "proven but for KRK"
         path.write_bytes(text)
 
@@ -145,7 +145,7 @@ def test_an_invalid_certificate_is_reported(tables: Path) -> None:
 
 def test_as_json(tables: Path) -> None:
     certificate_path(tables / "KRK.none.dtm.xqt").unlink()
-    proofs = Proofs(in_directory(tables))
+    proofs = Proofs(find_in_directory(tables))
     assert proofs.status(name_of("KRK.none.dtm")).to_json() == {
         "status": "unproven", "but_for": [], "reason": None,
     }  # fmt: skip
@@ -244,7 +244,7 @@ def _compare(
 
     Adds the number of tables in each state to `states`.
     """
-    proofs = Proofs(in_directory(tables))
+    proofs = Proofs(find_in_directory(tables))
     for material, name in names.items():
         if digests[material] in ("missing", "damaged"):
             with pytest.raises((FileNotFoundError, CorruptTableError)):

@@ -18,7 +18,7 @@ from tbgen.tables import (
     longest_codes,
     write_table,
 )
-from tbgen.tables.schema import SchemaError
+from tbgen.tables.checked_json import SchemaError
 from tests.kits.tablekit import random_planes, source_of, spec_of
 
 CODES = CodeSpace(2)

@@ -375,7 +375,7 @@ def test_forged_facts(tmp_path: Path, old: str, new: str | None) -> None:
     path.write_bytes(with_statistics(path.read_bytes(), text.encode()))
     with WdlFile(path) as file:
         if new is None:
-            assert file.facts.red_to_move.legal == 3
+            assert file.statistics.red_to_move.legal == 3
         else:
             with pytest.raises(CorruptTableError):
-                _ = file.facts
+                _ = file.statistics

@@ -23,7 +23,7 @@ from tbgen.cli.proofs import print_compiling
 from tbgen.indexing import Material
 from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableName
 from tbgen.tables.certificates import certificate_path, read_certificate
-from tbgen.tables.proofs import Proofs, in_directory
+from tbgen.tables.proofs import Proofs, find_in_directory
 from tbgen.verify.files import FileProof, plan
 from tests.kits.built import built
 from tests.kits.certificates import name_of
@@ -70,7 +70,7 @@ def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | N
 
 
 def statuses(tables: Path) -> dict[str, str]:
-    proofs = Proofs(in_directory(tables))
+    proofs = Proofs(find_in_directory(tables))
     rule_set = RuleSet(Rules.NONE)
     return {
         material: str(proofs.status(TableName(Material.parse(material), rule_set, Metric.DTM)))

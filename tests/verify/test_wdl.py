@@ -99,7 +99,7 @@ def test_counts_are_recomputed(tables: Path) -> None:
 
     path = tables / "KPK.check.wdl.xqt"
     with WdlFile(path) as file:
-        facts = file.facts.to_json()
+        facts = file.statistics.to_json()
     facts["red_to_move"]["wins"] -= 1
     facts["red_to_move"]["draws"] += 1
     path.write_bytes(with_statistics(path.read_bytes(), json.dumps(facts).encode()))

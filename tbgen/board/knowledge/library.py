@@ -27,7 +27,7 @@ from tbgen.play.choice import choose
 from tbgen.play.mainline import Mainline
 from tbgen.play.preference import RootMove
 from tbgen.play.tablebase import GameTablebase
-from tbgen.referee import Game, Judgement, Rules, Verdict, judge, judge_game, verdict_on
+from tbgen.referee import Game, Judgement, Rules, Verdict, judge, judge_game, repetition_verdict
 from tbgen.rules import check_legal, in_check, legal_moves
 from tbgen.tables import (
     MissingTableError,
@@ -397,7 +397,7 @@ def _forbidden(
     for choice in choices:
         if choice.after in seen:
             game.push(choice.move)
-            if verdict_on(game, rules=rules) == lost:
+            if repetition_verdict(game, rules=rules) == lost:
                 found[choice.move] = judge_game(game, rules=rules)
             game.pop()
     return found

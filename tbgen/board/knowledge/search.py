@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.board.knowledge.library import Library
-from tbgen.finding.query import Query, count_of
-from tbgen.finding.scan import Scan
+from tbgen.finding.query import Query, count_candidates
+from tbgen.finding.value_filter import ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.rules import is_legal
 from tbgen.tables import Outcome, TablebaseError, TableFile
@@ -62,7 +62,7 @@ class Found:
 def has_studies(library: Library, material: Material) -> bool:
     """Return whether a material has few enough wins to search its studies in a request."""
     figures, _ = library.statistics(material)
-    return 0 < count_of(figures, Query(outcome=Outcome.WIN)) <= MOST_WINS
+    return 0 < count_candidates(figures, Query(outcome=Outcome.WIN)) <= MOST_WINS
 
 
 def search(
@@ -87,7 +87,7 @@ def search(
         )
     file = library.tables.table(material)
     if wanted.differs and not _other_tables(library, file):
-        return Found((), count_of(file.statistics, wanted), 1.0)
+        return Found((), count_candidates(file.statistics, wanted), 1.0)
 
     def find() -> Found:
         # The process that serves pages never loads the compiler.
@@ -114,14 +114,15 @@ def glance(
 ) -> Found:
     """Return at most `most` positions with a value in `wanted`, without loading the compiler.
 
-    Of `wanted` only the conditions that `Scan` tests are applied: value, `zugzwang` and `differs`.
+    Of `wanted` only the conditions that `ValueFilter` tests are applied: value, `zugzwang` and
+    `differs`.
     Raises like `Tablebase.probe`.
     """
 
     def find() -> Found:
         deadline = time.monotonic() + seconds
         file = library.tables.table(material)
-        scan = Scan(file, wanted, _other_tables(library, file) if wanted.differs else ())
+        scan = ValueFilter(file, wanted, _other_tables(library, file) if wanted.differs else ())
         walk = _Walk(file, scan, seed, FIRST_PER_TILE + 4 * most)
         found: list[Position] = []
         for position in walk.positions():
@@ -144,7 +145,7 @@ class _Walk:
     rounds take more of each tile.
     """
 
-    def __init__(self, file: TableFile, scan: Scan, seed: int, first: int) -> None:
+    def __init__(self, file: TableFile, scan: ValueFilter, seed: int, first: int) -> None:
         self._file, self._scan, self._seed = file, scan, seed
         self._tiles = [(side, number) for side in scan.sides for number in range(file.tiles(side))]
         random.Random(seed).shuffle(self._tiles)

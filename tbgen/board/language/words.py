@@ -12,10 +12,10 @@ from typing import ClassVar
 
 from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism
-from tbgen.answers.units import duration
 from tbgen.board.language.i18n import localise, text, traditional
 from tbgen.board.language.names import file_name
 from tbgen.indexing import Side
+from tbgen.indexing.units import format_duration
 from tbgen.notation.chinese import piece_name
 from tbgen.referee import Judgement, Rules, Verdict
 from tbgen.referee.reasons import Conduct
@@ -52,9 +52,9 @@ class Chinese(reasons.Words):
 class Traditional(Chinese):
     """Sentences of reasons in traditional Chinese, derived from the simplified ones."""
 
-    def say(self, reason: reasons.Reason) -> str:
+    def sentence(self, reason: reasons.Reason) -> str:
         """Return the sentence of a reason."""
-        return traditional(super().say(reason))
+        return traditional(super().sentence(reason))
 
 
 WORDS = {"en": reasons.ENGLISH, "zh-Hans": Chinese(), "zh-Hant": Traditional()}
@@ -134,8 +134,8 @@ def time_in_words(seconds: float, language: str) -> str:
     """Return a time as text, such as `12 s` or `12秒`."""
     for most, length, unit in ((120, 1, "秒"), (7200, 60, "分钟")):
         if seconds < most:
-            return localise(language, duration(seconds), f"{seconds / length:.0f}{unit}")
-    return localise(language, duration(seconds), f"{seconds / 3600:.1f}小时")
+            return localise(language, format_duration(seconds), f"{seconds / length:.0f}{unit}")
+    return localise(language, format_duration(seconds), f"{seconds / 3600:.1f}小时")
 
 
 def proof_in_words(status: ProofStatus, language: str) -> str:

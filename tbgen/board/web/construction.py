@@ -22,7 +22,6 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from tbgen.answers.units import size
 from tbgen.board.knowledge.library import Library, Study
 from tbgen.board.knowledge.workshop import Cost, Progress, Stage, Workshop, may_build
 from tbgen.board.language.i18n import text
@@ -34,6 +33,7 @@ from tbgen.board.web.limits import is_loopback
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
 from tbgen.indexing import InputError, Material
+from tbgen.indexing.units import format_bytes
 from tbgen.tables import MissingTableError
 
 PATHS = frozenset({"/build", "/build/cancel"})
@@ -345,7 +345,7 @@ def _offer(
 
 def _cost_in_words(cost: Cost, view: View) -> str:
     time = time_in_words(max(1.0, cost.seconds), view.language)
-    memory, disk = size(cost.memory_bytes), size(cost.disk_bytes)
+    memory, disk = format_bytes(cost.memory_bytes), format_bytes(cost.disk_bytes)
     return view.text("missing_cost", time=time, memory=memory, disk=disk)
 
 

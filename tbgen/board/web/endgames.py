@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from html import escape
 
-from tbgen.answers.units import size as readable
 from tbgen.board.drawing.figures import histogram, orders_of, share_bar
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.workshop import closure_size
@@ -28,6 +27,7 @@ from tbgen.board.web.state import View
 from tbgen.finding.handbook import class_of
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
+from tbgen.indexing.units import format_bytes
 from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.proofs import ProofState, ProofStatus
 
@@ -167,7 +167,7 @@ def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatu
         f"{figures.rule_decided_rate:.1%}",
         f'<span class="proof {state}" title="{escape(proof_in_words(proof, view.language))}">'
         f"{view.message(f'proof_short_{state}')}</span>",
-        readable(size),
+        format_bytes(size),
     ]
 
 
@@ -189,7 +189,7 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
         ("legal", f"{figures.legal:,}"),
         *(longest if orders_of(figures) else []),
         ("rule_decided", rule),
-        ("size", readable(int(str(file["bytes_on_disk"])))),
+        ("size", format_bytes(int(str(file["bytes_on_disk"])))),
         ("build_time", time),
         ("proof", proof_in_words(library.proof(Material.parse(figures.material)), view.language)),
     ]

@@ -26,7 +26,7 @@ from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import link, wide_page, with_settings
 from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words
-from tbgen.finding.query import Query, count_of
+from tbgen.finding.query import Query, count_candidates
 from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
@@ -96,7 +96,7 @@ def gallery_page(
     # -1 matches no position.
     order, plies = (number_of(query.get(name, ""), -1) for name in ("order", "plies"))
     wanted = bar_query(winner, order, plies)
-    number = count_of(figures, wanted)
+    number = count_candidates(figures, wanted)
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
     positions = glance(library, material, wanted).positions

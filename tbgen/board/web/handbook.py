@@ -26,7 +26,7 @@ from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import class_badge, link, table, wide_page, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, rules_name
-from tbgen.finding.handbook import Entry, chapters, entry_of
+from tbgen.finding.handbook import Entry, chapters, handbook_entry
 from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import EMPTY
@@ -127,7 +127,7 @@ def _entries(library: Library) -> list[Entry]:
         with contextlib.suppress(TablebaseError, OSError):
             tables = others.get(material)
             other = None if tables is None else tables.table(material).statistics
-            found.append(entry_of(figures, other))
+            found.append(handbook_entry(figures, other))
     return found
 
 
@@ -141,7 +141,7 @@ def _legend(view: View) -> str:
 
 def _table(entries: list[Entry], view: View) -> str:
     columns = ("handbook_defender", "class", "win", "draw", "loss", "longest", "rule_decided")
-    compared = any(entry.without is not None for entry in entries)
+    compared = any(entry.other_kind is not None for entry in entries)
     head = [view.text(key) for key in columns]
     if compared:
         head.append(view.text("handbook_without"))
@@ -168,10 +168,10 @@ def _without(entry: Entry, view: View) -> str:
 
     Empty if the other rule set has no table.
     """
-    if entry.without is None or entry.wins_without is None:
+    if entry.other_kind is None or entry.other_wins is None:
         return ""
-    said = f"{view.text('win')} {entry.wins_without:.1%}"
-    return f"{class_badge(entry.without, view) if entry.changed else ''} {escape(said)}"
+    said = f"{view.text('win')} {entry.other_wins:.1%}"
+    return f"{class_badge(entry.other_kind, view) if entry.changed else ''} {escape(said)}"
 
 
 def _section(

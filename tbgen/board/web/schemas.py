@@ -5,7 +5,7 @@ They are the schemas of the command line (`tbgen.answers.schema`) with the board
 
 from __future__ import annotations
 
-from tbgen.answers.fields import Schema, flag, number, or_null, record, several, text, whole
+from tbgen.answers.fields import Schema, array, boolean, integer, nullable, number, record, string
 from tbgen.answers.schema import (
     FEN,
     JUDGEMENT,
@@ -23,8 +23,8 @@ from tbgen.answers.schema import (
     counted,
 )
 
-TEXT = text("the move in `notation`")
-ERROR, HINT = text("what failed, in one line"), text("what to do about it")
+TEXT = string("the move in `notation`")
+ERROR, HINT = string("what failed, in one line"), string("what to do about it")
 
 
 def with_optional(schema: Schema, **fields: Schema) -> Schema:
@@ -43,18 +43,18 @@ def position(meaning: str, **fields: Schema) -> Schema:
     move = with_optional(
         record("a move", **MOVE, fen=FEN | {"description": "the position after it"}),
         text=TEXT,
-        forbidden=text("the referee's reason, if the move loses by repetition"),
+        forbidden=string("the referee's reason, if the move loses by repetition"),
     )
     judgement = JUDGEMENT | {"description": "with `moves`: of a repetition, else null"}
     return with_optional(
         record(
             meaning,
             **(POSITION | fields),
-            terminal=flag("true if there is no legal move"),
-            moves=several("every legal move, best first", move),
+            terminal=boolean("true if there is no legal move"),
+            moves=array("every legal move, best first", move),
         ),
-        suggested=or_null(text("with `moves`: the move to play")),
-        judgement=or_null(judgement),
+        suggested=nullable(string("with `moves`: the move to play")),
+        judgement=nullable(judgement),
     )
 
 
@@ -67,14 +67,14 @@ ENTRY = record(
     minor_chases=MINOR,
     metric=METRIC,
     orders_limit=LIMIT,
-    legal=or_null(whole("legal positions")),
-    red_to_move=or_null(counted("Red")),
-    black_to_move=or_null(counted("Black")),
-    max_distance=or_null(whole("longest distance of order 0, in plies")),
-    rule_decided=or_null(whole("positions of order 1 and above")),
-    bytes_on_disk=or_null(whole("bytes of the file")),
-    build_seconds=or_null(number("null without a build record")),
-    proof=or_null(PROOF),
+    legal=nullable(integer("legal positions")),
+    red_to_move=nullable(counted("Red")),
+    black_to_move=nullable(counted("Black")),
+    max_distance=nullable(integer("longest distance of order 0, in plies")),
+    rule_decided=nullable(integer("positions of order 1 and above")),
+    bytes_on_disk=nullable(integer("bytes of the file")),
+    build_seconds=nullable(number("null without a build record")),
+    proof=nullable(PROOF),
 )
 
 SCHEMAS: dict[str, Schema] = {
@@ -83,9 +83,9 @@ SCHEMAS: dict[str, Schema] = {
         "a position whose table is missing, with what is known of its moves",
         error=ERROR,
         hint=HINT,
-        outcome=text("not known", "unknown"),
-        value=or_null(whole("null")),
-        order=or_null(whole("null")),
+        outcome=string("not known", "unknown"),
+        value=nullable(integer("null")),
+        order=nullable(integer("null")),
     ),
     "mainline": with_optional(
         LINE, moves=_MOVES | {"items": with_optional(_MOVES["items"], text=TEXT)}
@@ -93,60 +93,62 @@ SCHEMAS: dict[str, Schema] = {
     "judgement": JUDGEMENT,
     "tables": record(
         "the tables; an unreadable one has nulls, `error` and `hint`",
-        tables=several("their figures", with_optional(ENTRY, error=ERROR, hint=HINT)),
+        tables=array("their figures", with_optional(ENTRY, error=ERROR, hint=HINT)),
     ),
     "table": without(STATS, "file", "values", "checked"),
     "histogram": record(
         "number of positions with each value",
         material=MATERIAL,
-        histogram=several(
+        histogram=array(
             "one entry per value",
             record(
                 "a value",
                 side=SIDE,
-                outcome=text("for the side to move", "win", "draw", "loss"),
-                order=whole("order"),
-                plies=or_null(whole("distance in plies; null for a draw")),
-                value=whole("stored value"),
-                positions=whole("number of positions"),
+                outcome=string("for the side to move", "win", "draw", "loss"),
+                order=integer("order"),
+                plies=nullable(integer("distance in plies; null for a draw")),
+                value=integer("stored value"),
+                positions=integer("number of positions"),
             ),
         ),
     ),
     "search": record(
         "positions of a table; complete if `share` is 1",
         material=MATERIAL,
-        candidates=whole("positions with a wanted value"),
+        candidates=integer("positions with a wanted value"),
         share=number("share of the candidates examined, 0 to 1"),
-        positions=several(
+        positions=array(
             "as in `probe`, without `moves`",
             with_optional(
                 record("a position", **POSITION),
-                length=whole("plies of the unique line; only of studies"),
+                length=integer("plies of the unique line; only of studies"),
             ),
         ),
     ),
     "graph": record(
         "materials reachable by captures",
         material=MATERIAL,
-        nodes=several(
+        nodes=array(
             "bottom-up",
             record(
                 "a material",
                 material=MATERIAL,
-                present=flag("true if its table is present"),
-                captures=several(
+                present=boolean("true if its table is present"),
+                captures=array(
                     "captures from it",
                     record(
                         "a capture",
-                        taken=text("FEN letter of the piece"),
+                        taken=string("FEN letter of the piece"),
                         material=MATERIAL,
-                        needs_table=flag("false if all positions are drawn"),
+                        needs_table=boolean("false if all positions are drawn"),
                     ),
                 ),
             ),
         ),
     ),
-    "health": record("state of the server", status=text("ok"), tables=whole("number of tables")),
+    "health": record(
+        "state of the server", status=string("ok"), tables=integer("number of tables")
+    ),
     "error": record("a failure", error=ERROR, hint=HINT),
 }
 """Schemas by name; `Endpoint.schema` refers to them."""

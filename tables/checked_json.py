@@ -1,6 +1,6 @@
 """Checked reading of untrusted JSON: every value has a required type and range.
 
-    text   ->  `members`  ->  {name: value, name: (entry, entry, ...)}
+    text   ->  `parse_object`  ->  {name: value, name: (entry, entry, ...)}
     value  ->  `Check`    ->  the checked value, or `SchemaError`
 
 Values are read one by one, each of bounded length, and lists are checked entry by entry. So a text
@@ -43,7 +43,7 @@ def integer(least: int = 0, most: int = MAX_COUNT) -> Check:
     return check
 
 
-def measure(value: object) -> float:
+def non_negative(value: object) -> float:
     """Check a finite number of at least 0, such as seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:
         raise SchemaError("not a number of at least 0")
@@ -62,7 +62,7 @@ def one_of(names: Iterable[str]) -> Check:
     return check
 
 
-def member(kind: type[Enum]) -> Check:
+def enum_member(kind: type[Enum]) -> Check:
     """Return a check that converts lower-case names of an enumeration to members."""
     known = {each.name.lower(): each for each in kind}
     word = one_of(known)
@@ -86,8 +86,8 @@ def optional(check: Check) -> Check:
     return lambda value: None if value is None else check(value)
 
 
-def entries(value: object) -> tuple[Any, ...]:
-    """Check for a list that `members` has already read as a tuple; returns the tuple."""
+def checked_list(value: object) -> tuple[Any, ...]:
+    """Check for a list that `parse_object` has already read as a tuple; returns the tuple."""
     if not isinstance(value, tuple):
         raise SchemaError("no list")
     return value
@@ -112,7 +112,7 @@ def record(kind: type, checks: Mapping[str, Check]) -> Check:
     return check
 
 
-def members(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
+def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
     """Return the members of an object; each member named in `lists` as a tuple of checked entries.
 
     Other members are not checked here. Raises `SchemaError`.

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 
-def size(count: float) -> str:
-    """Return a number of bytes as text, such as `1.4 GiB`."""
+def format_bytes(count: float) -> str:
+    """Return a number of bytes as text, such as `1.4 GiB` or `1,024.0 GiB`."""
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.0f} {unit}"
         count /= 1024
-    return f"{count:.1f} GiB"
+    return f"{count:,.1f} GiB"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a time as text, such as `0.3 s`, `12 s`, `4 min` or `1.5 h`."""
     if seconds < 10:
         return f"{seconds:.1f} s"

@@ -23,7 +23,7 @@ from tbgen.tables.outcomes import DRAW, outcomes_of
 CodesOf = Callable[[Side, NDArray[np.int64]], NDArray[Any]]
 
 
-class Scan:
+class ValueFilter:
     """Selection of the slots of a table whose values match a query.
 
     `others` are tables of the same material under other rule sets, for `Query.differs`. `codes`
