@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import SQUARES, PieceType, Side, piece_code
 from tbgen.rows.bitsets import (
     BIT,
     NOWHERE,
+    OFF_BOARD,
+    attack_stands,
     attacks_on_inner,
     has,
     inner_attackers,
@@ -17,6 +20,12 @@ from tbgen.rows.bitsets import (
 from tbgen.rules.attacks import attacks
 
 ATTACKERS = [kind for kind in PieceType if kind.is_attacker]
+
+
+@borrowing_kernel
+def k_attack_stands(kind, side, source, target, lo, hi):
+    """Call the part, which uses instructions that plain Python has not."""
+    return attack_stands(kind, side, source, target, lo, hi)
 
 
 @pytest.mark.parametrize("side", list(Side))
@@ -44,6 +53,32 @@ def test_attacks_are_those_of_the_rules(kind: PieceType, side: Side) -> None:
                 board[own] = kept
             assert has(x, y, square) == expected_from
             assert has(u, v, square) == expected_on
+
+
+@pytest.mark.parametrize("kind", ATTACKERS)
+def test_an_attack_stands_for_the_inner_squares_that_leave_it_open(kind: PieceType) -> None:
+    """With the inner piece on a free square, the attack is that of the rules."""
+    rng = np.random.default_rng(kind)
+    some = 0
+    for side in (*Side,) * 300:
+        source, target, *taken = rng.choice(SQUARES, rng.integers(2, 20), replace=False).tolist()
+        if rng.random() < 0.8:
+            near = [source + step for step in (1, -1, 9, -9, 7, 11, 17, 19, -17, -19, 4, 27, -36)]
+            target = int(rng.choice([at for at in near if 0 <= at < SQUARES and at not in taken]))
+        board = bytearray(SQUARES)
+        for square in (*taken, target):
+            board[square] = piece_code(side, PieceType.PAWN)
+        board[source] = piece_code(side, kind)
+        occupied = map(np.uint64, square_set([at for at in range(SQUARES) if board[at]]))
+        lo, hi = k_attack_stands(int(kind), int(side), source, target, *occupied)
+        assert bool(lo & int(OFF_BOARD)) == attacks(bytes(board), source, target)
+        for square in range(SQUARES):
+            if not board[square]:
+                board[square] = piece_code(side, PieceType.PAWN)
+                assert has(lo, hi, square) == attacks(bytes(board), source, target)
+                board[square] = 0
+                some += has(lo, hi, square)
+    assert some > 1000
 
 
 def test_no_set_contains_nowhere() -> None:

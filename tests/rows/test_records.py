@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.rows.records import ROW_BYTES, KeptRecords, read_row, write_row
+from tbgen.rows.frame import STRIDE
+from tbgen.rows.records import ROW_BYTES, KeptRecords, k_record_lists, read_row, write_row
 from tbgen.rows.sets import k_add, k_remove
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import CHUNK_SLOTS, RANGES, Chunks
@@ -50,6 +51,19 @@ def test_positions_are_added_within_a_set_and_removed_everywhere() -> None:
     k_remove(record, 0, removed)
     assert np.array_equal(added, target | (rows & within))
     assert np.array_equal(removed, target & ~rows)
+
+
+def test_lists_of_slots_are_recorded_apart() -> None:
+    rng = np.random.default_rng(5)
+    lists = [np.sort(rng.choice(50 * STRIDE, size, replace=False)) for size in (1, 700, 2, 40)]
+    starts, ends = np.cumsum([0, *map(len, lists)]), np.zeros(len(lists), np.int64)
+    out = np.zeros(ROW_BYTES * starts[-1], np.uint8)
+    k_record_lists(np.concatenate(lists).astype(np.uint32), starts, out, ends)
+    for slots, record in zip(lists, np.split(out[: ends[-1]], ends[:-1]), strict=True):
+        rows = np.zeros((50, 2), np.uint64)
+        k_add(record, 0, False, rows, rows)
+        bits = rows[:, :, None] >> np.arange(45, dtype=np.uint64) & np.uint64(1)
+        assert np.array_equal(np.flatnonzero(bits), slots)
 
 
 def test_kept_records_have_every_chunk_once() -> None:

@@ -19,7 +19,7 @@ from tbgen.rows.workers import Workers
 @pytest.fixture(params=[1, 2])
 def sets(request: pytest.FixtureRequest) -> Iterator[Sets]:
     with Workers(request.param) as workers:
-        yield Sets(make_frame(Layout.of(Material.parse("KPKAB"))), workers)
+        yield Sets(make_frame(Layout.of(Material.parse("KRKN"))), workers)
 
 
 def random_set(sets: Sets, seed: int, share: float = 0.5) -> Rows:

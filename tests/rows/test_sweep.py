@@ -1,103 +1,189 @@
-"""The sweep (predecessors of a set of positions): its variants give equal results.
+"""Sweeps against the moves of the naive oracle, position by position.
 
-There are two ways to gather and two ways to find escapes. Whole tables test the results
-(tests/retrograde/test_naive.py).
+The sets are random and depend on the squares of the pieces alone. So it is known without the index
+whether the position after a move is in a set.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
 
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
-from tbgen.indexing.squares import Side
-from tbgen.retrograde.legality import find_legal
-from tbgen.rows.frame import make_frame
+from tbgen.indexing.squares import LETTERS, SQUARES, Side, mirror_square, piece_kind, piece_side
+from tbgen.rows.frame import LEADS, MIDS, make_frame
 from tbgen.rows.sets import Frontier, Rows, Sets
 from tbgen.rows.sweep import Sweeper
 from tbgen.rows.workers import Workers
+from tests.oracles.naive.movegen import Board, area, targets
 
-MATERIALS = ["KRKN", "KCKP", "KRRK", "KNPKA", "KPKAB"]
+ALL_LEADS = ("KRKB", "KPKAB", "KCAKP", "KNBKN", "KNKNB", "KRRK")
+"""Materials of which all leads are swept: moves of defenders, and of every kind as inner piece."""
+
+ONE_LEAD = ("KRKRP", "KCKRC", "KPKCP", "KNNKNP")
+"""Materials of which one lead is swept, without moves of defenders: moves of every kind in the
+fastest digit of the mid (stride 1) and in a slower one."""
+
+MANY, SOME, FEW = 26_000, 2000, 20
+"""Sizes of sets, of 65536: the leads of a frontier are dense, or sparse with many or few rows."""
+
+_ORACLE = [square % 9 * 10 + square // 9 for square in range(SQUARES)]
+"""The oracle's number of each square."""
 
 
 class Bench:
-    """The legal positions of a material, a sweeper, and random sets to sweep."""
+    """A sweeper on some leads of a material, and random sets of its positions."""
 
     def __init__(self, name: str) -> None:
         layout = Layout.of(Material.parse(name))
-        self.frame = make_frame(layout)
-        self.workers = Workers(1)
-        self.legal = [find_legal(self.frame, side, self.workers) for side in Side]
-        self.sweeper = Sweeper(self.frame, self.workers)
-        self.rng = np.random.default_rng(len(name))
+        self.frame = make_frame(layout, with_moves=name in ALL_LEADS)
+        if name in ONE_LEAD:
+            self.frame.size[LEADS] = 1
+        self.leads, self.mids = int(self.frame.size[LEADS]), int(self.frame.size[MIDS])
+        workers = Workers(1)
+        self.sets = Sets(self.frame, workers)
+        self.sweeper = Sweeper(self.frame, workers)
+        self.letters = [
+            LETTERS[piece_kind(code)] if piece_side(code) == Side.RED
+            else LETTERS[piece_kind(code)].lower()
+            for code in layout.piece_codes
+        ]  # fmt: skip
+        self.movers = self.letters if name in ALL_LEADS else set("RNCPrncp")
+        """Letters of the pieces that move."""
 
-    def some(self, side: int, share: float) -> Rows:
-        """Return a random set of legal positions.
+    def board(self, row: int, square: int) -> Board | None:
+        """Return the board of a slot; None if pieces overlap."""
+        lead, mid = divmod(row, self.mids)
+        squares = [*self.frame.lead_squares[lead], *self.frame.mid_squares[mid], square]
+        board = {_ORACLE[at]: letter for at, letter in zip(squares, self.letters, strict=True)}
+        return board if len(board) == len(squares) else None
 
-        A share of the rows has any, about half of their legal ones.
-        """
-        rows = self.legal[side].copy()
-        rows[self.rng.random(len(rows)) >= share] = 0
-        rows &= self.rng.integers(0, 1 << 45, rows.shape, np.uint64) | np.uint64(1 << 63)
-        return rows
+    def after(self, board: Board, side: int) -> Iterator[Board]:
+        """Yield the board after each quiet move of a side, legal or not."""
+        for square, letter in board.items():
+            if letter in self.movers and letter.isupper() == (side == 0):
+                for target in targets(board, square):
+                    if target not in board:
+                        moved = dict(board)
+                        moved[target] = moved.pop(square)
+                        yield moved
 
     def front(self, rows: Rows) -> Frontier:
-        """Return a set of positions as a frontier."""
-        front = self.empty()
-        self.sweeper.sweep(0, None, rows, front)
+        """Return a set as a frontier."""
+        front = self.sets.empty_frontier()
+        self.sets.put_common(rows, rows, front)
         return front
 
-    def empty(self) -> Frontier:
-        """Return an empty frontier."""
-        return Sets(self.frame, self.workers).empty_frontier()
-
-    def found(
-        self, side: int, front: Rows | None, within: Rows, escape: Rows | None = None
+    def swept(
+        self, side: int, front: Frontier | None, within: Rows | Frontier, escape: Rows | None
     ) -> Rows:
-        """Return the result of one sweep."""
-        found = self.empty()
-        source = None if front is None else self.front(front)
-        self.sweeper.sweep(side, source, within, found, escape)
+        """Return what a sweep finds."""
+        found = self.sets.empty_frontier()
+        self.sweeper.sweep(side, front, within, found, escape)
         return found.rows
 
+    def sample(self, found: Rows, within: Rows) -> Iterator[tuple[bool, Board]]:
+        """Yield random positions of two sets, and whether each is in the first one."""
+        rng = np.random.default_rng(len(found))
+        for rows in (found, within):
+            used = np.flatnonzero(rows.any(axis=1))
+            for row in rng.choice(used, 100).tolist() if len(used) else ():
+                square = rng.choice([at for at in range(SQUARES) if _has(rows, row, at)])
+                board = self.board(row, int(square))
+                assert board is not None
+                yield _has(found, row, int(square)), board
 
-@pytest.fixture(params=MATERIALS)
-def bench(request: pytest.FixtureRequest) -> Bench:
-    return Bench(request.param)
+
+def _has(rows: Rows, row: int, square: int) -> bool:
+    """Return whether a set contains a slot."""
+    return bool(int(rows[row, square // 45]) >> square % 45 & 1)
+
+
+class RandomSet:
+    """The positions whose pieces have weights with a sum below a size, modulo 65536."""
+
+    def __init__(self, bench: Bench, seed: int, size: int) -> None:
+        self._size = size
+        half = np.random.default_rng(seed).integers(0, 1 << 16, (128, SQUARES), np.uint16)
+        # Equal for mirror images, of which the index has only one.
+        weights = half + half[:, [mirror_square(square) for square in range(SQUARES)]]
+        self._weights = {letter: weights[ord(letter)] for letter in bench.letters}
+        self.rows = self._rows(bench)
+
+    def __contains__(self, board: Board) -> bool:
+        squares = ((at % 10 * 9 + at // 10, letter) for at, letter in board.items())
+        total = sum(int(self._weights[letter][square]) for square, letter in squares)
+        return total % 65536 < self._size
+
+    def _rows(self, bench: Bench) -> Rows:
+        """Return the set as rows, without slots in which pieces overlap."""
+        *outer, inner = bench.letters
+        leads, mids = bench.frame.lead_squares[: bench.leads], bench.frame.mid_squares
+        squares = np.column_stack(
+            [np.repeat(leads, bench.mids, axis=0), np.tile(mids, (bench.leads, 1))]
+        ).astype(np.int64)
+        total = np.zeros(len(squares), np.uint16)
+        for letter, column in zip(outer, squares.T, strict=True):
+            total += self._weights[letter][column]
+        members = (total[:, None] + self._weights[inner]) < self._size
+        members[np.arange(len(squares))[:, None], squares] = False
+        ascending = np.sort(squares, axis=1)
+        members[(ascending[:, 1:] == ascending[:, :-1]).any(axis=1)] = False
+        members[:, [_ORACLE[square] not in area(inner) for square in range(SQUARES)]] = False
+        words = np.packbits(members.reshape(-1, 2, 45), axis=2, bitorder="little")
+        return np.pad(words, ((0, 0), (0, 0), (0, 2))).view(np.uint64)[:, :, 0]
+
+
+bench_of = cache(Bench)
+
+
+@cache
+def random_set(name: str, seed: int, size: int) -> RandomSet:
+    """Return a random set of a material."""
+    return RandomSet(bench_of(name), seed, size)
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_predecessors_agree_with_those_of_parts(bench: Bench, side: int) -> None:
-    many = bench.some(1 - side, 0.5)
-    together = bench.found(side, many, bench.legal[side])
-    apart = np.zeros_like(together)
-    part_of = bench.rng.integers(0, 40, len(many))
-    for part in range(40):
-        few = np.where((part_of == part)[:, None], many, np.uint64(0))
-        apart |= bench.found(side, few, bench.legal[side])
-    assert together.any()
-    assert np.array_equal(together, apart)
+@pytest.mark.parametrize("size", [MANY, SOME, FEW])
+@pytest.mark.parametrize("name", ALL_LEADS + ONE_LEAD)
+def test_predecessors_have_a_move_into_the_frontier(name: str, size: int, side: int) -> None:
+    bench = bench_of(name)
+    front, within = random_set(name, 1, size), random_set(name, 2, 40_000)
+    found = bench.swept(side, bench.front(front.rows), within.rows, None)
+    for is_found, board in bench.sample(found, within.rows):
+        assert board in within
+        assert is_found == any(after in front for after in bench.after(board, side)), board
 
 
 @pytest.mark.parametrize("side", [0, 1])
-@pytest.mark.parametrize("share", [0.02, 0.7, None])
-def test_escapes_agree_with_those_of_parts(bench: Bench, side: int, share: float | None) -> None:
-    escape, within = bench.some(1 - side, 0.05), bench.legal[side]
-    front = None if share is None else bench.some(1 - side, share)
-    if front is not None:
-        within = bench.found(side, front, within)
-    together = bench.found(side, front, within, escape)
-    few = within & bench.some(side, 0.05)
-    assert together.any()
-    assert (within & ~together).any()
-    assert np.array_equal(together & few, bench.found(side, front, few, escape))
+@pytest.mark.parametrize("size", [40_000, FEW])
+@pytest.mark.parametrize("name", ALL_LEADS + ONE_LEAD)
+def test_losses_have_no_move_into_the_escapes(name: str, size: int, side: int) -> None:
+    bench = bench_of(name)
+    escape, within = random_set(name, 1, 5000), random_set(name, 2, size)
+    found = bench.swept(side, None, within.rows, escape.rows)
+    for is_found, board in bench.sample(found, within.rows):
+        assert board in within
+        assert is_found != any(after in escape for after in bench.after(board, side)), board
+    assert np.array_equal(found, bench.swept(side, None, bench.front(within.rows), escape.rows))
 
 
 @pytest.mark.parametrize("side", [0, 1])
-@pytest.mark.parametrize("share", [0.001, 0.5])
-def test_sweeping_a_frontier_sweeps_its_rows(bench: Bench, side: int, share: float) -> None:
-    within, escape = bench.front(bench.some(side, share)), bench.some(1 - side, 0.05)
-    found = bench.empty()
-    bench.sweeper.sweep(side, None, within, found, escape)
-    assert np.array_equal(found.rows, bench.found(side, None, within.rows, escape))
+@pytest.mark.parametrize("size", [MANY, SOME, FEW])
+@pytest.mark.parametrize("name", ALL_LEADS + ONE_LEAD)
+def test_predecessors_without_escapes(name: str, size: int, side: int) -> None:
+    """Every position of `within` has a move into the frontier or an escape, as in the phases."""
+    bench = bench_of(name)
+    front, escape = random_set(name, 1, size), random_set(name, 3, 5000)
+    everything = random_set(name, 2, 65_536).rows
+    lost = bench.swept(side, None, everything, front.rows | escape.rows)
+    within = everything & ~lost
+    found = bench.swept(side, bench.front(front.rows), within, escape.rows)
+    for is_found, board in bench.sample(found, within):
+        boards = list(bench.after(board, side))
+        assert any(after in front or after in escape for after in boards)
+        assert is_found == (not any(after in escape for after in boards)), board
