@@ -5,8 +5,7 @@
     squares, material, position, move   a board, an endgame, a position (FEN), a move
     boardcode     a board as six integers
     groups        placements of identical pieces or of one side's defenders, and their ranks
-    geometry      sizes of the parts of an index
-    layout        the perfect index and its inverse, for many positions at once
+    layout        the perfect index: its parts, and slots of positions, many at once
     slots         the index of one position, for plain Python and kernels
     arrangement   order of slots in a file, and the blocks that they are cut into
     census        number of placements in an index

@@ -19,18 +19,30 @@ The lead number is then a sum of two look-ups, so a reader needs no joint table.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbgen.indexing import slots as words
 from tbgen.indexing.errors import MaterialError
-from tbgen.indexing.geometry import Geometry, Inner, choose_inner
-from tbgen.indexing.groups import MIRROR
-from tbgen.indexing.material import Material
+from tbgen.indexing.groups import MIRROR, Defenders, Group, defenders_of
+from tbgen.indexing.material import Army, Material
 from tbgen.indexing.position import Position
-from tbgen.indexing.slots import build_descriptor, slot_of_squares, squares_of_slot
-from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, flip_square
+from tbgen.indexing.slots import slot_of_squares, squares_of_slot
+from tbgen.indexing.squares import (
+    EMPTY,
+    SQUARES,
+    PieceType,
+    Side,
+    area,
+    flip_square,
+    piece_code,
+)
 
 _FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
@@ -38,13 +50,33 @@ MAX_SLOTS = 1 << 62
 """Upper bound on slots, which are numbered by signed 64-bit integers."""
 
 
-class Layout(Geometry):
+def choose_inner(armies: tuple[Army, Army]) -> Group | None:
+    """Return the inner piece of two armies, as a group of one; None without attackers.
+
+    A piece without a twin comes first: a twin has the same side and kind, and placements of
+    twins leave holes. Then knight, rook and cannon come before a pawn, since a row of ninety
+    squares is fuller than a pawn's 55. Red comes before Black.
+    """
+    preferred = (PieceType.KNIGHT, PieceType.ROOK, PieceType.CANNON, PieceType.PAWN)
+    found = [(side, kind) for kind in preferred for side in Side if armies[side].count(kind)]
+    if not found:
+        return None
+    return Group(*min(found, key=lambda piece: armies[piece[0]].count(piece[1]) > 1), 1)
+
+
+@dataclass(frozen=True)
+class Layout:
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
-    `Layout.of` chooses `inner` and `reduced`. The retrograde phases also need layouts of positions
-    after a capture, in the order of the index before it: with another inner piece, or without the
-    mirror reduction of leads.
+    `inner` is the inner piece as a group of one. `reduced` is whether leads contain only one of
+    each pair of mirror images. `Layout.of` chooses both. The retrograde phases also need layouts of
+    positions after a capture, in the order of the index before it: with another inner piece, or
+    without the mirror reduction of leads.
     """
+
+    armies: tuple[Army, Army]
+    inner: Group | None
+    reduced: bool = True
 
     @classmethod
     def of(cls, material: Material) -> Layout:
@@ -70,14 +102,145 @@ class Layout(Geometry):
         views = []
         if any((group.side, group.kind) == (side, kind) for group in self.groups):
             views.append(Layout(after, self.inner))
-        if self.inner == Inner(side, kind):
+        if self.inner == Group(side, kind, 1):
             views.append(Layout(after, None))
         return views
+
+    # -- parts of the index ------------------------------------------------------------------
+
+    @cached_property
+    def defenders(self) -> tuple[Defenders, Defenders]:
+        """Placements of Red's and Black's kings, advisors and elephants."""
+        red, black = (
+            defenders_of(side, self.armies[side].advisors, self.armies[side].elephants)
+            for side in Side
+        )
+        return red, black
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """Mid groups, slowest first: Red's R N C P, then Black's, without the inner piece."""
+        attackers = [
+            Group(side, kind, self.armies[side].count(kind) - (self.inner == Group(side, kind, 1)))
+            for side in Side
+            for kind in PieceType
+            if kind.is_attacker
+        ]
+        return tuple(group for group in attackers if group.count)
+
+    @property
+    def twin(self) -> int:
+        """Index of the mid group with the same side and kind as the inner piece, or -1."""
+        same = [Group(group.side, group.kind, 1) == self.inner for group in self.groups]
+        return same.index(True) if any(same) else -1
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """Return the stride of each mid group's rank in the number of a mid placement."""
+        sizes = [group.size for group in self.groups]
+        return tuple(math.prod(sizes[g + 1 :]) for g in range(len(sizes)))
+
+    @cached_property
+    def mids(self) -> int:
+        """Number of placements of the mid groups, the same for each lead."""
+        return math.prod(group.size for group in self.groups)
+
+    @property
+    def inner_size(self) -> int:
+        """Slots per row: 90, 55 for an inner pawn, 1 without an inner piece."""
+        return len(self.inner.area) if self.inner is not None else 1
+
+    @cached_property
+    def lead_base(self) -> NDArray[np.int64]:
+        """int64 (Red's placements + 1,): number of leads with a lower rank of Red's defenders."""
+        red, black = self.defenders
+        if not self.reduced:
+            return np.arange(red.size + 1, dtype=np.int64) * black.size
+        w = np.arange(red.size)
+        symmetric = int((np.arange(black.size) <= black.mirror).sum())
+        width = np.where(w < red.mirror, black.size, np.where(w == red.mirror, symmetric, 0))
+        return np.concatenate([[0], np.cumsum(width)])
+
+    @cached_property
+    def lead_offset(self) -> NDArray[np.int64]:
+        """int64 (Black's placements,): lead minus `lead_base`, if Red's is self-mirrored.
+
+        -1 if the mirror image of Black's placement has a smaller rank: that one has the lead.
+        """
+        black = self.defenders[1]
+        canonical = np.arange(black.size) <= black.mirror
+        return np.where(canonical, np.cumsum(canonical) - 1, -1)
+
+    @property
+    def leads(self) -> int:
+        """Number of leads."""
+        return int(self.lead_base[-1])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, (lead, mid) pairs."""
+        return self.leads * self.mids
+
+    @property
+    def slots(self) -> int:
+        """Size of the index: slots per side to move."""
+        return self.rows * self.inner_size
+
+    @cached_property
+    def lead_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Two int64 (leads,): Red's and Black's defender rank of each lead."""
+        red = self.defenders[0]
+        w = np.repeat(np.arange(red.size), np.diff(self.lead_base))
+        within = np.arange(self.leads) - self.lead_base[w]
+        if self.reduced:
+            canonical = np.flatnonzero(self.lead_offset >= 0)
+            symmetric = w == red.mirror[w]
+            within[symmetric] = canonical[within[symmetric]]
+        return w, within
+
+    def lead_of(
+        self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the lead of each pair of defender ranks, and whether the pair must be mirrored."""
+        red, black = self.defenders
+        if not self.reduced:
+            return red_ranks * black.size + black_ranks, np.zeros(len(red_ranks), bool)
+        red_image, black_image = red.mirror[red_ranks], black.mirror[black_ranks]
+        mirrored = (red_image < red_ranks) | (
+            (red_image == red_ranks) & (black_image < black_ranks)
+        )
+        w = np.where(mirrored, red_image, red_ranks).astype(np.int64)
+        b = np.where(mirrored, black_image, black_ranks).astype(np.int64)
+        within = np.where(red.mirror[w] == w, self.lead_offset[b], b)
+        return self.lead_base[w] + within, mirrored
+
+    @cached_property
+    def self_mirrored(self) -> NDArray[np.bool_]:
+        """bool (leads,): whether a lead is its own mirror image."""
+        w, b = self.lead_ranks
+        red, black = self.defenders
+        return (red.mirror[w] == w) & (black.mirror[b] == b)
+
+    @cached_property
+    def piece_codes(self) -> tuple[int, ...]:
+        """Piece codes, in the order of squares in `slots.py`."""
+        codes = []
+        for side, defenders in enumerate(self.defenders):
+            codes.append(piece_code(side, PieceType.KING))
+            codes += [piece_code(side, PieceType.ADVISOR)] * defenders.advisors
+            codes += [piece_code(side, PieceType.ELEPHANT)] * defenders.elephants
+        for group in self.groups:
+            codes += [piece_code(group.side, group.kind)] * group.count
+        if self.inner is not None:
+            codes.append(piece_code(self.inner.side, self.inner.kind))
+        return tuple(codes)
+
+    # -- slots of positions ------------------------------------------------------------------
 
     @cached_property
     def descriptor(self) -> NDArray[np.int64]:
         """int64 (words,): the layout as read by the scalar functions of `slots.py`."""
-        return build_descriptor(self)
+        return _descriptor(self)
 
     @cached_property
     def _descriptor_list(self) -> list[int]:
@@ -184,6 +347,56 @@ class Layout(Geometry):
                 return None
             board[square] = code
         return Position(bytes(board), side)
+
+
+def _descriptor(layout: Layout) -> NDArray[np.int64]:
+    """Return the descriptor of an index, int64 (words,)."""
+    head = np.zeros(words.TABLES, np.int64)
+    parts = [head]
+
+    def append(table: Sequence[int] | NDArray[Any]) -> int:
+        """Append a table to the descriptor, and return its offset."""
+        parts.append(np.asarray(table, np.int64).ravel())
+        return sum(part.size for part in parts[:-1])
+
+    head[words.PIECES] = len(layout.piece_codes)
+    head[words.REDUCED] = layout.reduced
+    head[words.MIDS], head[words.INNER_SIZE], head[words.LEADS] = (
+        layout.mids,
+        layout.inner_size,
+        layout.leads,
+    )
+    head[words.GROUPS], head[words.TWIN] = len(layout.groups), layout.twin
+    for side, defenders in enumerate(layout.defenders):
+        at = words.RED + words.SIDE_WORDS * side
+        head[at + words.ADVISORS], head[at + words.ELEPHANTS] = (
+            defenders.advisors,
+            defenders.elephants,
+        )
+        _, head[at + words.ADVISOR_RANKS], head[at + words.ELEPHANT_RANKS] = defenders.ranks.shape
+        head[at + words.RANKS] = append(defenders.ranks)
+        head[at + words.MIRROR] = append(defenders.mirror)
+        head[words.RED_SQUARES + side] = append(defenders.squares)
+    head[words.LEAD_BASE] = append(layout.lead_base)
+    head[words.LEAD_OFFSET] = append(layout.lead_offset)
+    if layout.inner is not None:
+        head[words.INNER_AREA] = append(layout.inner.area)
+        head[words.INNER_SIDE], head[words.INNER_KIND] = layout.inner.side, layout.inner.kind
+    for g, (group, stride) in enumerate(zip(layout.groups, layout.strides, strict=True)):
+        at = words.FIRST_GROUP + words.GROUP_WORDS * g
+        head[at + words.GROUP_SIDE], head[at + words.GROUP_KIND] = group.side, group.kind
+        head[at + words.GROUP_COUNT], head[at + words.GROUP_SIZE] = group.count, group.size
+        head[at + words.GROUP_STRIDE] = stride
+        head[at + words.GROUP_AREA] = append(group.area)
+    slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
+    for side in Side:
+        for kind in PieceType:
+            slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
+    head[words.SLOT_TABLE : words.CHOOSE] = slot_table.ravel()
+    head[words.CHOOSE :] = [
+        math.comb(n, k) for n in range(SQUARES + 1) for k in range(words.CHOOSE_WIDTH)
+    ]
+    return np.concatenate(parts)
 
 
 @lru_cache(maxsize=1024)  # bounded: servers get requests for any material

@@ -14,16 +14,10 @@ Squares are in the order of `Layout.piece_codes`; identical pieces may be in any
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import comb
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from tbgen.indexing.geometry import Geometry
 from tbgen.indexing.scalar import scalar
-from tbgen.indexing.squares import SQUARES, PieceType, Side, area
+from tbgen.indexing.squares import SQUARES, PieceType, Side
 
 Integers = Any
 """A list of ints, `bytes`, or an integer array."""
@@ -67,48 +61,7 @@ _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
 CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES
-_TABLES = CHOOSE + (SQUARES + 1) * CHOOSE_WIDTH
-
-
-def build_descriptor(geometry: Geometry) -> NDArray[np.int64]:
-    """Return the descriptor of an index, int64 (words,)."""
-    head = np.zeros(_TABLES, np.int64)
-    parts = [head]
-
-    def append(table: Sequence[int] | NDArray[Any]) -> int:
-        """Append a table to the descriptor, and return its offset."""
-        parts.append(np.asarray(table, np.int64).ravel())
-        return sum(part.size for part in parts[:-1])
-
-    head[PIECES] = len(geometry.piece_codes)
-    head[REDUCED] = geometry.reduced
-    head[MIDS], head[INNER_SIZE], head[LEADS] = geometry.mids, geometry.inner_size, geometry.leads
-    head[GROUPS], head[TWIN] = len(geometry.groups), geometry.twin
-    for side, defenders in enumerate(geometry.defenders):
-        at = RED + SIDE_WORDS * side
-        head[at + ADVISORS], head[at + ELEPHANTS] = defenders.advisors, defenders.elephants
-        _, head[at + ADVISOR_RANKS], head[at + ELEPHANT_RANKS] = defenders.ranks.shape
-        head[at + RANKS] = append(defenders.ranks)
-        head[at + MIRROR] = append(defenders.mirror)
-        head[RED_SQUARES + side] = append(defenders.squares)
-    head[LEAD_BASE] = append(geometry.lead_base)
-    head[LEAD_OFFSET] = append(geometry.lead_offset)
-    if geometry.inner is not None:
-        head[INNER_AREA] = append(geometry.inner.area)
-        head[INNER_SIDE], head[INNER_KIND] = geometry.inner.side, geometry.inner.kind
-    for g, (group, stride) in enumerate(zip(geometry.groups, geometry.strides, strict=True)):
-        at = FIRST_GROUP + GROUP_WORDS * g
-        head[at + GROUP_SIDE], head[at + GROUP_KIND] = group.side, group.kind
-        head[at + GROUP_COUNT], head[at + GROUP_SIZE] = group.count, group.size
-        head[at + GROUP_STRIDE] = stride
-        head[at + GROUP_AREA] = append(group.area)
-    slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
-    for side in Side:
-        for kind in PieceType:
-            slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
-    head[SLOT_TABLE:CHOOSE] = slot_table.ravel()
-    head[CHOOSE:] = [comb(n, k) for n in range(SQUARES + 1) for k in range(CHOOSE_WIDTH)]
-    return np.concatenate(parts)
+TABLES = CHOOSE + (SQUARES + 1) * CHOOSE_WIDTH
 
 
 @scalar

@@ -7,8 +7,7 @@ import random
 from collections.abc import Iterator
 
 from tbgen.indexing import START_FEN, Material, Position, Side
-from tbgen.indexing.geometry import choose_inner
-from tbgen.indexing.layout import Layout
+from tbgen.indexing.layout import Layout, choose_inner
 from tbgen.notation import format_position
 
 MATERIALS = ("KRKC", "KRNKRAA", "KRNPAABBKRCPAABB")

@@ -18,8 +18,7 @@ victims is a bit mask of ids, and the victims common to a loop are an intersecti
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
-from typing import Protocol
+from collections.abc import MutableSequence, Sequence
 
 from tbgen.indexing.rulesets import CHECK_VOIDS, Rules
 from tbgen.indexing.scalar import scalar
@@ -29,22 +28,14 @@ from tbgen.rules.board import MutableBoard
 from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
 from tbgen.rules.moves import piece_moves
 
+Boards = Sequence[MutableBoard]
+"""A board, or the piece ids of a board, for each position of a game."""
 
-class Boards(Protocol):
-    """A board, or the piece ids of a board, for each position of a game."""
+Log = Sequence[MutableSequence[int]]
+"""A row of `LOG_FIELDS` integers per position of a game."""
 
-    def __getitem__(self, index: int, /) -> MutableBoard:
-        """Return the board after `index` plies."""
-        ...
-
-
-class Log(Protocol):
-    """A row of `LOG_FIELDS` integers per position of a game."""
-
-    def __getitem__(self, index: int, /) -> MutableSequence[int]:
-        """Return the row of the position after `index` plies."""
-        ...
-
+Scratch = tuple[MutableSequence[int], MutableSequence[int]]
+"""Two buffers for the attackers and victims of `chase_pairs`."""
 
 KEY = 0
 """Log column: sum of `square_key` over the pieces. Equal for equal boards, rarely for others."""
@@ -263,7 +254,7 @@ def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
 @scalar
 def common_victims(
     boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, chase_rules: int,
-    scratch: tuple[MutableSequence[int], MutableSequence[int]],
+    scratch: Scratch,
 ) -> int:  # fmt: skip
     """Return the ids, at the start of the span, of the pieces that every second ply of it chases.
 
@@ -304,7 +295,7 @@ def count_checks(log: Log, first_ply: int, end: int) -> int:
 @scalar
 def side_level(
     boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, rules: int,
-    chase_rules: int, scratch: tuple[MutableSequence[int], MutableSequence[int]],
+    chase_rules: int, scratch: Scratch,
 ) -> int:  # fmt: skip
     """Return the level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
     if rules == NO_RULES:
@@ -334,7 +325,7 @@ def verdict_of(level_red: int, level_black: int) -> int:
 def judge_record(
     boards: Boards, ids: Boards, log: Log, plies: int, side: int, rules: int, occurrences: int,
     chase_rules: int, draw_is_enough: bool,
-    scratch: tuple[MutableSequence[int], MutableSequence[int]],
+    scratch: Scratch,
 ) -> int:  # fmt: skip
     """Return the verdict on the last position, `side` to move; `UNDECIDED` if it has not repeated.
 

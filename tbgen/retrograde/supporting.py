@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer
-from tbgen.indexing.geometry import Inner
-from tbgen.indexing.groups import Defenders
+from tbgen.indexing.groups import Defenders, Group
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.slots import group_rank
@@ -277,10 +276,10 @@ def _roles(
     men : int64 (men of the view, 4), `Frame.men`
     """
 
-    def seen(side: int, kind: int) -> Inner:
-        return Inner(side ^ swapped, kind)
+    def seen(side: int, kind: int) -> Group:
+        return Group(side ^ swapped, kind, 1)
 
-    group_of = {Inner(group.side, group.kind): t for t, group in enumerate(table.groups)}
+    group_of = {Group(group.side, group.kind, 1): t for t, group in enumerate(table.groups)}
     men_seen = [seen(man[SIDE], man[KIND]) for man in men.tolist()]
     roles = [group_of.get(man, AS_INNER) for man in men_seen]
     inner = None if view.inner is None else seen(view.inner.side, view.inner.kind)

@@ -8,42 +8,22 @@ Piece movement is in `attacks` and `moves`.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import MutableSequence, Sequence
 
 from tbgen.indexing.scalar import scalar
 from tbgen.indexing.squares import Side
 
+Board = Sequence[int]
+"""Ninety piece codes: `bytes`, a list, or an array of integers."""
 
-class Board(Protocol):
-    """Ninety piece codes: `bytes`, a list, or an array of integers."""
+MutableBoard = MutableSequence[int]
+"""A board on which a function may try a move: a `bytearray`, a list, or an int8 array.
 
-    def __getitem__(self, square: int, /) -> int:
-        """Return the piece code on a square."""
-        ...
+Functions that take a `MutableBoard` restore it before they return.
+"""
 
-
-class MutableBoard(Board, Protocol):
-    """A board on which a function may try a move: a `bytearray`, a list, or an int8 array.
-
-    Functions that take a `MutableBoard` restore it before they return.
-    """
-
-    def __setitem__(self, square: int, code: int, /) -> None:
-        """Put a piece code on a square."""
-        ...
-
-
-class Squares(Protocol):
-    """A caller's buffer of squares: a list or an int array, long enough for the result."""
-
-    def __getitem__(self, index: int, /) -> int:
-        """Return the square at an index."""
-        ...
-
-    def __setitem__(self, index: int, square: int, /) -> None:
-        """Write a square at an index."""
-        ...
-
+Squares = MutableSequence[int]
+"""A caller's buffer of squares: a list or an int array, long enough for the result."""
 
 MAX_MOVES = 128
 """Upper bound of the pseudo-legal moves of a side.

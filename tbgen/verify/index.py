@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import by_pointer, part
-from tbgen.indexing.groups import Group
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import ABLE_TO_CHASE
 from tbgen.indexing.slots import BLACK_MIRROR, LEAD_BASE, LEAD_OFFSET, RED_MIRROR
@@ -202,7 +201,7 @@ def make_index(layout: Layout) -> Index:
     groups = [*layout.groups]
     strides = [stride * layout.inner_size for stride in layout.strides]
     assert layout.inner is not None, "a table has an attacker"
-    groups.append(Group(layout.inner.side, layout.inner.kind, 1))
+    groups.append(layout.inner)
     strides.append(1)
     most = max(group.count for group in groups)
     sizes = [group.size for group in groups]
