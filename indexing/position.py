@@ -38,7 +38,7 @@ LETTER_ALIASES = str.maketrans("eEhHsS", "bBnNpP")
 """Other FEN letters: e for elephants, h for knights, s for pawns."""
 
 _PIECE_CODES = frozenset(piece_code(side, kind) for side in Side for kind in PieceType)
-_LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
+LETTERS_BY_CODE = f"1{LETTERS} {LETTERS.lower()}"
 """Letter of each piece code in a FEN; 1 for `EMPTY`, and a blank for 8, which is no code."""
 _SIDE_LETTERS = {"w": Side.RED, "r": Side.RED, "b": Side.BLACK}
 
@@ -116,9 +116,7 @@ class Position:
     @property
     def fen(self) -> str:
         """FEN with six fields, side to move written w or b."""
-        squares = "".join(_LETTERS_BY_CODE[code] for code in self.board)
-        ranks = [squares[first : first + FILES] for first in range(SQUARES - FILES, -1, -FILES)]
-        board = re.sub("1+", lambda run: str(len(run[0])), "/".join(ranks))
+        board = "/".join(rank_texts(self.board))
         return f"{board} {'w' if self.side == Side.RED else 'b'} - - 0 1"
 
     def __str__(self) -> str:
@@ -188,6 +186,16 @@ def as_position(position: Position | str) -> Position:
     return Position.from_fen(position) if isinstance(position, str) else position
 
 
+def rank_texts(board: bytes, letters: str = LETTERS_BY_CODE) -> list[str]:
+    """Return the text of each rank, Black's back rank first; digits count empty squares.
+
+    letters : letter of each piece code, 1 for `EMPTY`
+    """
+    squares = "".join(letters[code] for code in board)
+    ranks = (squares[first : first + FILES] for first in range(SQUARES - FILES, -1, -FILES))
+    return [re.sub("1+", lambda run: str(len(run[0])), rank) for rank in ranks]
+
+
 def _parse_board(text: str) -> list[int]:
     """List the ninety piece codes of a FEN's first field."""
     rows = text.split("/")
@@ -201,9 +209,9 @@ def _parse_board(text: str) -> list[int]:
         for letter in row:
             if letter in "123456789":
                 file += int(letter)
-            elif letter in _LETTERS_BY_CODE:
+            elif letter in LETTERS_BY_CODE:
                 if file < FILES:
-                    board[rank * FILES + file] = _LETTERS_BY_CODE.index(letter)
+                    board[rank * FILES + file] = LETTERS_BY_CODE.index(letter)
                 file += 1
             else:
                 raise PositionError(

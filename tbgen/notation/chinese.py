@@ -3,7 +3,7 @@
     a piece     name and file; of two on one file 前 (front) or 后 (rear) and the name
     pawns       one file of three: 前 中 后; of four or five: 一 二 三 四 五 from the front
                 two files of several: 一 .. 五 through both, files right to left, front to back
-    step        进 ahead, 退 back, 平 sideways; points moved, or the file reached
+    displacement  进 ahead, 退 back, 平 sideways; points moved, or the file reached
 
 Red's numbers are 一..九, Black's １..９, except that pawns are always counted 一..五. Two advisors
 or elephants on one file are named by the file: one of them can only go ahead, the other only back.
@@ -22,7 +22,7 @@ import re
 import unicodedata
 
 from tbgen.indexing.squares import PieceType, Side
-from tbgen.notation.naming import Place, Step
+from tbgen.notation.naming import Displacement, RelativePlace
 from tbgen.notation.wxf import LETTERS
 
 _NUMERALS = "一二三四五六七八九"
@@ -56,17 +56,17 @@ def is_chinese(text: str) -> bool:
     return _HAN.search(unicodedata.normalize("NFKC", text)) is not None
 
 
-def split(text: str) -> tuple[str, Step] | None:
-    """Split a move's text into the piece's name and the step; None if it is no Chinese text."""
+def split(text: str) -> tuple[str, Displacement] | None:
+    """Split a move's text into name and displacement; None if it is no Chinese text."""
     plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
     match = _TEXT.fullmatch(plain)
     if match is None or not is_chinese(text):
         return None
-    return match.group(1), Step(match.group(2), int(match.group(3)))
+    return match.group(1), Displacement(match.group(2), int(match.group(3)))
 
 
-def join(name: str, step: Step, side: Side, traditional: bool) -> str:
-    """Return the text of a move, from the piece's name (WXF letters) and the step."""
+def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
+    """Return the text of a move, from the piece's name (WXF letters) and the displacement."""
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     text = ""
     for index, letter in enumerate(name):
@@ -77,10 +77,10 @@ def join(name: str, step: Step, side: Side, traditional: bool) -> str:
             text += (_NUMERALS if index == 0 else digits)[int(letter) - 1]
         else:
             text += "後" if traditional and letter == "后" else letter
-    return text + _DIRECTIONS[traditional]["+-.".index(step.direction)] + digits[step.number - 1]
+    return text + _DIRECTIONS[traditional]["+-.".index(moved.direction)] + digits[moved.number - 1]
 
 
-def names(place: Place) -> list[str]:
+def names(place: RelativePlace) -> list[str]:
     """Return the names by which the text of a move may refer to a piece.
 
     The name that the standard prescribes comes first, then other names that are read, too.

@@ -21,7 +21,7 @@ from tbgen.indexing.move import Move
 from tbgen.indexing.position import Position
 from tbgen.indexing.squares import FILES, piece_side, square_name
 from tbgen.notation import chinese, wxf
-from tbgen.notation.naming import Place, Step, place, step
+from tbgen.notation.naming import Displacement, RelativePlace, displacement, relative_place
 from tbgen.rules import legal_moves, play
 
 MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
@@ -75,10 +75,10 @@ def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
             f"{square_name(move.source)}",
             "only a legal move of the position can be written in words",
         )
-    how = step(position, move)
+    moved = displacement(position, move)
     if notation == "wxf":
-        return wxf.join(wxf.names(where)[0], how)
-    return chinese.join(chinese.names(where)[0], how, where.side, notation == "zh-hant")
+        return wxf.join(wxf.names(where)[0], moved)
+    return chinese.join(chinese.names(where)[0], moved, where.side, notation == "zh-hant")
 
 
 def _detect(text: str) -> str:
@@ -111,14 +111,14 @@ def _from_fairy(text: str) -> Move:
 def _resolve(
     position: Position,
     text: str,
-    parts: tuple[str, Step] | None,
-    names: Callable[[Place], list[str]],
+    parts: tuple[str, Displacement] | None,
+    names: Callable[[RelativePlace], list[str]],
     example: str,
 ) -> Move:
-    """Return the legal move with the piece's name and the step in `parts`.
+    """Return the legal move with the piece's name and the displacement in `parts`.
 
     text : the move's text, for messages
-    parts : the text split into name and step; None if it cannot be split
+    parts : the text split into name and displacement; None if it cannot be split
     names : returns the names by which a piece may be called
     example : text of a move in this notation, for messages
     """
@@ -138,7 +138,7 @@ def _resolve(
     found = [
         move
         for move in _legal_moves(position)
-        if move.source in meant and step(position, move) == wanted
+        if move.source in meant and displacement(position, move) == wanted
     ]
     if len(found) > 1:
         raise MoveTextError(
@@ -151,10 +151,10 @@ def _resolve(
 
 
 @lru_cache(maxsize=16)
-def _places(position: Position) -> dict[int, Place]:
-    """Return the `Place` of every piece of the side to move, by square; cached per position."""
+def _places(position: Position) -> dict[int, RelativePlace]:
+    """Return the place of every piece of the side to move, by square; cached per position."""
     return {
-        square: place(position, square)
+        square: relative_place(position, square)
         for code, square in position.pieces()
         if piece_side(code) == position.side
     }

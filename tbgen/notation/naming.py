@@ -1,9 +1,9 @@
-"""Names of pieces and steps relative to the player: files from the right, pieces from the front.
+"""Names of pieces, and displacements, relative to the player: files count from the right.
 
-    file        9 8 7 6 5 4 3 2 1   Red's (i is file 1); for Black a is file 1
-    Place       number of a piece among its side's pieces of the same kind: on its file, and on
-                all files that have several of them
-    Step        + ahead, - back, . sideways; and the points moved or the file reached
+    file            9 8 7 6 5 4 3 2 1   Red's (i is file 1); for Black a is file 1
+    RelativePlace   number of a piece among its side's pieces of the same kind: on its file, and on
+                    all files that have several of them
+    Displacement    + ahead, - back, . sideways; and the points moved or the file reached
 
 `wxf` and `chinese` write these numbers, each with its own letters.
 """
@@ -19,7 +19,7 @@ from tbgen.indexing.squares import FILES, PieceType, Side, piece_kind, piece_sid
 _DIAGONAL = (PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT)
 
 
-class Step(NamedTuple):
+class Displacement(NamedTuple):
     """Second half of a move's text: the direction, and the distance or file."""
 
     direction: str
@@ -28,7 +28,7 @@ class Step(NamedTuple):
     """Points moved along the file; for sideways and diagonal moves the file reached."""
 
 
-class Place(NamedTuple):
+class RelativePlace(NamedTuple):
     """Location of a piece among its side's pieces of the same kind."""
 
     kind: PieceType
@@ -62,7 +62,7 @@ def file_number(side: int, square: int) -> int:
     return FILES - square % FILES if side == Side.RED else square % FILES + 1
 
 
-def place(position: Position, square: int) -> Place:
+def relative_place(position: Position, square: int) -> RelativePlace:
     """Return the place of the piece on `square` among its side's pieces of the same kind."""
     code = position.board[square]
     side = Side(piece_side(code))
@@ -76,7 +76,7 @@ def place(position: Position, square: int) -> Place:
     own_file = file_number(side, square)
     crowded = [number for number in sorted(files) if len(files[number]) > 1]
     sharing = [other for number in crowded for other in files[number]]
-    return Place(
+    return RelativePlace(
         kind=PieceType(piece_kind(code)),
         side=side,
         file=own_file,
@@ -87,7 +87,7 @@ def place(position: Position, square: int) -> Place:
     )
 
 
-def step(position: Position, move: Move) -> Step:
+def displacement(position: Position, move: Move) -> Displacement:
     """Return the direction and number of a move, from the mover's side of the board."""
     code = position.board[move.source]
     side, kind = piece_side(code), piece_kind(code)
@@ -96,5 +96,5 @@ def step(position: Position, move: Move) -> Step:
         ahead = -ahead
     direction = "." if ahead == 0 else "+" if ahead > 0 else "-"
     if ahead == 0 or kind in _DIAGONAL:
-        return Step(direction, file_number(side, move.target))
-    return Step(direction, abs(ahead))
+        return Displacement(direction, file_number(side, move.target))
+    return Displacement(direction, abs(ahead))

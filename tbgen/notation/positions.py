@@ -17,17 +17,20 @@ from typing import NamedTuple
 
 from tbgen.indexing import boardcode
 from tbgen.indexing.errors import InputError, PositionError, excerpt
-from tbgen.indexing.position import LETTER_ALIASES, START_FEN, Position
+from tbgen.indexing.position import (
+    LETTER_ALIASES,
+    LETTERS_BY_CODE,
+    START_FEN,
+    Position,
+    rank_texts,
+)
 from tbgen.indexing.squares import (
     EMPTY,
     FILES,
-    LETTERS,
     RANKS,
     SQUARES,
     Side,
     piece_code,
-    piece_kind,
-    piece_side,
 )
 
 POSITION_STYLES = ("fen", "pai", "six", "board")
@@ -165,18 +168,7 @@ def _parse_pai(text: str) -> tuple[Position, Side]:
 
 
 def _format_pai(position: Position, viewpoint: Side) -> str:
-    text = ""
-    for rank in range(RANKS - 1, -1, -1):
-        blanks = 0
-        for code in position.board[FILES * rank : FILES * (rank + 1)]:
-            if code == EMPTY:
-                blanks += 1
-                continue
-            letter = _PAI_LETTERS[piece_kind(code)]
-            text += str(blanks) if blanks else ""
-            text += letter if piece_side(code) == Side.RED else letter.upper()
-            blanks = 0
-        text += str(blanks) if blanks else ""
+    text = "".join(rank_texts(position.board, f"1{_PAI_LETTERS} {_PAI_LETTERS.upper()}"))
     if position.side == Side.BLACK:
         text += "0"
     return text + (":" if viewpoint == Side.BLACK else "")
@@ -187,17 +179,8 @@ def _format_board(position: Position, viewpoint: Side) -> str:
     ranks, files = range(RANKS - 1, -1, -1), range(FILES)
     if viewpoint == Side.BLACK:
         ranks, files = range(RANKS), range(FILES - 1, -1, -1)
-    lines = []
-    for rank in ranks:
-        points = []
-        for file in files:
-            code = position.board[FILES * rank + file]
-            if code == EMPTY:
-                points.append(".")
-                continue
-            letter = LETTERS[piece_kind(code)]
-            points.append(letter if piece_side(code) == Side.RED else letter.lower())
-        lines.append(f"{rank} {' '.join(points)}")
+    points = [LETTERS_BY_CODE[code].replace("1", ".") for code in position.board]
+    lines = [f"{rank} {' '.join(points[FILES * rank + file] for file in files)}" for rank in ranks]
     lines.append(f"  {' '.join(_FILE_NAMES[file] for file in files)}")
     lines.append(f"{position.side.name.lower()} to move")
     return "\n".join(lines)
@@ -260,10 +243,10 @@ def _split_row(letters: str) -> tuple[str, str]:
 def _board_piece(letter: str) -> int:
     if letter in _BLANKS:
         return EMPTY
-    kind = LETTERS.find(letter.translate(LETTER_ALIASES).upper())
-    if kind < 0:
+    code = LETTERS_BY_CODE.find(letter.translate(LETTER_ALIASES))
+    if code <= EMPTY:
         raise PositionError(
             f"{excerpt(letter)} is no piece letter",
             "pieces are K A B R N C P, Black's in lower case, and '.' an empty point",
         )
-    return piece_code(Side.RED if letter.isupper() else Side.BLACK, kind)
+    return code

@@ -5,7 +5,7 @@
                 one file of four       ++   P+   P-   --
                 one file of five       ++   P+   P3   P-   --
                 two files of several   3+   33   3-   7+   7-  (first the file)
-    step        + ahead, - back, . sideways; points moved, or the file reached
+    displacement  + ahead, - back, . sideways; points moved, or the file reached
 
 Source: "Official xiangqi piece names and notation" (AXF 1980/82, WXF 1997). Also read: `=` for
 `.`, lower case, B M for E, N for H, G for A, S for P. Some programs number pawns from the front,
@@ -18,7 +18,7 @@ import re
 import unicodedata
 
 from tbgen.indexing.squares import PieceType
-from tbgen.notation.naming import Place, Step
+from tbgen.notation.naming import Displacement, RelativePlace
 
 LETTERS = "KAERHCP"
 """Letter of each `PieceType` in the federation's notation."""
@@ -27,21 +27,21 @@ _ALIASES = str.maketrans("BMNGS=\N{MIDDLE DOT}\N{EN DASH}\N{EM DASH}\N{MINUS SIG
 _TEXT = re.compile(r"([KAERHCP][1-9+-]|[1-9+-]{2})([+.-])([1-9])")
 
 
-def split(text: str) -> tuple[str, Step] | None:
-    """Split a move's text into the piece's name and the step; None if it is no WXF text."""
+def split(text: str) -> tuple[str, Displacement] | None:
+    """Split a move's text into the piece's name and the displacement; None if it is no WXF text."""
     plain = unicodedata.normalize("NFKC", text.strip()).upper().translate(_ALIASES)
     match = _TEXT.fullmatch(plain)
     if match is None:
         return None
-    return match.group(1), Step(match.group(2), int(match.group(3)))
+    return match.group(1), Displacement(match.group(2), int(match.group(3)))
 
 
-def join(name: str, step: Step) -> str:
-    """Return the text of a move, from the piece's name and the step."""
-    return f"{name}{step.direction}{step.number}"
+def join(name: str, moved: Displacement) -> str:
+    """Return the text of a move, from the piece's name and the displacement."""
+    return f"{name}{moved.direction}{moved.number}"
 
 
-def names(place: Place) -> list[str]:
+def names(place: RelativePlace) -> list[str]:
     """Return the names by which the text of a move may refer to a piece.
 
     The federation's own name comes first, then other names that are read, too.

@@ -26,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Side
-from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.probing import kernels
 from tbgen.tables import Tablebase, TableFile, TableName, UnsupportedMaterialError, WdlName
@@ -281,7 +280,8 @@ def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> N
     lengths = [len(descriptor) for descriptor in _descriptors(file)]
     words[: kernels.BLOCK_MAPS_END + 1] = descriptor_offset + np.cumsum([0, *lengths])
     words[kernels.WIDTH], words[kernels.SPAN] = codes.width, codes.span
-    words[kernels.PIECES], words[kernels.INNER_CODE] = len(layout.piece_codes), _inner_code(layout)
+    words[kernels.PIECES] = len(layout.piece_codes)
+    words[kernels.INNER_CODE] = layout.piece_codes[-1] if layout.inner is not None else 0
     bases = (first_block, first_block + header.blocks[0])
     for side in Side:
         constant = header.blocks[side] == 0
@@ -294,11 +294,3 @@ def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> N
 def _descriptors(file: TableFile) -> list[NDArray[np.int64]]:
     """Return a table's part of `Buffers.descriptors`: layout, Red's and Black's block maps."""
     return [file.layout.descriptor, *(each.descriptor for each in file.header.block_maps)]
-
-
-def _inner_code(layout: Layout) -> int:
-    """Return the piece code of the layout's inner piece, or 0 without one.
-
-    The slots of a row differ only in the square of the inner piece.
-    """
-    return 0 if layout.inner is None else piece_code(layout.inner.side, layout.inner.kind)

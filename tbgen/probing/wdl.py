@@ -233,7 +233,7 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
             row[_word(side, kind, words.JOINT_WEIGHT)] = weight * places
         weight *= layout.defenders[side].ranks.size
     assert layout.inner is not None, "a material with a table has an attacker"
-    row[words.INNER_CODE] = piece_code(layout.inner.side, layout.inner.kind)
+    row[words.INNER_CODE] = layout.piece_codes[-1]
     for group, stride in zip(layout.groups, layout.strides, strict=True):
         row[_word(group.side, group.kind, words.WITHIN)] = stride * layout.inner_size
 

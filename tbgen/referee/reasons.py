@@ -28,7 +28,7 @@ _ARTICLES = {
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Actor:
+class TrackedPiece:
     """A chaser or a victim, with its square at the start of the span.
 
     `is_only` is True if its side has no other piece of the kind.
@@ -53,7 +53,7 @@ class Conduct:
     plies: int
     checks: int
     chasing: int
-    pairs: tuple[tuple[Actor, Actor], ...]
+    pairs: tuple[tuple[TrackedPiece, TrackedPiece], ...]
 
     @classmethod
     def of_side(
@@ -76,15 +76,15 @@ class Conduct:
         if not checks and not voided:
             common = record.common_victims(*span, game.chase_rules, scratch)
         board = game.boards[start]
-        actors = {
-            game.ids[start][square]: Actor(
+        pieces = {
+            game.ids[start][square]: TrackedPiece(
                 square, PieceType(piece_kind(code)), board.count(code) == 1
             )
             for square, code in enumerate(board)
             if code != EMPTY
         }
         pairs = {
-            (actors[game.ids[ply + 1][attacker]], actors[game.ids[ply + 1][victim]])
+            (pieces[game.ids[ply + 1][attacker]], pieces[game.ids[ply + 1][victim]])
             for ply in range(first, end, 2)
             for attacker, victim in chases[ply]
             if common >> game.ids[ply + 1][victim] & 1
@@ -104,7 +104,7 @@ class Conduct:
         return tuple(sorted(chaser.kind for chaser in {chaser for chaser, _ in self.pairs}))
 
     @property
-    def victims(self) -> tuple[Actor, ...]:
+    def victims(self) -> tuple[TrackedPiece, ...]:
         """Victims that all plies have in common."""
         return tuple(dict.fromkeys(victim for _, victim in self.pairs))
 

@@ -13,7 +13,7 @@ import pytest
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.indexing.squares import FILES, SQUARES, PieceType
 from tbgen.notation import format_move, parse_move
-from tbgen.notation.naming import Place, place, step
+from tbgen.notation.naming import RelativePlace, displacement, relative_place
 from tbgen.rules import legal_moves
 from tests.kits.strategies import random_game, random_position
 from tests.notation.test_moves import crowded_pawns
@@ -36,7 +36,7 @@ def sample(seed: int) -> list[Position]:
     ]
 
 
-def many_pawns(where: Place) -> bool:
+def many_pawns(where: RelativePlace) -> bool:
     """Return whether three pawns are on the file, or several on each of two files."""
     return where.kind == PAWN and where.tandem > 1 and (where.tandem > 2 or where.crowded_files > 1)
 
@@ -63,11 +63,11 @@ def test_pyffish() -> None:
             assert parse_move(position, text, "fairy") == move
             theirs = pyffish.get_san("xiangqi", fen, text, False, pyffish.NOTATION_XIANGQI_WXF)
             ours = format_move(position, move, "wxf")
-            where = place(position, move.source)
+            where = relative_place(position, move.source)
             if many_pawns(where):
                 # pyffish numbers them from the front and adds the file.
-                how = step(position, move)
-                expected = f"{where.rank}{where.file}{how.direction}{how.number}"
+                moved = displacement(position, move)
+                expected = f"{where.rank}{where.file}{moved.direction}{moved.number}"
             elif where.is_tandem and partner_leaves_the_board(position, move):
                 # pyffish keeps the file where the other piece could not do the same.
                 expected = ours[0] + str(where.file) + ours[2:]
@@ -95,7 +95,7 @@ def test_cchess_writes() -> None:
             squares = [(square % FILES, square // FILES) for square in move]
             theirs = cchess.Move(board, *squares).to_text()
             ours = format_move(position, move, "zh")
-            where = place(position, move.source)
+            where = relative_place(position, move.source)
             if where.kind == PAWN and where.tandem > 1 and where.crowded_files > 1:
                 # cchess examines one file only, so the text may fit a pawn of the other, too.
                 assert theirs[1:] == ours[1:]
@@ -114,7 +114,7 @@ def test_cchess_reads() -> None:
     for position in sample(13):
         board = cchess.ChessBoard(position.fen)
         for move in legal_moves(position):
-            where = place(position, move.source)
+            where = relative_place(position, move.source)
             if where.kind == PAWN and where.tandem > 1:
                 continue  # cchess takes 前 and 后 over all pawns of the board
             if not where.is_tandem and where.tandem > 1:
