@@ -85,7 +85,7 @@ class Tablebase(BoardProber):
         self._held: set[TableFile | WdlFile | None] = set()
         self._closed = False
         self._lock = Lock()
-        self.checkpoint: Callable[[], None] = _no_checkpoint
+        self.checkpoint: Callable[[], None] = lambda: None
         """Called by the probing thread before each table is used. Its exceptions cancel work on
         many tables, such as following a line, that is no longer needed."""
 
@@ -417,10 +417,3 @@ class Tablebase(BoardProber):
     def __exit__(self, *exception: object) -> None:
         """Close all files."""
         self.close()
-
-
-def _no_checkpoint() -> None:
-    """Do nothing.
-
-    Default of `Tablebase.checkpoint`, which is called before each table is used.
-    """

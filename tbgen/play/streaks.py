@@ -21,7 +21,7 @@ from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind, piece_side
 from tbgen.play.repetition import move_between
 from tbgen.rules import in_check
-from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender, may_be_victim
+from tbgen.rules.chases import is_answered, is_new_attack
 from tbgen.tables import Rules, RuleSet
 
 KING = -1
@@ -52,20 +52,14 @@ class Offences:
         if not self.rule_set.rules.judges_chases:
             return NO_THREATS
         old, new = bytearray(before.board), bytearray(after.board)
-        pieces = [(square, code) for square, code in enumerate(new) if code != EMPTY]
-        mover = before.side
-        word = self.rule_set.chase_rules
-        attackers = [
-            s for s, code in pieces if piece_side(code) == mover and may_be_offender(code, word)
-        ]
-        victims = [
-            s for s, code in pieces if piece_side(code) != mover and may_be_victim(code, s, word)
-        ]
+        chase_rules = self.rule_set.chase_rules
         return frozenset(
             (attacker, victim)
-            for attacker in attackers
-            for victim in victims
-            if is_new_attack(old, new, *move, attacker, victim, word)
+            for code, attacker in after.pieces()
+            if piece_side(code) == before.side
+            for other, victim in after.pieces()
+            if piece_side(other) != before.side
+            if is_new_attack(old, new, *move, attacker, victim, chase_rules)
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:

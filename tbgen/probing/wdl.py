@@ -111,22 +111,6 @@ class WdlTables:
             keys, numbers, rows, np.concatenate(joint), np.concatenate(starts), data
         )
 
-    def probe_lists(
-        self,
-        pieces: NDArray[np.uint8],
-        squares: NDArray[np.uint8],
-        counts: NDArray[np.int64],
-        sides: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return statuses and outcomes (n,) of legal positions, each given as a list of pieces.
-
-        pieces, squares: uint8 (n, most pieces); counts: (n,), number of pieces; sides: (n,), to
-        move.
-        """
-        statuses, outcomes = np.empty(len(counts), np.int8), np.empty(len(counts), np.int8)
-        words.probe_wdl_lists(self.buffers, pieces, squares, counts, sides, statuses, outcomes)
-        return statuses, outcomes
-
 
 def _file(tablebase: Tablebase, material: Material) -> WdlFile:
     file = tablebase.wdl_file(material)

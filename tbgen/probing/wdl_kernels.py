@@ -226,18 +226,3 @@ def probe_wdl(buffers, pieces, squares, count, side):
     if counts & 0xF0 != 0x10 or counts >> 36 & 15 != 1:
         return INVALID, 0
     return probe_wdl_found(buffers, find_wdl(buffers, counts), pieces, squares, count, side)
-
-
-@borrowing_kernel
-def probe_wdl_lists(buffers, pieces, squares, counts, sides, statuses, outcomes):
-    """Probe many positions, each a list of pieces.
-
-    buffers : WdlBuffers, the files
-    pieces, squares : int (n, most pieces), each row as in `probe_wdl`
-    counts : int (n,), number of pieces of each
-    sides : int (n,), the side to move in each
-    statuses, outcomes : int8 (n,), out
-    """
-    for n in range(len(counts)):
-        status, outcome = probe_wdl(buffers, pieces[n], squares[n], counts[n], sides[n])
-        statuses[n], outcomes[n] = status, outcome

@@ -90,7 +90,7 @@ class _Search:
             if self.takes and self._has_gained(board):
                 self._win(board, tried)
                 continue
-            for replies in self._moves(bytearray(board)):
+            for replies in self._moves(board):
                 self.origins.append(board)
                 self.replies.append(replies)
                 self._queue_next_reply(len(self.origins) - 1, depth + 1, tried)
@@ -119,21 +119,17 @@ class _Search:
         for move in self.answers.pop(board, ()):
             self._queue_next_reply(move, tried[self.origins[move]] + 1, tried)
 
-    def _moves(self, board: bytearray) -> Iterator[list[bytes]]:
+    def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield the positions after the replies to each check (and capture, if `takes`).
 
         Captures come last.
         """
         for source, target in _pseudo_legal(board, self.side):
-            moved, taken = board[source], board[target]
-            board[target], board[source] = moved, EMPTY
-            forces = attacks.in_check(board, 1 - self.side) or (self.takes and taken != EMPTY)
-            replies = None
-            if forces and not attacks.in_check(board, self.side):
-                replies = list(_positions_after(board, 1 - self.side))
-            board[source], board[target] = moved, taken
-            if replies is not None:
-                yield replies
+            after = _after(board, source, target)
+            forces = attacks.in_check(after, 1 - self.side)
+            forces = forces or (self.takes and board[target] != EMPTY)
+            if forces and not attacks.in_check(after, self.side):
+                yield list(_positions_after(after, 1 - self.side))
 
     def _has_gained(self, board: bytes) -> bool:
         """Return whether the side may have gained material since the first position."""
@@ -158,12 +154,17 @@ def _pseudo_legal(board: Board, side: int) -> list[tuple[int, int]]:
     return list(zip(sources[:count], targets[:count], strict=True))
 
 
-def _positions_after(board: bytearray, side: int) -> Iterator[bytes]:
+def _after(board: Board, source: int, target: int) -> bytearray:
+    """Return the board after a move."""
+    after = bytearray(board)
+    after[target], after[source] = after[source], EMPTY
+    return after
+
+
+def _positions_after(board: Board, side: int) -> Iterator[bytes]:
     """Yield the board after each legal move of a side, captures last."""
     order = sorted(_pseudo_legal(board, side), key=lambda move: board[move[1]] != EMPTY)
-    for source, target in order:
-        moved, taken = board[source], board[target]
-        board[target], board[source] = moved, EMPTY
-        if not attacks.in_check(board, side):
-            yield bytes(board)
-        board[source], board[target] = moved, taken
+    for move in order:
+        after = _after(board, *move)
+        if not attacks.in_check(after, side):
+            yield bytes(after)

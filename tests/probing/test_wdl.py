@@ -10,12 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from tbgen.building.packing import pack_closure
+from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing import InputError, Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.probing import INVALID, MISSING, OK
 from tbgen.probing.columns import columns_of_slots
 from tbgen.probing.wdl import WdlTables
-from tbgen.probing.wdl_kernels import find_wdl
+from tbgen.probing.wdl_kernels import find_wdl, probe_wdl
 from tbgen.tables import MissingTableError, Rules, RuleSet, Tablebase, TableFile
 from tests.kits.built import built
 from tests.kits.tablekit import some_arrangements
@@ -45,6 +46,26 @@ def lists(
     return pieces, np.ascontiguousarray(squares), np.full(len(squares), squares.shape[1])
 
 
+@borrowing_kernel
+def probe_listed(buffers, pieces, squares, counts, sides, statuses, outcomes):
+    for n in range(len(counts)):
+        status, outcome = probe_wdl(buffers, pieces[n], squares[n], counts[n], sides[n])
+        statuses[n], outcomes[n] = status, outcome
+
+
+def probe_lists(
+    tables: WdlTables,
+    pieces: NDArray[np.uint8],
+    squares: NDArray[np.uint8],
+    counts: NDArray[np.int64],
+    sides: NDArray[np.int64],
+) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Return statuses and outcomes of positions, each given as a list of pieces."""
+    statuses, outcomes = np.empty(len(counts), np.int8), np.empty(len(counts), np.int8)
+    probe_listed(tables.buffers, pieces, squares, counts, sides, statuses, outcomes)
+    return statuses, outcomes
+
+
 def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> tuple[int, int]:
     """Probe all positions of a table; count the probes, and those that differ from the table."""
     probes = wrong = 0
@@ -60,7 +81,7 @@ def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> t
                     layout, columns.squares, swapped=swapped, mirrored=mirrored, seed=turn
                 )
                 sides = np.full(columns.rows, side ^ int(swapped))
-                statuses, outcomes = tables.probe_lists(*listed, sides)
+                statuses, outcomes = probe_lists(tables, *listed, sides)
                 wrong += int(((statuses != OK) | (outcomes != expected)).sum())
                 probes += columns.rows
             boards = layout.boards_of_squares(columns.squares)
@@ -134,14 +155,14 @@ def test_any_arrangement(random_files: Tablebase) -> None:
                     file.layout, squares[sound], swapped=swapped, mirrored=turn >= 2, seed=turn
                 )
                 sides = np.full(int(sound.sum()), side ^ int(swapped))
-                statuses, outcomes = tables.probe_lists(*listed, sides)
+                statuses, outcomes = probe_lists(tables, *listed, sides)
                 assert (statuses == OK).all()
                 assert (outcomes == expected).all(), (material, side, turn)
 
 
 def probe_one(tables: WdlTables, pieces: list[int], squares: list[int], side: int = 0):
     listed = np.array([pieces], np.uint8), np.array([squares], np.uint8)
-    statuses, outcomes = tables.probe_lists(*listed, np.array([len(pieces)]), np.array([side]))
+    statuses, outcomes = probe_lists(tables, *listed, np.array([len(pieces)]), np.array([side]))
     return int(statuses[0]), int(outcomes[0])
 
 
