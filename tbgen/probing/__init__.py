@@ -45,7 +45,7 @@ from tbgen.probing.kernels import (
     probe_board,
     probe_boards,
 )
-from tbgen.probing.placements import is_legal_board, legal_boards
+from tbgen.probing.placements import is_legal_board
 from tbgen.probing.wdl import WdlBuffers, WdlTables
 from tbgen.probing.wdl_kernels import find_wdl, probe_wdl, probe_wdl_found
 
@@ -60,7 +60,6 @@ __all__ = [
     "WdlTables",
     "find_wdl",
     "is_legal_board",
-    "legal_boards",
     "order_of",
     "outcome_of",
     "plies_of",

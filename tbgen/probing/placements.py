@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Compiled functions for squares and legality of many slots, and for legality of boards.
+"""Compiled functions for squares and legality of many slots, and for legality of a board.
 
     slots (n,)  ->  squares (n, pieces), in the order of `Layout.piece_codes`
                     legal (n,): bit 0 set if legal with Red to move, bit 1 with Black
@@ -10,8 +10,6 @@ slots, are legal for neither side.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,20 +114,3 @@ def is_legal_board(board, side):
     board : int8 (90,), with both kings on it
     """
     return not in_check(board, 1 - side)
-
-
-@kernel
-def _mark_legal(boards, side, legal):
-    """Write for every board whether it is legal with `side` to move.
-
-    boards : int8 (n, 90); legal : bool (n,), out
-    """
-    for i in range(len(boards)):
-        legal[i] = is_legal_board(boards[i], side)
-
-
-def legal_boards(boards: NDArray[Any], side: int) -> NDArray[np.bool_]:
-    """Return bool (n,): which of the boards (n, 90) are legal with `side` to move."""
-    legal = np.empty(len(boards), np.bool_)
-    _mark_legal(np.ascontiguousarray(boards, np.int8), side, legal)
-    return legal

@@ -15,7 +15,7 @@ from tbgen import open_tablebase
 from tbgen.building.sets import materials_of
 from tbgen.indexing import Material, Position, Side
 from tbgen.probing.columns import all_columns
-from tbgen.probing.placements import legal_boards
+from tbgen.probing.placements import is_legal_board
 from tbgen.tables import Rules, Tablebase
 from tests.conftest import build
 from tests.kits.built import built
@@ -69,7 +69,7 @@ def test_zugzwangs_agree_with_every_position(material: str) -> None:
         for rows in all_columns(table):
             squares = rows.squares[rows["side"] == Side.RED]
             boards = table.layout.boards_of_squares(squares)
-            boards = boards[legal_boards(boards, Side.BLACK)]
+            boards = boards[[is_legal_board(board, 1) for board in boards.view(np.int8)]]
             red, black = (
                 tables.probe_wdl_boards(boards, np.full(len(boards), side)).astype(int)
                 for side in Side
