@@ -1,15 +1,14 @@
-"""Values of many positions at once, given as boards: grouped by material, indexed, looked up.
+"""Codes of many positions at once, given as boards: grouped by material, indexed, looked up.
 
-    boards, sides  ->  groups of one material and colouring  ->  slots  ->  codes  ->  outcomes,
-                                                                            orders, plies
+    boards, sides  ->  groups of one material and colouring  ->  slots  ->  codes
 
 `Tablebase.probe_many` takes `Position` objects; creating these takes longer than all steps above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,62 +16,22 @@ from numpy.typing import NDArray
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.blocks import Codes
-from tbgen.tables.codes import value_columns
-from tbgen.tables.outcomes import DRAW, outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.wdl import WdlFile
 
 Boards = NDArray[np.uint8]
 """uint8 (n, 90): piece codes by square, 0 for an empty square."""
 
-
-class Library(Protocol):
-    """Interface that `BoardProber` needs: the open files of a material."""
-
-    def table(self, material: Material | str) -> TableFile:
-        """Return the open table of distances; raises `MissingTableError` if there is none."""
-
-    def wdl_file(self, material: Material | str) -> WdlFile | None:
-        """Return the open win-draw-loss file, or None."""
-
-
-class BoardProber:
-    """Probes of many boards at once; a mixin for classes with the methods of `Library`."""
-
-    def probe_wdl_boards(self: Library, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
-        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
-
-        boards : uint8 (n, 90), piece codes by square, 0 for an empty square
-        sides : (n,), the side to move: 0 Red, 1 Black
-        """
-        found = np.zeros(len(boards), np.int8)
-        for numbers, file, codes in look_up(self, boards, sides, outcomes_alone=True):
-            if isinstance(file, TableFile):
-                codes = outcomes_of(codes, file.code_space)
-            found[numbers] = codes.astype(np.int8) - np.int8(DRAW)
-        return found
-
-    def probe_boards(
-        self: Library, boards: Boards, sides: NDArray[Any]
-    ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
-        outcomes = np.zeros(len(boards), np.int8)
-        orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
-        for numbers, file, codes in look_up(self, boards, sides, outcomes_alone=False):
-            assert isinstance(file, TableFile)
-            values = value_columns(codes, file.code_space)
-            outcomes[numbers], orders[numbers], plies[numbers] = values
-        return outcomes, orders, plies
+File = TypeVar("File", bound=TableFile | WdlFile)
 
 
 def look_up(
-    library: Library, boards: Boards, sides: NDArray[Any], *, outcomes_alone: bool
-) -> Iterator[tuple[NDArray[np.intp], TableFile | WdlFile, Codes]]:
+    boards: Boards, sides: NDArray[Any], file_of: Callable[[Material], File]
+) -> Iterator[tuple[NDArray[np.intp], File, Codes]]:
     """Yield groups of boards: their indices, the file with their values, and their codes.
 
-    Boards of a material that needs no table are omitted: they are draws.
-
-    outcomes_alone : whether to read the win-draw-loss file of a material if present, not the table
+    `file_of` returns the open file of a material, or raises an error. Boards of a material that
+    needs no table are omitted: they are draws.
     """
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)
@@ -86,9 +45,7 @@ def look_up(
         material, swapped = example.material, example.is_swapped
         if not material.needs_table:
             continue
-        file: TableFile | WdlFile | None = library.wdl_file(material) if outcomes_alone else None
-        if file is None:
-            file = library.table(material)
+        file = file_of(material)
         listed = starts[members][:, None] + np.arange(material.men)
         slots = file.layout.slots_of_pieces(codes[listed], places[listed], swapped)
         own = rows[starts[members]]

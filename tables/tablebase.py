@@ -14,16 +14,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Lock
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbgen.indexing import Material, Position, as_position
 from tbgen.indexing.errors import enum_member
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.batches import BoardProber, look_up
+from tbgen.tables.batches import Boards, look_up
 from tbgen.tables.cache import DEFAULT_CACHE_BYTES, BlockCache, CacheInfo
-from tbgen.tables.codes import DRAW, Outcome
+from tbgen.tables.codes import DRAW, Outcome, value_columns
 from tbgen.tables.errors import MissingTableError, RulesMismatchError
 from tbgen.tables.names import (
     SUFFIX,
@@ -35,6 +36,8 @@ from tbgen.tables.names import (
     WdlName,
     parse_name,
 )
+from tbgen.tables.outcomes import DRAW as DRAW_CODE
+from tbgen.tables.outcomes import outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.result import ProbeResult, require_index, result_of
 from tbgen.tables.statistics import TableStatistics
@@ -47,7 +50,7 @@ Default = TypeVar("Default")
 Name = TypeVar("Name", TableName, WdlName)
 
 
-class Tablebase(BoardProber):
+class Tablebase:
     """Table files of one rule set, opened on first use.
 
     `rules`, `orders` (a limit on orders; 0 for tables without one) and `minor_chases` (`RuleSet`)
@@ -355,8 +358,7 @@ class Tablebase(BoardProber):
         boards = np.frombuffer(b"".join(position.board for position in asked), np.uint8)
         sides = np.array([position.side for position in asked], np.int64)
         results: dict[int, ProbeResult] = {}
-        for numbers, file, codes in look_up(self, boards, sides, outcomes_alone=False):
-            assert isinstance(file, TableFile)
+        for numbers, file, codes in look_up(boards, sides, self.table):
             known = {code: result_of(file, code) for code in np.unique(codes).tolist()}
             for number, code in zip(numbers.tolist(), codes.tolist(), strict=True):
                 results[number] = known[code]
@@ -364,6 +366,34 @@ class Tablebase(BoardProber):
             results.get(number) or self._armless(position.material)
             for number, position in enumerate(asked)
         ]
+
+    def probe_wdl_boards(self, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:
+        """Outcomes (n,) of many legal positions: 1 win, 0 draw, -1 loss; raises like `probe`.
+
+        boards : uint8 (n, 90), piece codes by square, 0 for an empty square
+        sides : (n,), the side to move: 0 Red, 1 Black
+        """
+
+        def file_of(material: Material) -> TableFile | WdlFile:
+            return self.wdl_file(material) or self.table(material)
+
+        found = np.zeros(len(boards), np.int8)
+        for numbers, file, codes in look_up(boards, sides, file_of):
+            if isinstance(file, TableFile):
+                codes = outcomes_of(codes, file.code_space)
+            found[numbers] = codes.astype(np.int8) - np.int8(DRAW_CODE)
+        return found
+
+    def probe_boards(
+        self, boards: Boards, sides: NDArray[Any]
+    ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
+        """Outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
+        outcomes = np.zeros(len(boards), np.int8)
+        orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
+        for numbers, file, codes in look_up(boards, sides, self.table):
+            values = value_columns(codes, file.code_space)
+            outcomes[numbers], orders[numbers], plies[numbers] = values
+        return outcomes, orders, plies
 
     def _armless(self, material: Material) -> ProbeResult:
         """Return a draw, the result for a material in which neither side has an attacker."""

@@ -52,7 +52,6 @@ SECTIONS = (
         "`GameTablebase` is a `Prober`, which is a `Tablebase`: their methods are its own.",
         "tbgen.play.prober", ("Prober", "Tablebase"),
     ),
-    Section("Many boards", "Every tablebase has these.", "tbgen.tables.batches", ("BoardProber",)),
     Section(
         "Tables as columns", "", "tbgen",
         ("read_table", "read_chunks", "map_columns", "TableColumns"),

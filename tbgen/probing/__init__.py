@@ -10,7 +10,7 @@ A block of a table is *cold* if it is not loaded; a probe then marks it as *want
     buffers    arrays of tables, and loading of blocks into them
     kernels    the probes
     wdl, wdl_kernels    arrays and probes of win-draw-loss files, all of them unpacked
-    placements    squares and legality of many slots, legality of boards
+    placements    squares and legality of many slots, legality of a board
     columns    a table as columns, every legal position or a sample
     dump       columns as files
 
