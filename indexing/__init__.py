@@ -3,17 +3,17 @@
     material  ->  placement groups  ->  layout: (lead, mids, inner)  ->  index
 
     squares, material, position, move   a board, an endgame, a position (FEN), a move
-    boardcode     a board as six integers
-    groups        placements of identical pieces or of one side's defenders, and their ranks
-    layout        the perfect index: its parts, and slots of positions, many at once
-    slots         the index of one position, for plain Python and kernels
-    arrangement   order of slots in a file, and the blocks that they are cut into
-    census        number of placements in an index
-    scalar        functions shared by plain Python and kernels
-    importing     imports exempt from garbage collection
-    systems       differences between operating systems
-    units         bytes and seconds as text
-    threads       thread pools, with a check of free memory
+    boardcode         a board as six integers
+    groups            placements of identical pieces or of one side's defenders, and their ranks
+    layout            the perfect index: its parts, and slots of positions, many at once
+    slots             the index of one position, for plain Python and kernels
+    arrangement       order of slots in a file, and the blocks that they are cut into
+    placement_count   number of placements in an index
+    scalar            functions shared by plain Python and kernels
+    importing         imports exempt from garbage collection
+    systems           differences between operating systems
+    threads           thread pools, with a check of free memory
+    units             bytes and seconds as text
 
 The package contains neither values nor files nor moves of pieces. It imports neither numba nor any
 other package of `tbgen`.

@@ -224,13 +224,13 @@ class BlockMap:
         runs = np.stack([leads[starts], counts], axis=1) * self.lead_slots
         return [(run, slots) for run, slots in runs.tolist()]
 
-    def arrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
+    def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
         """Return a copy of a tile's codes in file order; `codes` are in the order of `runs`."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
-    def arrange_block(self, tile: int, codes: NDArray[Any], place: int) -> NDArray[Any]:
-        """Return the block at index `place` of a tile, as in `arrange(tile, codes)`."""
+    def block_in_file_order(self, tile: int, codes: NDArray[Any], place: int) -> NDArray[Any]:
+        """Return the block at index `place` of a tile, as in `to_file_order(tile, codes)`."""
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
         shaped = shaped.reshape(shaped.shape[slowest:])
@@ -239,8 +239,8 @@ class BlockMap:
         part = np.array(shaped[first // slab : -(-end // slab)], order="C").ravel()
         return part[first % slab :][: end - first]
 
-    def disarrange(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Invert `arrange`: return codes given in file order in the order of `runs`."""
+    def to_index_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
+        """Invert `to_file_order`: return codes given in file order in the order of `runs`."""
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

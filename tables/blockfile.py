@@ -196,7 +196,7 @@ class BlockFile(Generic[Spec]):
                 digests[block] = digest
             at = end
         ends = np.cumsum([count for _, count in runs])
-        parts = np.split(block_map.disarrange(number, codes), ends[:-1])
+        parts = np.split(block_map.to_index_order(number, codes), ends[:-1])
         return [(first, part) for (first, _), part in zip(runs, parts, strict=True)]
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
@@ -274,7 +274,7 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the checksum of the statistics is wrong")
         return self._unpack(data, MAX_METADATA, None)
 
-    def is_at(self, path: Path) -> bool:
+    def is_same_file(self, path: Path) -> bool:
         """Return whether the file at a path is the open file, not a replacement."""
         descriptor = self._descriptor
         with contextlib.suppress(OSError):

@@ -133,7 +133,7 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
         os.utime(file.fileno(), ns=(modified, modified))
 
 
-def is_untouched(table: Path) -> bool:
+def is_unmodified(table: Path) -> bool:
     """Return whether a table file has the modification time of its certificate.
 
     If so, the table has been neither written nor replaced since its bytes were checked, unless its
@@ -144,7 +144,7 @@ def is_untouched(table: Path) -> bool:
     return False
 
 
-def renew_certificate(table: Path, modified: int) -> None:
+def set_certificate_time(table: Path, modified: int) -> None:
     """Set the modification time of a certificate after its table was checked again.
 
     Raises `OSError`.

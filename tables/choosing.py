@@ -106,7 +106,7 @@ def _compare(
                 )
             sizes_by_place = compressed_sizes(
                 [
-                    partial(each.arrange_block, tile, codes, place)
+                    partial(each.block_in_file_order, tile, codes, place)
                     for each in group
                     for place in places
                 ]

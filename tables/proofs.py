@@ -23,7 +23,7 @@ from typing import Any
 from tbgen.tables.certificates import (
     Certificate,
     CertificateError,
-    is_untouched,
+    is_unmodified,
     read_certificate,
 )
 from tbgen.tables.errors import TablebaseError
@@ -185,7 +185,7 @@ class Proofs:
                 return _OwnStatus(digest, None, f"its certificate is one of {certificate.table}")
             if certificate.digest != digest:
                 return _OwnStatus(digest, None, "it has changed since it was proven")
-            if not is_untouched(path):
+            if not is_unmodified(path):
                 file.check()
             return _OwnStatus(digest, certificate)
 

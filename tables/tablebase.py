@@ -132,7 +132,7 @@ class Tablebase:
             for name, path in list(self._paths.items()):
                 file = self._open.get(name)
                 gone = path in damaged or not path.exists()
-                if gone or (file is not None and not file.is_at(path)):
+                if gone or (file is not None and not file.is_same_file(path)):
                     self._forget(name)
 
     def add_file(self, path: Path | str) -> None:

@@ -300,7 +300,7 @@ def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedB
     step = _BLOCKS_AT_ONCE * block_map.block_slots
     with thread_pool(job.threads) as pool:
         for tile in range(block_map.tiles):
-            codes = block_map.arrange(tile, job.tile(block_map, side, tile))
+            codes = block_map.to_file_order(tile, job.tile(block_map, side, tile))
             for first in range(0, len(codes), step):
                 pending.append(pool.submit(job.pack, side, codes[first : first + step], compressor))
                 if len(pending) >= _PER_THREAD * job.threads:

@@ -29,7 +29,7 @@ from tbgen import GameTablebase, Material, Position, Side, TableColumns, open_ta
 from tbgen.board.drawing.diagram import Look, draw  # noqa: E402
 from tbgen.building.sets import materials_of  # noqa: E402
 from tbgen.finding.moves import NO_MOVE, only_moves  # noqa: E402
-from tbgen.finding.search import arrays_of, wins_by_one_move  # noqa: E402
+from tbgen.finding.search import compiled_tables, wins_by_one_move  # noqa: E402
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies  # noqa: E402
 from tbgen.indexing.threads import thread_pool  # noqa: E402
 from tbgen.tables import Metric  # noqa: E402
@@ -84,7 +84,7 @@ def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
 def measure(tables: GameTablebase, material: Material) -> Moves:
     """Return the row of a material, measured from its table."""
     figures_of = tables.stats(material)
-    arrays = arrays_of(tables, material)
+    arrays = compiled_tables(tables, material)
     converts = tables.table(material).header.spec.name.metric == Metric.DTC
     unique = studies = 0
     best: tuple[int, str] = (0, "")

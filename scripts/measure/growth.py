@@ -23,8 +23,8 @@ from tbgen.building.features import Outcomes
 from tbgen.building.measured import Measured, read_measured
 from tbgen.building.sets import materials_of as all_materials
 from tbgen.indexing import Material
-from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.placement_count import count_placements
 from tbgen.indexing.rulesets import Rules
 
 

@@ -96,11 +96,11 @@ def mechanism_of(line: Mainline) -> Mechanism | None:
         return Mechanism(Offence.CHECK, offender, None, _checkers(line, offender), move)
     pairs = verdict.conducts[offender].pairs
     victim = pairs[0][1]
-    by = {_original(line, a.square, line.loop_start) for a, v in pairs if v == victim}
+    by = {_square_at_start(line, a.square, line.loop_start) for a, v in pairs if v == victim}
     return Mechanism(
         Offence.CHASE,
         offender,
-        _piece(line, _original(line, victim.square, line.loop_start)),
+        _piece(line, _square_at_start(line, victim.square, line.loop_start)),
         tuple(_piece(line, square) for square in sorted(by)),
         move,
     )
@@ -115,14 +115,14 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
         board = played.choice.after.board
         king = find_king(board, offender.other)
         found |= {
-            _original(line, square, number + 1)
+            _square_at_start(line, square, number + 1)
             for square, code in enumerate(board)
             if code != EMPTY and piece_side(code) == offender and attacks(board, square, king)
         }
     return tuple(_piece(line, square) for square in sorted(found))
 
 
-def _original(line: Mainline, square: int, moves: int) -> int:
+def _square_at_start(line: Mainline, square: int, moves: int) -> int:
     """Return the square, at the line's start, of the piece on `square` after `moves` moves."""
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from tbgen.building.features import Outcomes, Support, Traits, usual_seconds
 from tbgen.building.measured import CLOCK_SECONDS, Measured, Measurements
-from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
+from tbgen.indexing.placement_count import count_placements
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import TableName, read_build_record

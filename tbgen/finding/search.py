@@ -200,7 +200,7 @@ class Search:
             # Cancel pending work if the search is abandoned.
             opened.callback(pool.shutdown, wait=True, cancel_futures=True)
             arrays = (
-                arrays_of(self._tables, self.material, self._cache_bytes)
+                compiled_tables(self._tables, self.material, self._cache_bytes)
                 if self.query.only or self.query.study
                 else None
             )
@@ -341,7 +341,7 @@ class Search:
             yield rows.take(np.array(chosen, np.int64))
 
 
-def arrays_of(
+def compiled_tables(
     tables: GameTablebase, material: Material, cache_bytes: int = CACHE_BYTES
 ) -> NumbaTables:
     """Return the tables of a material and of all after one capture, for compiled probes."""

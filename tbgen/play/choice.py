@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from tbgen.indexing import Position
 from tbgen.play.preference import RootMove, equally_good, is_direct_win
 from tbgen.play.prober import Prober
-from tbgen.play.repetition import Trials
+from tbgen.play.repetition import TrialMoves
 from tbgen.play.safety import SAFE, Aim, Rank, StreakGraph
 from tbgen.play.streaks import Offences, is_irreversible
 from tbgen.referee import Verdict
@@ -46,18 +46,18 @@ def choose(
     offences = Offences(root.rule_set)
     game = [*history, position]
     if is_direct_win(root):
-        return _by_rank(tables, root, offences, game, (Aim.WIN,))
+        return _safest_move(tables, root, offences, game, (Aim.WIN,))
     if root.outcome == Outcome.DRAW:
         for move in good:
             if is_irreversible(position, move.move) or not offences.threats(
                 position, move.move, move.after
             ):
                 return move
-        return _by_rank(tables, root, offences, game, DRAWING_AIMS)
+        return _safest_move(tables, root, offences, game, DRAWING_AIMS)
     return good[0]
 
 
-def _by_rank(
+def _safest_move(
     tables: Prober,
     root: ProbeResult,
     offences: Offences,
@@ -78,7 +78,7 @@ def _by_rank(
             break
     ranked.sort(key=lambda choice: _sort_key(game, *choice))
     least, best = None, ranked[0][0]
-    trials = Trials(game, offences.rule_set)
+    trials = TrialMoves(game, offences.rule_set)
     for move, _ in ranked:
         punished = _harmful_repetitions(trials, game, move, root.outcome)
         if least is None or punished < least:
@@ -101,7 +101,7 @@ def _sort_key(
 
 
 def _harmful_repetitions(
-    trials: Trials, game: Sequence[Position], move: RootMove, outcome: Outcome
+    trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
     """Return how often the game has reached a position whose repetition harms the mover.
 

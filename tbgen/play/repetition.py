@@ -1,7 +1,7 @@
 """Verdicts of the referee on repetitions in a game given by its positions.
 
     positions, oldest first  ->  moves between them  ->  tbgen.referee.judge
-    a game and moves to try  ->  Trials, which read the game once  ->  verdicts
+    a game and moves to try  ->  TrialMoves, which read the game once  ->  verdicts
 
 A table's value "draw" or "direct win" holds for any history. In a game, the repeated moves of both
 sides decide the verdict.
@@ -38,7 +38,7 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
     return judge(played[first], moves[first:], rules=rules, minor_chases=rule_set.minor_chases)
 
 
-class Trials:
+class TrialMoves:
     """Verdicts on moves that are tried at the end of a game.
 
     `game` is that of `judge_repetition`. It is read once, and only if a move is judged.

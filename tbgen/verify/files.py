@@ -45,7 +45,7 @@ from tbgen.tables.certificates import (
     certificate_path,
     metric_suffices,
     read_certificate,
-    renew_certificate,
+    set_certificate_time,
     write_certificate,
 )
 from tbgen.tables.proofs import Find, find_in_directory
@@ -353,7 +353,7 @@ class TableProver:
             return None
         if self.certificates:
             with contextlib.suppress(OSError):  # then the next run reads the bytes again
-                renew_certificate(file.path, file.modified)
+                set_certificate_time(file.path, file.modified)
         return ProvenTable(name, digest, None, certificate)
 
 

@@ -19,8 +19,8 @@ from tbgen.building.measured import Measured, Measurements, Share, measurements,
 from tbgen.building.plan import plan
 from tbgen.cli import main
 from tbgen.indexing import Material
-from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.placement_count import count_placements
 from tbgen.indexing.rulesets import Rules
 from tests.kits.paths import ROOT
 

@@ -51,13 +51,13 @@ def test_blocks_hold_the_slots_of_the_definition(material: str, block_slots: int
         block = 0
         for tile, slots in enumerate(order_of_slots(layout, arrangement)):
             own = np.concatenate([codes[a : a + n] for a, n in block_map.runs(tile)])
-            arranged = block_map.arrange(tile, own)
+            arranged = block_map.to_file_order(tile, own)
             assert arranged.tolist() == slots
-            assert (block_map.disarrange(tile, arranged) == own).all()
+            assert (block_map.to_index_order(tile, arranged) == own).all()
             assert block_map.blocks_of(tile).start == block
             for place, first in enumerate(range(0, len(slots), block_slots)):
                 part = np.array(slots[first : first + block_slots])
-                assert (block_map.arrange_block(tile, own, place) == part).all()
+                assert (block_map.block_in_file_order(tile, own, place) == part).all()
                 assert block_map.slots_in(block) == len(part)
                 blocks, places = block_map.locate_all(part)
                 assert (blocks == block).all()

@@ -18,9 +18,9 @@ from tbgen.tables.certificates import (
     CertificateError,
     Premise,
     certificate_path,
-    is_untouched,
+    is_unmodified,
     read_certificate,
-    renew_certificate,
+    set_certificate_time,
     write_certificate,
 )
 from tbgen.tables.checked_json import SchemaError
@@ -51,14 +51,14 @@ def test_round_trip(table: Path) -> None:
 
 
 def test_a_certificate_has_the_time_of_its_table(table: Path) -> None:
-    assert not is_untouched(table)  # there is no certificate
+    assert not is_unmodified(table)  # there is no certificate
     write_certificate(table, SOUND, table.stat().st_mtime_ns)
-    assert is_untouched(table)
+    assert is_unmodified(table)
     for moved in (-1_000_000, 1_000_000):  # another time stamp, in either direction
         os.utime(table, ns=(0, certificate_path(table).stat().st_mtime_ns + moved))
-        assert not is_untouched(table)
-    renew_certificate(table, table.stat().st_mtime_ns)
-    assert is_untouched(table)
+        assert not is_unmodified(table)
+    set_certificate_time(table, table.stat().st_mtime_ns)
+    assert is_unmodified(table)
     assert read_certificate(table) == SOUND
 
 

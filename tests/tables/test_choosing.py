@@ -33,7 +33,7 @@ def _runs_in(layout: Layout, arrangement: Arrangement) -> Codes:
         runs = block_map.runs(tile)
         count = sum(n for _, n in runs)
         codes = np.repeat(rng.integers(1, 50, count // 11 + 1).astype(np.uint8), 11)[:count]
-        own = block_map.disarrange(tile, codes)
+        own = block_map.to_index_order(tile, codes)
         for first, n in runs:
             plane[first : first + n] = own[:n]
             own = own[n:]

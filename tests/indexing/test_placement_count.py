@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tbgen.indexing import Material, Side
-from tbgen.indexing.census import count_placements
 from tbgen.indexing.layout import Layout
+from tbgen.indexing.placement_count import count_placements
 
 
 @pytest.mark.parametrize("name", ["KPK", "KRK", "KRKA"])

@@ -40,7 +40,7 @@ def _region(square: int) -> int:
     return 0 if red else 1 if black else 3
 
 
-def _count(squares: Iterable[int], symmetric: bool) -> Counts:
+def _count_squares(squares: Iterable[int], symmetric: bool) -> Counts:
     """Count single squares and mirror pairs of squares by region.
 
     symmetric : whether to form pairs; if not, all squares are single
@@ -56,7 +56,7 @@ def _count(squares: Iterable[int], symmetric: bool) -> Counts:
 
 
 @cache
-def _ways(free: Counts, groups: Groups) -> int:
+def _count_ways(free: Counts, groups: Groups) -> int:
     """Count the ways to place groups of attackers on free squares.
 
     Each group takes single squares and mirror pairs of squares. Without free pairs, all placements
@@ -78,35 +78,35 @@ def _ways(free: Counts, groups: Groups) -> int:
                 left = list(free)
                 for stock, number in zip(stocks, taken, strict=True):
                     left[stock] -= number
-                total += ways * _ways(tuple(left), groups[1:])
+                total += ways * _count_ways(tuple(left), groups[1:])
     return total
 
 
 @cache
-def _taken(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
+def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
     """Count a side's defender placements, by the number of squares occupied per region.
 
     symmetric : whether only self-mirrored placements are counted
     """
     return Counter(
-        _count(placement, symmetric)
+        _count_squares(placement, symmetric)
         for rank, placement in enumerate(defenders.squares.tolist())
         if not symmetric or defenders.mirror[rank] == rank
     )
 
 
 @cache
-def _free(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
+def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
     """Count placements of all defenders, by the number of squares left free per region.
 
     Many placements leave equal numbers of squares free, and their attackers are counted once.
     The cache is shared by all materials of a closure, since most of them differ only in
     attackers.
     """
-    squares = _count(range(SQUARES), symmetric)
+    squares = _count_squares(range(SQUARES), symmetric)
     result: Counter[Counts] = Counter()
     for (own, own_count), (other, other_count) in product(
-        _taken(red, symmetric).items(), _taken(black, symmetric).items()
+        _occupied_squares(red, symmetric).items(), _occupied_squares(black, symmetric).items()
     ):
         result[tuple(map(sub, map(sub, squares, own), other))] += own_count * other_count
     return result
@@ -122,8 +122,8 @@ def count_placements(layout: Layout) -> int:
     ]
     groups = tuple(group for group in [*pawns, *others] if group[0])
     counted = sum(
-        count * _ways(free, groups)
+        count * _count_ways(free, groups)
         for symmetric in (False, True)
-        for free, count in _free(*layout.defenders, symmetric).items()
+        for free, count in _free_squares(*layout.defenders, symmetric).items()
     )
     return counted // 2
