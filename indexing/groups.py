@@ -29,11 +29,6 @@ MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
 """int64 (90,): mirror image of each square."""
 
 
-def _ranked_combinations(slots: int, count: int) -> list[tuple[int, ...]]:
-    """List all placements of `count` identical pieces on `slots` slots, by rank."""
-    return sorted(combinations(range(slots), count), key=lambda placement: placement[::-1])
-
-
 @dataclass(frozen=True)
 class Group:
     """Placements of the identical attackers of one side."""
@@ -55,8 +50,9 @@ class Group:
     @cached_property
     def squares(self) -> NDArray[np.int8]:
         """int8 (size, count): squares of each placement, ascending."""
-        placements = _ranked_combinations(len(self.area), self.count)
-        table = np.array(placements, np.int64).reshape(self.size, self.count)
+        placements = combinations(range(len(self.area)), self.count)
+        by_rank = sorted(placements, key=lambda placement: placement[::-1])
+        table = np.array(by_rank, np.int64).reshape(self.size, self.count)
         return np.array(self.area, np.int8)[table]
 
     @cached_property

@@ -100,18 +100,13 @@ def parse_square(text: str) -> int:
     raise PositionError(f"{excerpt(text)} is no square", "squares are a0 to i9")
 
 
-def _red_area(kind: PieceType) -> list[int]:
-    """List the squares of a red piece's area, ascending; 55 squares for a pawn."""
-    if kind == PieceType.KING:
-        return [9 * rank + file for rank in range(3) for file in (3, 4, 5)]
-    if kind == PieceType.ADVISOR:
-        return [3, 5, 13, 21, 23]
-    if kind == PieceType.ELEPHANT:
-        return [2, 6, 18, 22, 26, 38, 42]
-    if kind == PieceType.PAWN:
-        own_half = [s for s in range(27, 45) if s % 9 % 2 == 0]
-        return own_half + list(range(45, SQUARES))
-    return list(range(SQUARES))
+_RED_AREAS = {
+    PieceType.KING: [9 * rank + file for rank in range(3) for file in (3, 4, 5)],
+    PieceType.ADVISOR: [3, 5, 13, 21, 23],
+    PieceType.ELEPHANT: [2, 6, 18, 22, 26, 38, 42],
+    PieceType.PAWN: [*range(27, 36, 2), *range(36, 45, 2), *range(45, SQUARES)],
+}
+"""Squares of a red piece's area, ascending; the other pieces may stand on any square."""
 
 
 @cache
@@ -120,7 +115,7 @@ def area(side: int, kind: int) -> tuple[int, ...]:
 
     The index of a square in this tuple is the piece's *slot* there, which ranks use (`groups.py`).
     """
-    squares = _red_area(PieceType(kind))
+    squares = _RED_AREAS.get(PieceType(kind), list(range(SQUARES)))
     if side == Side.BLACK:
         squares = sorted(flip_square(s) for s in squares)
     return tuple(squares)

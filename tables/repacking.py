@@ -11,7 +11,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import BinaryIO
 
 import numpy as np
 
@@ -36,35 +35,29 @@ def pack_densely(
     `file` keeps the old file open. Raises `CorruptTableError` for a damaged table, and `OSError`;
     on both the old file stays.
     """
-    with replacing(file.path) as out:
-        return _write(file, out, threads, report)
-
-
-def _write(
-    file: TableFile, out: BinaryIO, threads: int, report: Callable[[int, int], object] | None
-) -> int:
     header = file.header
-    out.write(bytes(HEADER_BYTES))
-    entries: list[tuple[int, int]] = []
-    digests: list[bytes] = []
-    for blocks in _packed(file, threads):
-        out.writelines(block.data for block in blocks)
-        entries += [block.entry for block in blocks]
-        digests += [block.digest for block in blocks]
-        if report is not None:
-            report(len(digests), sum(header.blocks))
-    file.check_digest(digests)
-    table_offset = out.tell()
-    metadata = Compressor(DENSE).compress(file.metadata())
-    block_table = np.array(entries, "<u4").tobytes()
-    packed = replace(
-        header,
-        table_offset=table_offset,
-        metadata_length=len(metadata),
-        metadata_checksum=zlib.crc32(metadata),
-    )
-    complete_file(out, packed, block_table, metadata)
-    return packed.file_size
+    with replacing(file.path) as out:
+        out.write(bytes(HEADER_BYTES))
+        entries: list[tuple[int, int]] = []
+        digests: list[bytes] = []
+        for blocks in _packed(file, threads):
+            out.writelines(block.data for block in blocks)
+            entries += [block.entry for block in blocks]
+            digests += [block.digest for block in blocks]
+            if report is not None:
+                report(len(digests), sum(header.blocks))
+        file.check_digest(digests)
+        table_offset = out.tell()
+        metadata = Compressor(DENSE).compress(file.metadata())
+        block_table = np.array(entries, "<u4").tobytes()
+        packed = replace(
+            header,
+            table_offset=table_offset,
+            metadata_length=len(metadata),
+            metadata_checksum=zlib.crc32(metadata),
+        )
+        complete_file(out, packed, block_table, metadata)
+        return packed.file_size
 
 
 def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
