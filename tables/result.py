@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
 
 from tbgen.indexing import Material, MaterialError
@@ -77,19 +76,7 @@ def result_of(file: TableFile, code: int) -> ProbeResult:
 
 def require_index(material: Material) -> None:
     """Raise `UnsupportedMaterialError` if no table of the material can exist."""
-    problem = _index_problem(material)
-    if problem is not None:
-        raise UnsupportedMaterialError(material.name, problem)
-
-
-@lru_cache(maxsize=1024)
-def _index_problem(material: Material) -> str | None:
-    """Return the reason why a material has no index, or None.
-
-    Cached: computing it is slow for large materials, and move lists probe one position per move.
-    """
     try:
         Layout.of(material)
     except MaterialError as error:
-        return error.message
-    return None
+        raise UnsupportedMaterialError(material.name, error.message) from None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tbgen.answers.mechanism import Offence
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.errors import excerpt
-from tbgen.indexing.squares import LETTERS, piece_code, square_name
+from tbgen.indexing.squares import LETTERS, parse_square, piece_code
 from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import HistogramLine
 
@@ -35,7 +35,7 @@ SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 sort key, rows are in the order of slots.
 """
 
-_PIECE_AT = re.compile(rf"([{LETTERS}{LETTERS.lower()}])@([a-i])([0-9])")
+_PIECE_AT = re.compile(rf"([{LETTERS}{LETTERS.lower()}])@([a-i][0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
 
 
@@ -107,11 +107,9 @@ def read_piece(text: str) -> tuple[int, int]:
         raise InputError(
             f"{excerpt(text)} is no piece on a square", "write R@e5, or r@e5 for Black's rook"
         )
-    letter, file, rank = match.groups()
+    letter, square = match.groups()
     side = Side.BLACK if letter.islower() else Side.RED
-    square = 9 * int(rank) + "abcdefghi".index(file)
-    assert square_name(square) == f"{file}{rank}"
-    return piece_code(side, LETTERS.index(letter.upper())), square
+    return piece_code(side, LETTERS.index(letter.upper())), parse_square(square)
 
 
 def read_query(asked: Mapping[str, str]) -> Query:

@@ -137,7 +137,7 @@ def _resolve(
         )
     found = [
         move
-        for move in _legal_moves(position)
+        for move in legal_moves(position)
         if move.source in meant and displacement(position, move) == wanted
     ]
     if len(found) > 1:
@@ -160,15 +160,9 @@ def _places(position: Position) -> dict[int, RelativePlace]:
     }
 
 
-@lru_cache(maxsize=16)
-def _legal_moves(position: Position) -> list[Move]:
-    """Return the legal moves; cached per position."""
-    return legal_moves(position)
-
-
 def _choices(position: Position, sources: list[int]) -> str:
     """Return a hint for messages that lists the legal moves from some squares."""
-    moves = [move.iccs for move in _legal_moves(position) if move.source in sources]
+    moves = [move.iccs for move in legal_moves(position) if move.source in sources]
     where = " and ".join(square_name(square) for square in sources)
     return f"from {where}: {' '.join(moves)}" if moves else f"nothing on {where} may move"
 
