@@ -6,7 +6,7 @@ from __future__ import annotations
 def format_bytes(count: float) -> str:
     """Return a number of bytes as text, such as `1.4 GiB` or `1,024.0 GiB`."""
     for unit in ("B", "KiB", "MiB"):
-        if count < 1024:
+        if round(count) < 1024:
             return f"{count:.0f} {unit}"
         count /= 1024
     return f"{count:,.1f} GiB"

@@ -1,7 +1,7 @@
 """Reading a win-draw-loss file: a file of blocks whose codes are outcomes, and its source.
 
-    `WdlFile`     the file
-    `WdlStatistics`    its metadata: counts, and the table that it was derived from
+    `WdlFile`         the file
+    `WdlStatistics`   its metadata: counts, and the table that it was derived from
 
 `blockfile.py` finds, checks and unpacks blocks; docs/format.md describes the bytes.
 """

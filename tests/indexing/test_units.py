@@ -1,0 +1,33 @@
+"""Bytes and seconds as text, in the largest unit that does not round to zero."""
+
+from __future__ import annotations
+
+import pytest
+
+from tbgen.indexing.units import format_bytes, format_duration
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"), (1000, "1000 B"), (1024, "1 KiB"), (1_048_575, "1 MiB"), (3 << 20, "3 MiB"),
+        ((1 << 30) - 1, "1.0 GiB"), (1.44 * (1 << 30), "1.4 GiB"), (1 << 40, "1,024.0 GiB"),
+    ],
+)  # fmt: skip
+def test_bytes(count: float, text: str) -> None:
+    assert format_bytes(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.25, "0.2 s"),
+        (12, "12 s"),
+        (119, "119 s"),
+        (240, "4 min"),
+        (5400, "90 min"),
+        (7200, "2.0 h"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text
