@@ -1,12 +1,12 @@
 """numba: declaration, compilation and cache of kernels; and its settings.
 
-    jit          declaration of kernels and their parts; lock of the cache
-    parts        functions that are compiled into the kernels that call them
-    pointers     named tuples that kernels take by pointer
-    prefetching  prefetch of memory
-    cache        cache entries with a digest: damaged entries are compiled again
-    folder       folder of the cache
-    second       process that compiles beside this one
+    jit             declaration of kernels and their parts; lock of the cache
+    parts           functions that are compiled into the kernels that call them
+    pointers        named tuples that kernels take by pointer
+    prefetching     prefetch of memory
+    cache           cache entries with a digest: damaged entries are compiled again
+    folder          folder of the cache
+    second_process  process that compiles beside this one
 
 Only packages with kernels import this one: `tbgen.rows`, `retrograde`, `verify`, `probing`, and
 the compiled half of `tbgen.referee`. Code that only probes or plays does not.

@@ -44,16 +44,16 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     """Cache of one kernel on disk, used in place of numba's.
 
     borrows : whether the kernel counts no references to arrays (`borrowing_kernel`)
-    at_miss : called before the kernel is compiled
+    before_compiling : called before the kernel is compiled
     """
 
     _impl_class = _Entries
 
     def __init__(
-        self, function: Callable[..., Any], *, borrows: bool, at_miss: Callable[[], None]
+        self, function: Callable[..., Any], *, borrows: bool, before_compiling: Callable[[], None]
     ) -> None:
         super().__init__(function)
-        self._borrows, self._at_miss = borrows, at_miss
+        self._borrows, self._at_miss = borrows, before_compiling
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached kernel for argument types `sig`; None if it is missing or damaged."""

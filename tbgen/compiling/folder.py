@@ -118,8 +118,8 @@ def clear_stale_files(folder: Path) -> None:
 def source_digest() -> str:
     """Return a digest of the sources of all kernels, of their location, and of numba's version.
 
-    The location matters because numba stores kernels by path; `tbgen.compiling.second` relies on
-    the digest.
+    The location matters because numba stores kernels by path; `tbgen.compiling.second_process`
+    relies on the digest.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):

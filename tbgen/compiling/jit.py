@@ -82,7 +82,7 @@ numba.core.config._config_fname = os.devnull  # in place of `SETTINGS_FILE`, whe
 numba.core.config.reload_config()
 
 
-def known_options(**options: Any) -> dict[str, Any]:
+def supported_options(**options: Any) -> dict[str, Any]:
     """Return the given options of numba without those that its installed version lacks.
 
     numba rejects unknown options.
@@ -92,18 +92,18 @@ def known_options(**options: Any) -> dict[str, Any]:
 
 
 _OPTIONS: dict[str, Any] = {
-    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **known_options(no_cfunc_wrapper=True),
+    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **supported_options(no_cfunc_wrapper=True),
 }  # fmt: skip
 """Options of all kernels and parts: divisions unchecked as in NumPy, no entry point for C."""
 
-_BORROWS = known_options(_nrt=False, no_rewrites=True)
+_BORROWS = supported_options(_nrt=False, no_rewrites=True)
 """Options of borrowing kernels and parts: no reference counting, and no rewrites, which would only
 find code that creates arrays.
 """
 
 
 @cache
-def prepare_compiler() -> bool:
+def disable_negative_indexing() -> bool:
     """Disable negative indexing in functions without reference counting (decision 15).
 
     numba spends three instructions per index on it. Here a negative index is an error, raised if
@@ -148,7 +148,7 @@ def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
 
 
 def _begin_compiling() -> None:
-    prepare_compiler()
+    disable_negative_indexing()
     while _announcements:
         _announcements.pop()()
 
@@ -160,10 +160,10 @@ def kernel(function: Function, **options: Any) -> Function:
     compiled = njit(nogil=True, cache=kept, **_OPTIONS, **options)(function)
     if own:
         borrows = "_nrt" in options
-        cached = KernelCache(function, borrows=borrows, at_miss=_begin_compiling)
+        cached = KernelCache(function, borrows=borrows, before_compiling=_begin_compiling)
         compiled._cache = cached
     else:
-        prepare_compiler()
+        disable_negative_indexing()
     return compiled
 
 
@@ -193,7 +193,7 @@ def part(function: Function, **options: Any) -> Function:
 
 def inlined_part(function: Function) -> Function:
     """Declare a part that is inlined into its callers, even if LLVM would not inline it."""
-    return part(function, **known_options(forceinline=True))
+    return part(function, **supported_options(forceinline=True))
 
 
 def recursive_part(function: Function) -> Function:

@@ -56,7 +56,7 @@ Parameters of kernels, unless a kernel says otherwise:
     size : int64, leads of a chunk
     out : uint8 (n,), out; records of the chunks, one after the other
     ends : int64 (chunks,), out; end of each chunk's record
-    setting : Setting, in; the sets of a search for chases
+    setting : ChaseSetting, in; the sets of a search for chases
     places : Places, in
     boards : Boards, of one thread
     mids : int64, total number of mids

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.propagation import Propagation
-from tbgen.rows.records import KeptRecords, Records
+from tbgen.rows.records import Records, StoredRecords
 from tbgen.rows.sets import Frontier, Rows, Sets
 from tbgen.tables.codes import Outcome
 
@@ -54,9 +54,9 @@ other positions than win candidates need no test, since they are escapes.
 class SharedSets(NamedTuple):
     """Arrays of a search, beside the frontiers of the propagation; all searches may share them."""
 
-    open: Rows
+    possible_losses: Rows
     escapes: Rows
-    live: Rows
+    unwon: Rows
     front: Frontier
 
     @classmethod
@@ -82,9 +82,9 @@ class SearchState:
         self.winner, self.offender = winner, winner.other
         self.mark = mark
         self.shared = shared
-        self.offending: KeptRecords | None = None
+        self.after_offence: StoredRecords | None = None
         """The winner's positions after a possible offence; None before the first search."""
-        self.open: KeptRecords | None = None
+        self.possible_losses: StoredRecords | None = None
         """Possible loss candidates; others need a new win first. None before the first search."""
 
     @contextmanager
@@ -95,26 +95,26 @@ class SearchState:
         idle between orders. While it lasts, captures that lose at this order count as lost.
         """
         p = self.propagation
-        with p.lending_frontiers() as frontiers, p.expecting_losses(self.offender, order):
+        with p.borrowed_frontiers() as frontiers, p.losable_captures(self.offender, order):
             search = Search(self, order, [*frontiers, self.shared.front])
             yield search
-            if search.found_any or self.open is None:
-                self.open = p.sets.packed(search.open)
+            if search.found_any or self.possible_losses is None:
+                self.possible_losses = p.sets.packed(search.possible_losses)
 
 
 class Search:
     """Candidates for one winner and offence at one order.
 
     win_candidates, loss_candidates : those that have not been pruned
-    live : the winner's positions that are neither known wins nor won by a capture at this order;
+    unwon : the winner's positions that are neither known wins nor won by a capture at this order;
         only they can be candidates
-    live_storage : the set in which `live` may be stored; free for other use after `live`
+    unwon_storage : the set in which `unwon` may be stored; free for other use after `unwon`
     escapes : the winner's positions into which the offender can move to be safe: not known to be
         won, and not (or no longer) candidates
-    open : the offender's positions that had no escape to begin with and are not removed by a
-        filter; the next order searches them for loss candidates
+    possible_losses : the offender's positions that had no escape to begin with and are not removed
+        by a filter; the next order searches them for loss candidates
     found_any : whether `initialise` has found any loss candidates; if not, nothing is a candidate,
-        and the next order starts from the same `open`
+        and the next order starts from the same `possible_losses`
     """
 
     def __init__(self, state: SearchState, order: int, frontiers: list[Frontier]) -> None:
@@ -123,27 +123,27 @@ class Search:
         self.propagation, self.sets = state.propagation, state.propagation.sets
         self.winner, self.offender = state.winner, state.offender
         self.win_candidates, self.loss_candidates, *self._idle = frontiers
-        self.open, self.escapes, self.live_storage, _ = state.shared
+        self.possible_losses, self.escapes, self.unwon_storage, _ = state.shared
         self.found_any = False
         self._state = state
         self.sweep = state.propagation.sweep
-        self.live = self._expect_wins()
+        self.unwon = self._expect_wins()
 
     def _expect_wins(self) -> Rows:
-        """Return `live`: the winner's unknown positions that no capture wins at this order."""
+        """Return `unwon`: the winner's unknown positions that no capture wins at this order."""
         p = self.propagation
-        live = unknown = p.unknown[self.winner]
+        unwon = unknown = p.unknown[self.winner]
         for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
-            if live is unknown:
-                live = self.live_storage
-                self.sets.copy(unknown, live)
-            self.sets.remove(records, live)
-        return live
+            if unwon is unknown:
+                unwon = self.unwon_storage
+                self.sets.copy(unknown, unwon)
+            self.sets.remove(records, unwon)
+        return unwon
 
     @property
     def captures_win(self) -> bool:
         """Return whether the winner has any position that a capture wins at this order."""
-        return self.live is not self.propagation.unknown[self.winner]
+        return self.unwon is not self.propagation.unknown[self.winner]
 
     def discard_idle(self) -> None:
         """Release the memory of the idle frontiers until they are used again."""
@@ -177,7 +177,7 @@ class Search:
 
         Returns `found_any`.
         """
-        if self._state.open is None:
+        if self._state.possible_losses is None:
             self._find_all(lost)
         else:
             self._find_affected(lost, loss_filter)
@@ -192,14 +192,14 @@ class Search:
         """Find all candidates at the first order, and the sets from which later orders start."""
         state, sets = self._state, self.sets
         unknown = self.propagation.unknown[self.winner]
-        sets.over(state.mark, int(self.winner), unknown, self.win_candidates)
-        state.offending = sets.packed(self.win_candidates.rows)
-        sets.copy(self.propagation.losable[self.offender], self.open)
+        sets.run_kernel(state.mark, int(self.winner), unknown, self.win_candidates)
+        state.after_offence = sets.packed(self.win_candidates.rows)
+        sets.copy(self.propagation.losable[self.offender], self.possible_losses)
         if lost is not None:
-            sets.remove(lost, self.open)
-        sets.difference(self.live, self.win_candidates.rows, self.escapes)
-        self.sweep(self.offender, None, self.open, self.loss_candidates, self.escapes)
-        sets.copy(self.loss_candidates.rows, self.open)
+            sets.remove(lost, self.possible_losses)
+        sets.difference(self.unwon, self.win_candidates.rows, self.escapes)
+        self.sweep(self.offender, None, self.possible_losses, self.loss_candidates, self.escapes)
+        sets.copy(self.loss_candidates.rows, self.possible_losses)
 
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
         """Find the candidates of a later order that new wins or losses may affect.
@@ -208,29 +208,29 @@ class Search:
         search, or a capture that loses since this one.
         """
         state, sets, p = self._state, self.sets, self.propagation
-        assert state.offending is not None
-        assert state.open is not None
+        assert state.after_offence is not None
+        assert state.possible_losses is not None
         losable = p.losable[self.offender]
         with self.frontier() as newly_losing:
             self._find_newly_losing(newly_losing)
             if not newly_losing.counts.any():
                 sets.clear(self.loss_candidates)
                 return
-            marked = self.open
+            marked = self.possible_losses
             sets.clear_rows(marked)
-            sets.add(state.offending, marked, within=p.unknown[self.winner])
-            sets.difference(self.live, marked, self.escapes)
+            sets.add(state.after_offence, marked, within=p.unknown[self.winner])
+            sets.difference(self.unwon, marked, self.escapes)
             self.sweep(self.offender, None, newly_losing, self.loss_candidates, self.escapes)
         if lost is not None:
             sets.remove(lost, self.loss_candidates.rows)
         if not self.loss_candidates.counts.any():
             return
-        # These escapes are not needed any more: `open` takes their array, and leaves its own.
-        self.open, self.escapes = self.escapes, marked
-        sets.clear_rows(self.open)
-        sets.add(state.open, self.open, within=losable)
+        # These escapes are not needed any more: `possible_losses` takes their array.
+        self.possible_losses, self.escapes = self.escapes, marked
+        sets.clear_rows(self.possible_losses)
+        sets.add(state.possible_losses, self.possible_losses, within=losable)
         if lost is not None:
-            sets.remove(lost, self.open)
+            sets.remove(lost, self.possible_losses)
         self._keep_affected(loss_filter)
 
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
@@ -253,27 +253,28 @@ class Search:
 
         A pattern that never leads to one has not changed since the last order, and was found then.
         So candidates that are not affected fail again. Positions that the filter removes are in no
-        pattern: they affect no other position, and are no longer in `open`.
+        pattern: they affect no other position, and are no longer in `possible_losses`.
 
-        On entry `loss_candidates` has those with a new way to lose, on return all of `open` that
-        are affected; `escapes` has the marked positions, and on return those that are not affected.
+        On entry `loss_candidates` has those with a new way to lose, and `escapes` the marked
+        positions. On return `loss_candidates` has all affected ones of `possible_losses`, and
+        `escapes` the marked positions that are not affected.
         """
         sets, wins, losses = self.sets, self.win_candidates, self.loss_candidates
         unaffected = self.escapes
         sets.clear(wins)
-        sets.transfer(losses, self.open)
+        sets.transfer(losses, self.possible_losses)
         with self.frontier() as new_wins, self.frontier() as new_losses:
             self.sweep(self.winner, losses, unaffected, new_wins)
             while sets.transfer(new_wins, unaffected):
                 sets.join(new_wins, wins)
-                self.sweep(self.offender, new_wins, self.open, new_losses)
-                if not sets.transfer(new_losses, self.open):
+                self.sweep(self.offender, new_wins, self.possible_losses, new_losses)
+                if not sets.transfer(new_losses, self.possible_losses):
                     break
                 if loss_filter is not None:
                     loss_filter(new_losses)
                 sets.join(new_losses, losses)
                 self.sweep(self.winner, new_losses, unaffected, new_wins)
-        sets.unite(losses.rows, self.open)
+        sets.unite(losses.rows, self.possible_losses)
 
     def _find_escapes(self, captures_wait: bool) -> None:
         """Set `escapes`, and remove positions that captures win from the win candidates.
@@ -284,13 +285,13 @@ class Search:
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:
             marked = self.escapes
-            sets.difference(self.escapes, self.live, marked)
+            sets.difference(self.escapes, self.unwon, marked)
             sets.unite(wins, marked)
             sets.difference(self.propagation.unknown[self.winner], marked, self.escapes)
         else:
-            sets.difference(self.live, wins, self.escapes)
+            sets.difference(self.unwon, wins, self.escapes)
         if self.captures_win:
-            sets.intersect(self.live, wins)
+            sets.intersect(self.unwon, wins)
 
     def prune(self) -> None:
         """Prune to the greatest fixpoint, first with sweeps over all remaining candidates.
@@ -330,14 +331,14 @@ class Search:
             self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Remove the loss candidates that a filter removes, also from `open` for later orders.
+        """Remove the loss candidates that a filter removes, and from `possible_losses`, too.
 
         Candidates that depend on removed ones stay: they are usually so many that `prune` removes
         them.
         """
-        self.sets.transfer(self.loss_candidates, self.open)
+        self.sets.transfer(self.loss_candidates, self.possible_losses)
         loss_filter(self.loss_candidates)
-        self.sets.unite(self.loss_candidates.rows, self.open)
+        self.sets.unite(self.loss_candidates.rows, self.possible_losses)
 
     def declare(self, wins: Frontier) -> None:
         """Final phase: turn win candidates into direct wins, which are no escapes from now on.

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.rows.bitsets import ONE, WORD_SQUARES, lowest_bit
 from tbgen.rows.frame import STRIDE
-from tbgen.rows.records import Bytes, KeptRecords, Records, k_record_lists, packer, read_row
-from tbgen.rows.storage import Kept, Storage
+from tbgen.rows.records import Bytes, Records, StoredRecords, k_record_lists, packer, read_row
+from tbgen.rows.storage import Storage, StoredBytes
 from tbgen.tables.palettes import Palette
 
 _HEADER = Struct("<II")
@@ -31,19 +31,19 @@ _HEADER = Struct("<II")
 
 _HEADER_BYTES = _HEADER.size
 
-_PIECE_BYTES = 1 << 15
-"""Size of a *piece*: the bytes of a chunk's records that are compressed together. The
-last records of each chunk, fewer bytes than a piece, are uncompressed.
+_SEGMENT_BYTES = 1 << 15
+"""Size of a *segment*: the bytes of a chunk's records that are compressed together. The
+last records of each chunk, fewer bytes than a segment, are uncompressed.
 """
 
 Place = tuple[int, int]
-"""Position in the journal of a chunk: number of full pieces before it, and offset in the next
-piece. It stays valid when a piece is compressed."""
+"""Position in the journal of a chunk: number of full segments before it, and offset in the next
+segment. It stays valid when a segment is compressed."""
 
 
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
-    """Write the numbers of the codes of a journal's piece to a chunk of a plane.
+    """Write the numbers of the codes of a journal's segment to a chunk of a plane.
 
     data : uint8 (n,), in; header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
@@ -78,26 +78,26 @@ class Journal:
     def __init__(self, chunks: int, storage: Storage) -> None:
         self._storage = storage
         self._open = [bytearray() for _ in range(chunks)]
-        self._packed: list[list[Kept]] = [[] for _ in range(chunks)]
+        self._packed: list[list[StoredBytes]] = [[] for _ in range(chunks)]
         self.codes: set[int] = set()
         """All codes that have been added."""
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
         """Append a record of positions with a code."""
         self.codes.add(code)
-        piece = self._open[chunk]
-        piece += _HEADER.pack(code, len(record))
-        piece += record.data
-        if len(piece) >= _PIECE_BYTES:
-            self._packed[chunk].append(self._storage.keep(packer.compress(piece)))
+        segment = self._open[chunk]
+        segment += _HEADER.pack(code, len(record))
+        segment += record.data
+        if len(segment) >= _SEGMENT_BYTES:
+            self._packed[chunk].append(self._storage.store(packer.compress(segment)))
             self._open[chunk] = bytearray()
 
     @property
     def places(self) -> list[Place]:
         """Places where the records of each chunk end at present."""
         return [
-            (len(packed), len(piece))
-            for packed, piece in zip(self._packed, self._open, strict=True)
+            (len(packed), len(segment))
+            for packed, segment in zip(self._packed, self._open, strict=True)
         ]
 
     def better_since(self, places: list[Place], code: int) -> Records:
@@ -107,37 +107,37 @@ class Journal:
     def records_after(self, chunk: int, place: Place, code: int) -> list[Bytes]:
         """Return the records of one chunk after a place whose codes are better than one code."""
         number, at = place
-        pieces = [packer.decompress(self._storage.fetch(k)) for k in self._packed[chunk][number:]]
+        segments = [packer.decompress(self._storage.fetch(k)) for k in self._packed[chunk][number:]]
         found = []
-        for piece in (*pieces, bytes(self._open[chunk])):
-            while at < len(piece):
-                own, size = _HEADER.unpack_from(piece, at)
+        for segment in (*segments, bytes(self._open[chunk])):
+            while at < len(segment):
+                own, size = _HEADER.unpack_from(segment, at)
                 if own > code:
-                    found.append(np.frombuffer(piece, np.uint8, size, at + _HEADER_BYTES))
+                    found.append(np.frombuffer(segment, np.uint8, size, at + _HEADER_BYTES))
                 at += _HEADER_BYTES + size
             at = 0
         return found
 
-    def pieces(self) -> Iterator[tuple[int, bytes]]:
-        """Iterate over all records: chunk and compressed piece, those of a chunk in order."""
-        for chunk, (packed, piece) in enumerate(zip(self._packed, self._open, strict=True)):
-            for kept in packed:
-                yield chunk, self._storage.fetch(kept)
-            if piece:
-                yield chunk, packer.compress(piece)
+    def segments(self) -> Iterator[tuple[int, bytes]]:
+        """Iterate over all records: chunk and compressed segment, those of a chunk in order."""
+        for chunk, (packed, segment) in enumerate(zip(self._packed, self._open, strict=True)):
+            for stored in packed:
+                yield chunk, self._storage.fetch(stored)
+            if segment:
+                yield chunk, packer.compress(segment)
 
-    def put_back(self, chunk: int, piece: bytes) -> None:
-        """Append a piece that `pieces` has returned; its codes are not added to `codes`."""
-        self._packed[chunk].append(self._storage.keep(piece))
+    def append_segment(self, chunk: int, segment: bytes) -> None:
+        """Append a segment that `segments` has returned; its codes are not added to `codes`."""
+        self._packed[chunk].append(self._storage.store(segment))
 
     def fill(self, chunk: int, palette: Palette, numbers: NDArray[Any]) -> None:
         """Write the numbers of a chunk's codes to a plane of it, (rows of the chunk * 90,)."""
-        for kept in self._packed[chunk]:
-            piece = packer.decompress(self._storage.fetch(kept))
-            _k_fill(np.frombuffer(piece, np.uint8), palette.codes, numbers)
+        for stored in self._packed[chunk]:
+            segment = packer.decompress(self._storage.fetch(stored))
+            _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
         if self._open[chunk]:
-            piece = bytes(self._open[chunk])
-            _k_fill(np.frombuffer(piece, np.uint8), palette.codes, numbers)
+            segment = bytes(self._open[chunk])
+            _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
 
 
 class _LaterRecords:
@@ -164,16 +164,14 @@ class Waiting:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._records: dict[int, KeptRecords] = {}
+        self._records: dict[int, StoredRecords] = {}
         self._lock = threading.Lock()
-
-    def _of(self, code: int) -> KeptRecords:
-        with self._lock:
-            return self._records.setdefault(code, KeptRecords(self._storage))
 
     def add(self, code: int, chunk: int, record: Bytes) -> None:
         """Add a record of positions that wait for a code."""
-        self._of(code).add(chunk, record)
+        with self._lock:
+            records = self._records.setdefault(code, StoredRecords(self._storage))
+        records.add(chunk, record)
 
     def add_lists(
         self, chunk: int, numbers: NDArray[Any], slots: NDArray[np.uint32], palette: Palette
@@ -197,16 +195,6 @@ class Waiting:
             self.add(code, chunk, out[first:end])
             first = end
 
-    def pieces(self) -> Iterator[tuple[int, int, bool, bytes]]:
-        """Iterate over all records: code, chunk, whether it is compressed, and stored bytes."""
-        for code, records in self._records.items():
-            for chunk, packed, piece in records.pieces():
-                yield code, chunk, packed, piece
-
-    def put_back(self, code: int, chunk: int, packed: bool, piece: bytes) -> None:
-        """Add a record that `pieces` has returned."""
-        self._of(code).put_back(chunk, packed, piece)
-
     @property
     def codes(self) -> list[int]:
         """Codes for which positions wait, in no order."""
@@ -214,7 +202,7 @@ class Waiting:
 
     def records(self, code: int) -> Records:
         """Return the positions that wait for a code."""
-        return self._records.get(code, KeptRecords(self._storage))
+        return self._records.get(code, StoredRecords(self._storage))
 
     def drop(self, code: int) -> None:
         """Remove the positions that wait for a code."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
-from tbgen.retrograde.legality import find_legal
+from tbgen.retrograde.legality import legal_row
 from tbgen.retrograde.supporting import SupportingTable
 from tbgen.rows.bitsets import has
 from tbgen.rows.frame import MIDS, is_canonical, make_frame
@@ -23,18 +23,17 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE, encode_outcomes, outcom
 
 
 @borrowing_kernel
-def _k_keep_positions(lead_0, lead_1, outcomes, area, legal, frame):
+def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
     """Set the slots of the leads [lead_0, lead_1) without a canonical legal position to zero.
 
     outcomes : uint8 (slots,), inout; of all leads
     area : int64 (inner size,), the squares of the inner piece
-    legal : Rows of all leads, in
     """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             row = lead * mids + mid
-            lo, hi = legal[row, 0], legal[row, 1]
+            lo, hi = legal_row(lead, mid, side, frame)
             for place in range(area.size):
                 square = area[place]
                 if not (has(lo, hi, square) and is_canonical(lead, mid, square, frame)):
@@ -114,6 +113,7 @@ class OutcomePlanes:
 
         with Workers(self._threads) as workers:
             workers.run(fill, table.tiles(side))
-            legal = find_legal(self._frame, side, workers)
-            workers.over(layout.leads, _k_keep_positions, outcomes, area, legal, self._frame)
+            workers.run_kernel(
+                layout.leads, _k_keep_positions, int(side), outcomes, area, self._frame
+            )
         return outcomes

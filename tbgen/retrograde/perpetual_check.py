@@ -14,13 +14,13 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.retrograde.candidates import Search, SearchState
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.frame import MIDS
-from tbgen.rows.records import KeptRecords
+from tbgen.rows.records import StoredRecords
 from tbgen.rows.sets import clear_lead, put_row
 from tbgen.tables.codes import Outcome
 
 
 @borrowing_kernel
-def k_in_check(lead_0, lead_1, side, within, found, frame):
+def k_mark_in_check(lead_0, lead_1, side, within, found, frame):
     """Set `found` to the positions of `within` in which `side`, to move, is in check."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
@@ -39,10 +39,10 @@ def k_in_check(lead_0, lead_1, side, within, found, frame):
 
 def declare_perpetual_checks(
     state: SearchState, order: int, *, keep_losses: bool = False
-) -> KeptRecords | None:
+) -> StoredRecords | None:
     """Find the direct wins of one side at one order, and seed the propagation with them.
 
-    state : of searches whose mark is `k_in_check`
+    state : of searches whose mark is `k_mark_in_check`
 
     Returns, if `keep_losses`, the offender's positions that lose by this order.
     """
@@ -67,7 +67,7 @@ def _declare_captures(search: Search) -> None:
         sets.clear(won_by_capture)
         for records in p.waiting_for(winner, search.order, Outcome.WIN):
             sets.put_more(records, won_by_capture, within=p.unknown[winner])
-        sets.over(k_in_check, int(winner), won_by_capture.rows, in_check)
+        sets.run_kernel(k_mark_in_check, int(winner), won_by_capture.rows, in_check)
         search.declare(in_check)
 
 
@@ -81,10 +81,10 @@ def _prune_checkers(search: Search) -> bool:
     sets, sweep, winner, offender = search.sets, search.sweep, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows
     with search.frontier() as in_check:
-        sets.over(k_in_check, int(offender), losses, in_check)
+        sets.run_kernel(k_mark_in_check, int(offender), losses, in_check)
         if not in_check.counts.any():
             return False
-        checked = search.live_storage
+        checked = search.unwon_storage
         sets.copy(in_check.rows, checked)
     # Until they are found to be calm, win candidates are escapes too.
     sets.unite(wins, search.escapes)

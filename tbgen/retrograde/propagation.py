@@ -101,8 +101,8 @@ class Propagation:
         self.unknown = unknown
         self.losable = red.losable, black.losable
         self.waiting = red.waiting, black.waiting
-        self.fronts = [sets.empty_frontier() for _ in Side]
-        self.spare = sets.empty_frontier()
+        self.frontiers = [sets.empty_frontier() for _ in Side]
+        self.spare_frontier = sets.empty_frontier()
         self.order_starts = [journal.places for journal in self.journals]
         """Ends of the journals when the last order began."""
         self._report = report
@@ -110,7 +110,9 @@ class Propagation:
     def start(self) -> None:
         """Settle the positions without any move, the first seeds."""
         for side in Side:
-            self.sweep(side, None, self.losable[side], self.fronts[side], self.unknown[side.other])
+            self.sweep(
+                side, None, self.losable[side], self.frontiers[side], self.unknown[side.other]
+            )
         settled = self._settle(Value(Outcome.LOSS, 0, 0))
         self._report(0, 0, settled)
 
@@ -139,11 +141,11 @@ class Propagation:
         outcome = Outcome.WIN if number % 2 else Outcome.LOSS
         value = Value(outcome, order, number - (order > 0))
         fits = value.plies // 2 < self.code_space.span
-        before = self.fronts
+        before = self.frontiers
         # Red's sweep reads Black's last frontier before Black's sweep overwrites it.
-        self.fronts = [self.spare, before[Side.BLACK]]
+        self.frontiers = [self.spare_frontier, before[Side.BLACK]]
         for side in Side:
-            found = self.fronts[side]
+            found = self.frontiers[side]
             due = fits and self._find_due(side, value, found)
             within, escape = self.unknown[side], None
             if outcome == Outcome.LOSS:
@@ -152,9 +154,9 @@ class Propagation:
                 self.sweep(side, before[side.other], within, found, escape, add_found=due)
             elif not due:
                 self.sets.clear(found)  # 0 plies: direct wins only, and none is due
-        self.spare = before[Side.RED]
+        self.spare_frontier = before[Side.RED]
         if not fits:
-            if any(front.counts.any() for front in self.fronts):
+            if any(front.counts.any() for front in self.frontiers):
                 raise LimitExceededError(f"{value.plies} plies do not fit the codes")
             return 0
         settled = self._settle(value)
@@ -184,12 +186,12 @@ class Propagation:
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
         for side in Side:
-            found = self.fronts[side]
+            found = self.frontiers[side]
 
             def settle(
                 first: int, last: int, thread: int, side: Side = side, found: Frontier = found
             ) -> None:
-                out, ends = self.sets.record_room[thread], np.zeros(chunks.number, np.int64)
+                out, ends = self.sets.record_buffers[thread], np.zeros(chunks.number, np.int64)
                 total[first] += _k_settle(
                     first, last, chunks.size, found, self.unknown[side], self.losable[side], out,
                     ends, self.sets.frame,
@@ -225,7 +227,7 @@ class Propagation:
                 yield self.waiting[side].records(code)
 
     @contextmanager
-    def expecting_losses(self, side: Side, order: int) -> Iterator[None]:
+    def losable_captures(self, side: Side, order: int) -> Iterator[None]:
         """Context manager: makes positions losable whose best capture loses at an order.
 
         They lose in this order, at whatever ply, unless they have become direct wins.
@@ -240,15 +242,15 @@ class Propagation:
                 self.sets.remove(records, losable)
 
     @contextmanager
-    def lending_frontiers(self) -> Iterator[list[Frontier]]:
+    def borrowed_frontiers(self) -> Iterator[list[Frontier]]:
         """Context manager: yields the three frontiers between orders; `fronts` must be empty.
 
         Their content is arbitrary at the beginning and at the end.
         """
         try:
-            yield [self.spare, *self.fronts]
+            yield [self.spare_frontier, *self.frontiers]
         finally:
-            for front in self.fronts:
+            for front in self.frontiers:
                 self.sets.clear(front)
 
     @property

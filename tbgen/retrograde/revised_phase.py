@@ -16,8 +16,8 @@ from functools import partial
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState, SharedSets
-from tbgen.retrograde.chase.search import ChaseSearch, k_attacked
-from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
+from tbgen.retrograde.chase.search import ChaseSearch, k_mark_attacked
+from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_mark_in_check
 from tbgen.retrograde.state import BuildState
 from tbgen.rows.boards import make_places
 from tbgen.tables.names import RuleSet
@@ -32,13 +32,13 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     propagation = state.propagation
     sets = propagation.sets
     shared = SharedSets.of(sets)
-    checks = [SearchState(propagation, winner, k_in_check, shared) for winner in Side]
+    checks = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
     of_chases: list[SearchState] = []
     chases: list[ChaseSearch] = []
     if rule_set.rules is not None and rule_set.rules.judges_chases:
         places = make_places(layout, sets.frame)
         word = rule_set.chase_rules
-        mark = partial(k_attacked, word)
+        mark = partial(k_mark_attacked, word)
         of_chases = [SearchState(propagation, winner, mark, shared) for winner in Side]
         chases = [ChaseSearch(one, places, chase_rules=word) for one in of_chases]
     state.add_searches([*checks, *of_chases])

@@ -9,7 +9,8 @@
                                     waiting positions, with codes; the journal
                    of each search   its memory: two sets
 
-Each is a section: records, each a *part* after its chunk and code, and an empty part at the end.
+Each is a section: compressed records, each a *part* after its chunk and code, and an empty part at
+the end.
 The index and its moves are computed again from the material. The `Checkpoint` decides where the
 bytes are, and checks their table and program.
 """
@@ -20,6 +21,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from struct import Struct
 from typing import Protocol
 
@@ -29,24 +31,24 @@ from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.initialisation import SortedPositions
 from tbgen.retrograde.journal import Waiting
 from tbgen.retrograde.propagation import Propagation
-from tbgen.rows.records import KeptRecords
+from tbgen.rows.records import Records, StoredRecords, packer, unpacked
 from tbgen.rows.sets import Sets
 from tbgen.rows.storage import Storage
 from tbgen.tables.codes import CodeSpace
 
-_KEY = Struct("<IIB")
-"""Header of a record: its chunk, its code (0 in sets), and whether it is compressed."""
+_KEY = Struct("<II")
+"""Header of a record: its chunk, and its code (0 in sets)."""
 
 _END = b""
 
-Piece = tuple[int, int, bool, bytes]
-"""A record of a section: its chunk, its code, whether it is compressed, and its bytes."""
+Entry = tuple[int, int, bytes]
+"""A record of a section: its chunk, its code, and its compressed bytes."""
 
 Report = Callable[[str, int, int, int], None]
 """Progress: phase, order, plies, positions settled."""
 
 
-def program() -> str:
+def program_digest() -> str:
     """Return the digest of the sources that can read a state."""
     return source_digest()
 
@@ -112,26 +114,23 @@ class BuildState:
         head = [self.order, self.number, self.changed, patterns, codes, order_starts]
         yield json.dumps(head).encode()
         for section in self._sections():
-            for chunk, code, packed, record in section:
-                yield _KEY.pack(chunk, code, packed) + record
+            for chunk, code, record in section:
+                yield _KEY.pack(chunk, code) + record
             yield _END
 
-    def _sections(self) -> Iterator[Iterable[Piece]]:
+    def _sections(self) -> Iterator[Iterable[Entry]]:
         p = self.propagation
         for side in Side:
-            for rows in (p.unknown, p.losable):
-                yield _pieces_of(p.sets.packed(rows[side], Storage()))
-            yield _pieces_of(p.sets.packed(p.fronts[side].rows, Storage()))
-            yield (
-                (chunk, code, packed, record)
-                for code, chunk, packed, record in p.waiting[side].pieces()
-            )
-            yield ((chunk, 0, True, piece) for chunk, piece in p.journals[side].pieces())
+            for rows in (p.unknown[side], p.losable[side], p.frontiers[side].rows):
+                yield _entries(p.sets.packed(rows, Storage()))
+            waiting = p.waiting[side]
+            yield chain.from_iterable(_entries(waiting.records(c), c) for c in waiting.codes)
+            yield ((chunk, 0, segment) for chunk, segment in p.journals[side].segments())
         for one in self.search_states:
-            assert one.offending is not None, "each has searched before order 1 is propagated"
-            assert one.open is not None
-            yield _pieces_of(one.offending)
-            yield _pieces_of(one.open)
+            assert one.after_offence is not None, "each has searched before order 1 is propagated"
+            assert one.possible_losses is not None
+            yield _entries(one.after_offence)
+            yield _entries(one.possible_losses)
 
     def add_searches(self, search_states: Sequence[SearchState]) -> None:
         """Add the states of the searches, which are empty, and fill them from a checkpoint."""
@@ -140,8 +139,8 @@ class BuildState:
             return
         storage = self.propagation.sets.workers.storage
         for one in search_states:
-            one.offending = _set_of(_section(self._unread), storage)
-            one.open = _set_of(_section(self._unread), storage)
+            one.after_offence = _read_set(self._unread, storage)
+            one.possible_losses = _read_set(self._unread, storage)
         _end(self._unread)
         self._unread = None
 
@@ -164,14 +163,14 @@ def resumed(
     p = Propagation(sets, unknown, (red, black), code_space, partial(report, "propagation"))
     for side in Side:
         for rows in (p.unknown, p.losable):
-            sets.add(_set_of(_section(parts), Storage()), rows[side])
-        sets.put(_set_of(_section(parts), Storage()), p.fronts[side])
-        for chunk, code, packed, record in _section(parts):
-            p.waiting[side].put_back(code, chunk, packed, record)
+            sets.add(_read_set(parts, Storage()), rows[side])
+        sets.put(_read_set(parts, Storage()), p.frontiers[side])
+        for chunk, code, record in _section(parts):
+            p.waiting[side].add(code, chunk, unpacked(record))
         p.journals[side].codes.update(codes[side])
-        for chunk, _, _, piece in _section(parts):
-            p.journals[side].put_back(chunk, piece)
-    p.order_starts = [[(pieces, size) for pieces, size in places] for places in order_starts]
+        for chunk, _, segment in _section(parts):
+            p.journals[side].append_segment(chunk, segment)
+    p.order_starts = [[(segments, size) for segments, size in places] for places in order_starts]
     if not order:
         _end(parts)
     report("resuming", order, max(0, number - (order > 0)), 0)
@@ -179,11 +178,11 @@ def resumed(
     return BuildState(p, report, checkpoint, order, number, changed, dict(patterns), _unread=unread)
 
 
-def _section(parts: Iterator[bytes]) -> Iterator[Piece]:
+def _section(parts: Iterator[bytes]) -> Iterator[Entry]:
     """Yield the records of the next section of `parts`, up to the empty part that ends it."""
     while (part := next(parts)) != _END:
-        chunk, code, packed = _KEY.unpack_from(part)
-        yield chunk, code, bool(packed), part[_KEY.size :]
+        chunk, code = _KEY.unpack_from(part)
+        yield chunk, code, part[_KEY.size :]
 
 
 def _end(parts: Iterator[bytes]) -> None:
@@ -191,14 +190,16 @@ def _end(parts: Iterator[bytes]) -> None:
     assert next(parts, None) is None, "a state has more parts than it should"
 
 
-def _pieces_of(members: KeptRecords) -> Iterator[Piece]:
-    """Return the records of a set."""
-    return ((chunk, 0, packed, piece) for chunk, packed, piece in members.pieces())
+def _entries(records: Records, code: int = 0) -> Iterator[Entry]:
+    """Yield the records of a set, or of the positions that wait for a code."""
+    for chunk, of_chunk in records[:]:
+        for record in of_chunk:
+            yield chunk, code, packer.compress(record.data)
 
 
-def _set_of(section: Iterator[Piece], storage: Storage) -> KeptRecords:
-    """Return the set that a section contains; its records stay compressed."""
-    members = KeptRecords(storage)
-    for chunk, _, packed, piece in section:
-        members.put_back(chunk, packed, piece)
+def _read_set(parts: Iterator[bytes], storage: Storage) -> StoredRecords:
+    """Return the set that the next section of `parts` contains."""
+    members = StoredRecords(storage)
+    for chunk, _, record in _section(parts):
+        members.add(chunk, unpacked(record))
     return members

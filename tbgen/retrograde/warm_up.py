@@ -15,7 +15,7 @@ from __future__ import annotations
 import subprocess
 from functools import cache
 
-from tbgen.compiling import second
+from tbgen.compiling import second_process
 from tbgen.compiling.jit import compile_lock
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -41,7 +41,7 @@ from tbgen.tables.palettes import Palette
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
     """Return whether `warm_up` has finished on this machine, so that it loads without compiling."""
-    return second.is_compiled(str(rules if ordered else Rules.NONE))
+    return second_process.is_compiled(str(rules if ordered else Rules.NONE))
 
 
 @cache
@@ -57,16 +57,16 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """
     with compile_lock():
         now = rules if ordered else Rules.NONE
-        if not alone and not second.is_compiled(str(now)):
-            second_process = _start_second_process(rules)
-            if second_process is not None:
+        if not alone and not second_process.is_compiled(str(now)):
+            process = _start_second_process(rules)
+            if process is not None:
                 _propagate_made_up()
                 if ordered and rules.judges_chases:
                     compile_sieve()
                     compile_game()
-                    second_process.wait()
+                    process.wait()
         _solve_all(now)
-        second.note_compiled(str(now))
+        second_process.note_compiled(str(now))
 
 
 @cache
@@ -149,7 +149,7 @@ def _call_other_operations(solution: Solution) -> None:
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
     """Start the second process; return None if there is none, and this one compiles everything."""
-    return second.start_beside(_compile_all if rules.judges_chases else compile_captures)
+    return second_process.start_beside(_compile_all if rules.judges_chases else compile_captures)
 
 
 def _compile_all() -> None:

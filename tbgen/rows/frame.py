@@ -9,9 +9,9 @@
 A row is lead * mids + mid. Planes of codes have STRIDE slots per row in memory (every square of
 the inner piece), so that a row is addressed by squares even where the file leaves squares out.
 
-A man's move changes one digit of the mid, the rank of its group's placement. `lifted` returns the
-mid with this digit set to zero. `mid_companions` is the row of `extend` with the new digit for each
-square to which the man may move.
+A man's move changes one digit of the mid, the rank of its group's placement. `with_rank_zero`
+returns the mid with this digit set to zero. `mid_companions` is the row of `extend` with the new
+digit for each square to which the man may move.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def rank_of(mid, man, frame):
 
 
 @part
-def lifted(mid, man, frame):
+def with_rank_zero(mid, man, frame):
     """Return a mid with the rank of a man's group set to zero.
 
     mid, man : int64, as in `rank_of`
@@ -289,4 +289,4 @@ def _largest_inside(mid, square, frame):
     if square > largest:
         return mid, square
     rank = frame.extend[frame.mid_companions[mid, twin], square]
-    return lifted(mid, twin, frame) + rank * frame.men[twin, GROUP_STRIDE], largest
+    return with_rank_zero(mid, twin, frame) + rank * frame.men[twin, GROUP_STRIDE], largest

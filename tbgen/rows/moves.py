@@ -40,7 +40,7 @@ from tbgen.rows.frame import (
     MIDS,
     MIRRORED,
     SIDE,
-    lifted,
+    with_rank_zero,
 )
 
 
@@ -112,7 +112,7 @@ def _gather_man(mid, man, side, row_lo, row_hi, taken_lo, taken_hi, reached, tou
     kind, stride = frame.men[man, KIND], frame.men[man, GROUP_STRIDE]
     square = np.int64(frame.mid_squares[mid, man])
     companions = np.int64(frame.mid_companions[mid, man])
-    rest = lifted(mid, man, frame)
+    rest = with_rank_zero(mid, man, frame)
     if kind == ROOK or kind == CANNON:
         for direction in range(4):
             lo, hi = row_lo & ~BIT[square, 0], row_hi & ~BIT[square, 1]
@@ -188,7 +188,7 @@ def without_escape(lead, mid, side, lo, hi, escape, frame):
         kind, stride = frame.men[man, KIND], frame.men[man, GROUP_STRIDE]
         square = np.int64(frame.mid_squares[mid, man])
         companions = np.int64(frame.mid_companions[mid, man])
-        rest = first + lifted(mid, man, frame)
+        rest = first + with_rank_zero(mid, man, frame)
         if kind == ROOK or kind == CANNON:
             for direction in range(4):
                 way_lo, way_hi = FULL, FULL

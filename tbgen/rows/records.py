@@ -8,7 +8,7 @@
               squares     one byte each, 128 more for the last one; or, if there are many:
               DENSE       and both words of the row, six bytes each
 
-    `KeptRecords`   records of some chunks, the long ones compressed
+    `StoredRecords`   records of some chunks, the long ones compressed
 
 `sets.py` adds records to sets and removes them. Records with codes are in
 `tbgen.retrograde.journal`.
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.rows.bitsets import BIT, EMPTY, ONE, WORD_SQUARES, count_bits, lowest_bit
 from tbgen.rows.frame import STRIDE
-from tbgen.rows.storage import Kept, Storage
+from tbgen.rows.storage import Storage, StoredBytes
 
 ROW_BYTES = 18
 """Maximum bytes of a row in a record: five of a gap, then DENSE and twelve."""
@@ -174,6 +174,11 @@ packer = _Packer()
 """`compress` and `decompress` of the calling thread."""
 
 
+def unpacked(data: bytes) -> Bytes:
+    """Return a record that `packer` has compressed."""
+    return np.frombuffer(packer.decompress(data), np.uint8)
+
+
 def split_records(
     first: int, last: int, out: Bytes, ends: NDArray[np.int64]
 ) -> Iterator[tuple[int, Bytes]]:
@@ -189,7 +194,7 @@ def split_records(
         start = end
 
 
-class KeptRecords:
+class StoredRecords:
     """Stored records of some chunks, unpacked one chunk at a time.
 
     Implements `Records`: the positions have no random access.
@@ -197,26 +202,17 @@ class KeptRecords:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._records: dict[int, list[tuple[bool, Kept]]] = {}
+        self._records: dict[int, list[tuple[bool, StoredBytes]]] = {}
         """For each chunk, whether each record is compressed, and its stored bytes."""
         self._lock = threading.Lock()
 
     def add(self, chunk: int, record: Bytes) -> None:
         """Store a copy of a record, compressed if it is long."""
         packed = len(record) >= _WORTH_PACKING
-        self.put_back(chunk, packed, packer.compress(record.data) if packed else record.tobytes())
-
-    def pieces(self) -> Iterator[tuple[int, bool, bytes]]:
-        """Iterate over the stored records: chunk, whether it is compressed, and bytes."""
-        for chunk, records in self._records.items():
-            for packed, kept in records:
-                yield chunk, packed, self._storage.fetch(kept)
-
-    def put_back(self, chunk: int, packed: bool, piece: bytes) -> None:
-        """Store a record that `pieces` has returned."""
-        kept = packed, self._storage.keep(piece)
+        data = packer.compress(record.data) if packed else record.tobytes()
+        stored = packed, self._storage.store(data)
         with self._lock:
-            self._records.setdefault(chunk, []).append(kept)
+            self._records.setdefault(chunk, []).append(stored)
 
     def __len__(self) -> int:
         """Number of chunks with records."""
@@ -225,8 +221,8 @@ class KeptRecords:
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
         """Yield some chunks, each with its records, unpacked one chunk at a time."""
         for chunk in list(self._records)[chunks]:
-            yield chunk, [self._unpacked(*record) for record in self._records[chunk]]
+            yield chunk, [self._fetched(*record) for record in self._records[chunk]]
 
-    def _unpacked(self, packed: bool, kept: Kept) -> Bytes:
-        data = self._storage.fetch(kept)
-        return np.frombuffer(packer.decompress(data) if packed else data, np.uint8)
+    def _fetched(self, packed: bool, stored: StoredBytes) -> Bytes:
+        data = self._storage.fetch(stored)
+        return unpacked(data) if packed else np.frombuffer(data, np.uint8)

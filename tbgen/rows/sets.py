@@ -25,8 +25,8 @@ from tbgen.rows.frame import LEADS, MIDS, TWIN, Frame, is_canonical
 from tbgen.rows.records import (
     ROW_BYTES,
     Bytes,
-    KeptRecords,
     Records,
+    StoredRecords,
     k_record,
     read_row,
     split_records,
@@ -286,7 +286,7 @@ class Sets:
         # Rows in a range of chunks; with fewer ranges, a frontier has at most _MODEST_FRONTIER.
         rows = -(-self.chunks.number // RANGES) * self.chunks.rows
         size = ROW_BYTES * max(rows, _MODEST_FRONTIER)
-        self.record_room = [np.empty(size, np.uint8) for _ in range(workers.threads)]
+        self.record_buffers = [np.empty(size, np.uint8) for _ in range(workers.threads)]
         """Record buffer of each thread, for a range of chunks."""
 
     def empty(self) -> Rows:
@@ -298,9 +298,11 @@ class Sets:
         """Return a frontier without positions."""
         return empty_frontier(self.leads, self.mids, self.workers.storage)
 
-    def over(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
+    def run_kernel(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run `kernel_of_leads(lead_0, lead_1, *arguments, frame)` over all leads."""
-        self.workers.over(self.leads, kernel_of_leads, *arguments, self.frame, ranges=FEW_RANGES)
+        self.workers.run_kernel(
+            self.leads, kernel_of_leads, *arguments, self.frame, ranges=FEW_RANGES
+        )
 
     def _by_rows(self, operation: Callable[..., object], *sets: Rows) -> None:
         """Apply an operation of numpy to the same rows of some sets."""
@@ -335,19 +337,19 @@ class Sets:
 
     def difference(self, members: Rows, others: Rows, target: Rows) -> None:
         """Set `target` to the positions of `members` that are not in `others`."""
-        self.over(_k_difference, members, others, target)
+        self.run_kernel(_k_difference, members, others, target)
 
     def put_difference(self, members: Rows, others: Rows, found: Frontier) -> None:
         """Set a frontier to the positions of `members` that are not in `others`."""
-        self.over(_k_put_selected, members, others, True, found)
+        self.run_kernel(_k_put_selected, members, others, True, found)
 
     def put_common(self, members: Rows, others: Rows, found: Frontier) -> None:
         """Set a frontier to the positions that are in both sets."""
-        self.over(_k_put_selected, members, others, False, found)
+        self.run_kernel(_k_put_selected, members, others, False, found)
 
     def clear(self, front: Frontier) -> None:
         """Remove all positions of a frontier."""
-        self.workers.over(self.leads, _k_clear, front, self.mids, ranges=ranges_for(front))
+        self.workers.run_kernel(self.leads, _k_clear, front, self.mids, ranges=ranges_for(front))
 
     def transfer(self, found: Frontier, source: Rows, target: Rows | None = None) -> bool:
         """Remove the positions on a frontier from one set, and add them to another if one is given.
@@ -356,7 +358,7 @@ class Sets:
         """
         moved = np.zeros(self.leads, np.int64)
         added_to = found.rows if target is None else target
-        self.workers.over(
+        self.workers.run_kernel(
             self.leads, _k_transfer, found, source, added_to, moved, self.mids,
             ranges=ranges_for(found),
         )  # fmt: skip
@@ -364,7 +366,9 @@ class Sets:
 
     def join(self, found: Frontier, target: Frontier) -> None:
         """Add the positions of one frontier to another."""
-        self.workers.over(self.leads, _k_join, found, target, self.mids, ranges=ranges_for(found))
+        self.workers.run_kernel(
+            self.leads, _k_join, found, target, self.mids, ranges=ranges_for(found)
+        )
 
     def add(self, records: Records, target: Rows, within: Rows | None = None) -> None:
         """Add recorded positions to a set: all, or those in `within`."""
@@ -407,24 +411,24 @@ class Sets:
         chunks = self.chunks
 
         def record(first: int, last: int, thread: int) -> None:
-            out, ends = self.record_room[thread], np.zeros(chunks.number, np.int64)
+            out, ends = self.record_buffers[thread], np.zeros(chunks.number, np.int64)
             k_record(first, last, chunks.size, members, out, ends, chunks.leads, chunks.mids)
             for chunk, one in split_records(first, last, out, ends):
                 use(chunk, one)
 
         self.workers.run(record, chunks.number)
 
-    def packed(self, members: Rows, storage: Storage | None = None) -> KeptRecords:
+    def packed(self, members: Rows, storage: Storage | None = None) -> StoredRecords:
         """Return a set as compressed records.
 
         storage : of the records (None: that of the solver)
         """
-        packed = KeptRecords(storage or self.workers.storage)
+        packed = StoredRecords(storage or self.workers.storage)
         self.record(members, packed.add)
         return packed
 
     def count(self, members: Rows) -> int:
         """Return the number of canonical positions of a set."""
         counts = np.zeros(self.leads, np.int64)
-        self.over(_k_count, members, counts)
+        self.run_kernel(_k_count, members, counts)
         return int(counts.sum())

@@ -31,7 +31,7 @@ _ON_DISK_FROM = 1 << 18
 """Bytes from which an array is stored in a file."""
 
 
-Kept = bytes | tuple[int, int]
+StoredBytes = bytes | tuple[int, int]
 """Stored bytes: the bytes themselves, or their offset in the file and their number."""
 
 
@@ -75,7 +75,7 @@ class Storage:
             pages = pages.base
         pages.obj.madvise(mmap.MADV_DONTNEED)  # numpy has a view of them
 
-    def keep(self, data: bytes) -> Kept:
+    def store(self, data: bytes) -> StoredBytes:
         """Store some bytes, which `fetch` returns."""
         if self._file is None:
             return data
@@ -86,12 +86,12 @@ class Storage:
             self._file_size += len(data)
         return start, len(data)
 
-    def fetch(self, kept: Kept) -> bytes:
+    def fetch(self, stored: StoredBytes) -> bytes:
         """Return the stored bytes."""
-        if isinstance(kept, bytes):
-            return kept
+        if isinstance(stored, bytes):
+            return stored
         assert self._file is not None, "only a file gives offsets"
-        start, size = kept
+        start, size = stored
         return os.pread(self._file.fileno(), size, start)
 
     @contextlib.contextmanager

@@ -92,7 +92,7 @@ class Workers:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    def over(
+    def run_kernel(
         self,
         total: int,
         kernel: Callable[..., object],

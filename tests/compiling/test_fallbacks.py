@@ -92,7 +92,7 @@ assert made(4).tolist() == [shifted(at, 2) for at in range(4)]
 assert read(Outer(Inner(small, 3), np.arange(10).reshape(5, 2)), 4) == 3 * 127 + 9
 hits = sum(sum(kernel.stats.cache_hits.values()) for kernel in (total, made))
 has = [jit.compile_part, jit.KernelCache, sys.modules.get("tbgen.compiling.pointers")]
-has = [each is not None for each in has] + [jit.known_options(_nrt=0)]
+has = [each is not None for each in has] + [jit.supported_options(_nrt=0)]
 print(json.dumps([*has, hits]))
 """
 
@@ -116,8 +116,8 @@ def test_the_installed_numba_has_the_internals() -> None:
     """The installed numba has the internals that tbgen uses; else builds are slower."""
     assert None not in (jit.compile_part, jit.KernelCache)
     assert jit.by_pointer.__module__ == "tbgen.compiling.pointers"
-    assert jit.prepare_compiler()
-    assert jit.known_options(_nrt=False, nonsense=1) == {"_nrt": False}
+    assert jit.disable_negative_indexing()
+    assert jit.supported_options(_nrt=False, nonsense=1) == {"_nrt": False}
 
 
 def test_kernels_without_the_internals(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def read(values, at):  # type: ignore[no-untyped-def]
 
 
 def test_borrowing_kernels_do_not_wrap_negative_indices() -> None:
-    assert jit.prepare_compiler()
+    assert jit.disable_negative_indexing()
     if jit.CHECK_BOUNDS:
         pytest.skip("an index out of bounds is an error here")
     compiled = njit(boundscheck=False, **jit._BORROWS)(read)

@@ -13,7 +13,7 @@ from tbgen.indexing import Material, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.candidates import LossFilter, Search, SearchState, SharedSets
-from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_in_check
+from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_mark_in_check
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solve import solve
@@ -30,7 +30,7 @@ MATERIAL = "KRKNA"
 def state_of_checks(propagation: Propagation) -> SearchState:
     """Return the state of the searches for perpetual checks, with Red as the winner."""
     sets = propagation.sets
-    return SearchState(propagation, Side.RED, k_in_check, SharedSets.of(sets))
+    return SearchState(propagation, Side.RED, k_mark_in_check, SharedSets.of(sets))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
@@ -68,10 +68,10 @@ def test_an_interrupted_search_restores_borrowed_arrays(
         before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unknown)]
         with pytest.raises(KeyboardInterrupt):
             fail(checks)
-        assert checks.open is None, "an unfinished search is not remembered"
+        assert checks.possible_losses is None, "an unfinished search is not remembered"
         after = [*propagation.losable, *propagation.unknown]
         assert all(map(np.array_equal, before, after))
-        assert not any(front.rows.any() or front.counts.any() for front in propagation.fronts)
+        assert not any(front.rows.any() or front.counts.any() for front in propagation.frontiers)
         settle_orders(state, layout, rule_set)
 
     solve_with(monkeypatch, settle)
@@ -89,9 +89,9 @@ def test_a_search_queues_direct_wins_and_keeps_its_known_candidates(
         assert len(lost)
         direct = propagation.code_space.encode(Value(Outcome.WIN, 1, 0))
         assert direct in propagation.waiting[Side.RED].codes
-        assert checks.open is not None
+        assert checks.possible_losses is not None
         known = sets.empty()
-        sets.add(checks.open, known)
+        sets.add(checks.possible_losses, known)
         assert known.any()
         assert not (known & ~propagation.unknown[Side.BLACK]).any()
         settle_orders(state, layout, rule_set)
@@ -167,14 +167,14 @@ def test_an_order_without_new_losses_examines_no_rows(
         checks = state_of_checks(propagation)
         with checks.search(7) as search:
             assert search.initialise(captures_wait=True)
-        known = checks.open
+        known = checks.possible_losses
         assert [settled for _, settled in propagation.steps(7)] == [0]
         rows = sets.workers.meter.rows
         with checks.search(8) as search:
             assert not search.initialise(captures_wait=True)
             assert not search.win_candidates.rows.any()
             assert not search.loss_candidates.rows.any()
-        assert checks.open is known
+        assert checks.possible_losses is known
         assert sets.workers.meter.rows == rows
         settle_orders(state, layout, rule_set)
 

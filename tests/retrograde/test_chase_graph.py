@@ -31,14 +31,14 @@ def test_each_victim_has_a_node_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
     keys = sorted(rng.sample(range(50 * SQUARES), 40))
     victims = [sorted(rng.sample(range(SQUARES), rng.randint(1, 6))) for _ in keys]
     starts = np.concatenate([[0], np.cumsum([len(each) for each in victims])])
-    suspects = graph.Suspects(np.array(keys), sets_of(victims), starts)
+    candidates = graph.ChaseCandidates(np.array(keys), sets_of(victims), starts)
     node = 0
     for key, chased in zip(keys, victims, strict=True):
         row, square = divmod(key, SQUARES)
         for victim in range(SQUARES):
-            found = graph._node(row, square, victim, suspects)
+            found = graph._find_node(row, square, victim, candidates)
             assert found == (node if victim in chased else -1)
             node += victim in chased
     assert node == starts[-1]
     absent = next(key for key in range(50 * SQUARES) if key not in keys)
-    assert graph._node(*divmod(absent, SQUARES), victims[0][0], suspects) == -1
+    assert graph._find_node(*divmod(absent, SQUARES), victims[0][0], candidates) == -1

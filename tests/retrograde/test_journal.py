@@ -18,7 +18,7 @@ from tests.kits.rows import WORD, random_rows, recorded
 
 
 def test_a_journal_writes_the_codes_of_its_records() -> None:
-    """The journal has compressed pieces, and a last one that is still open."""
+    """The journal has compressed segments, and a last one that is still open."""
     chunks = Chunks(leads=1, size=1, mids=400)
     journal, expected = Journal(1, Storage()), np.zeros(400 * 90, np.uint16)
     free = np.full((400, 2), WORD, np.uint64)
@@ -40,7 +40,7 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_records_after_a_place_are_found(saved: bool) -> None:
-    """Tests every place in compressed and open pieces, with and without saving."""
+    """Tests every place in compressed and open segments, with and without saving."""
     rng = np.random.default_rng(3)
     journal, noted, places = Journal(3, Storage()), [], []
     for n in range(100):
@@ -50,11 +50,11 @@ def test_records_after_a_place_are_found(saved: bool) -> None:
         journal.add(code, chunk, record)
         noted.append((code, chunk, record))
         if saved and n == 70:
-            pieces = list(journal.pieces())
+            segments = list(journal.segments())
             journal = Journal(3, Storage())
-            for piece in pieces:
-                journal.put_back(*piece)
-    assert len({place[0][0] for place in places}) > 3, "pieces were compressed"
+            for segment in segments:
+                journal.append_segment(*segment)
+    assert len({place[0][0] for place in places}) > 3, "segments were compressed"
     for n, place in enumerate(places):
         found = journal.better_since(place, 50)
         assert len(found) == len({chunk for _, chunk, _ in noted[n:]})

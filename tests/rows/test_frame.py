@@ -19,9 +19,9 @@ from tbgen.rows.frame import (
     SOURCE,
     TARGET,
     Frame,
-    lifted,
     make_frame,
     rank_of,
+    with_rank_zero,
 )
 
 MATERIALS = ["KRKN", "KRRK", "KNPKA", "KPPKAB", "KPPPK", "KAKR", "KABK"]
@@ -52,7 +52,7 @@ def test_lifting_and_placing_a_man_gives_the_mid_of_its_squares(
     known = {tuple(squares): mid for mid, squares in enumerate(frame.mid_squares.tolist())}
     for mid in np.random.default_rng(1).integers(0, layout.mids, 50).tolist():
         for man, (*_, stride, group) in enumerate(frame.men.tolist()):
-            rest = lifted(mid, man, frame)
+            rest = with_rank_zero(mid, man, frame)
             assert mid == rest + rank_of(mid, man, frame) * stride
             own = np.flatnonzero(frame.men[:, GROUP] == group)
             assert stride == frame.groups[group, GROUP_STRIDE]

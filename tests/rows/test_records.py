@@ -7,7 +7,7 @@ import pytest
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.rows.frame import STRIDE
-from tbgen.rows.records import ROW_BYTES, KeptRecords, k_record_lists, read_row, write_row
+from tbgen.rows.records import ROW_BYTES, StoredRecords, k_record_lists, read_row, write_row
 from tbgen.rows.sets import k_add, k_remove
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import CHUNK_SLOTS, RANGES, Chunks
@@ -33,7 +33,7 @@ def test_a_written_row_is_read_back(gap: int, lo: int, hi: int) -> None:
 def test_a_set_is_read_back_from_its_records(density: float) -> None:
     chunks = Chunks(leads=7, size=3, mids=20)
     rows = random_rows(140, density)
-    packed, target = KeptRecords(Storage()), np.zeros_like(rows)
+    packed, target = StoredRecords(Storage()), np.zeros_like(rows)
     for chunk, record in enumerate(recorded(rows, chunks)):
         packed.add(chunk, record)
     assert len(packed) == chunks.number
@@ -68,7 +68,7 @@ def test_lists_of_slots_are_recorded_apart() -> None:
 
 def test_kept_records_have_every_chunk_once() -> None:
     one, other = np.zeros(3, np.uint8), np.ones(2, np.uint8)
-    kept = KeptRecords(Storage())
+    kept = StoredRecords(Storage())
     for chunk, record in ((4, one), (4, other), (7, one), (4, other)):
         kept.add(chunk, record)
     assert [(chunk, len(records)) for chunk, records in kept[:]] == [(4, 3), (7, 1)]

@@ -34,7 +34,7 @@ def test_arrays_start_as_zeros_and_keep_what_is_written(tmp_path: Path) -> None:
 
 def test_stored_bytes_are_read_back(tmp_path: Path) -> None:
     for storage in storages(tmp_path):
-        kept = [storage.keep(bytes([n]) * n) for n in range(1, 100)]
+        kept = [storage.store(bytes([n]) * n) for n in range(1, 100)]
         assert [storage.fetch(one) for one in kept] == [bytes([n]) * n for n in range(1, 100)]
 
 
@@ -52,7 +52,7 @@ def test_discarded_arrays_leave_memory_and_can_be_written(tmp_path: Path) -> Non
 def test_files_on_disk_have_no_names(tmp_path: Path) -> None:
     for storage in storages(tmp_path):
         array = storage.zeros(SIZE, np.uint8)
-        storage.keep(b"x" * 1000)
+        storage.store(b"x" * 1000)
         assert list(tmp_path.iterdir()) == []
         del array
 

@@ -20,10 +20,10 @@ Parameters of kernels, unless a kernel says otherwise:
     codes : int64 (pieces,), the piece codes in that order
     board : int8 (90,), a position
     chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
-    setting : Setting
+    setting : ChaseSetting
     places : Places
     boards : Boards, of the thread
-    suspects : Suspects
+    candidates : ChaseCandidates
     graph : PatternGraph
     nodes : int64 (offence nodes,), the key of each
     moves : int64 (reply nodes,), the move that leads to each, source * 90 + target

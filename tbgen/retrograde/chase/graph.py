@@ -22,11 +22,11 @@ from tbgen.indexing.rulesets import CHECK_VOIDS
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.retrograde.chase.game import Conditions, PatternGraph, winning_replies
 from tbgen.retrograde.chase.victims import (
-    Setting,
-    attacked_anew,
-    attackers_anew,
+    ChaseSetting,
     is_won,
     list_victims,
+    new_attackers,
+    newly_attacked,
 )
 from tbgen.rows.bitsets import (
     BIT,
@@ -57,13 +57,13 @@ from tbgen.rules.moves import generate_moves
 
 KING = int(PieceType.KING)
 
-_ROOM = 4096
+_FIRST_ROOM = 4096
 """Reply nodes in a thread's buffer: 360 KB. A full buffer is copied and filled again; its size is
 doubled if one candidate alone needs more."""
 
 
 @by_pointer
-class Suspects(NamedTuple):
+class ChaseCandidates(NamedTuple):
     """Loss candidates, each with the pieces that it must chase."""
 
     keys: NDArray[np.int64]
@@ -75,35 +75,35 @@ class Suspects(NamedTuple):
 
 
 @part
-def _place(key, places, squares, board):
+def _set_up_key(key, places, squares, board):
     """Write the squares and the board of the position that a key stands for."""
     set_up(key // SQUARES, key % SQUARES, places, squares, board)
 
 
 @part
-def _node(row, square, victim, suspects):
+def _find_node(row, square, victim, candidates):
     """Return the offence node of a position and a victim in it; -1 for none."""
     key = row * SQUARES + square
     # np.searchsorted would take longer to compile than all of this.
-    c, end = 0, suspects.keys.size
+    c, end = 0, candidates.keys.size
     while c < end:
         middle = (c + end) // 2
-        if suspects.keys[middle] < key:
+        if candidates.keys[middle] < key:
             c = middle + 1
         else:
             end = middle
-    if c == suspects.keys.size or suspects.keys[c] != key:
+    if c == candidates.keys.size or candidates.keys[c] != key:
         return np.int64(-1)
-    lo, hi = suspects.victims[c, 0], suspects.victims[c, 1]
+    lo, hi = candidates.victims[c, 0], candidates.victims[c, 1]
     if not has(lo, hi, victim):
         return np.int64(-1)
     if victim < WORD_SQUARES:
-        return suspects.node_start[c] + count_bits(lo & (BIT[victim, 0] - ONE))
-    return suspects.node_start[c] + count_bits(lo) + count_bits(hi & (BIT[victim, 1] - ONE))
+        return candidates.node_start[c] + count_bits(lo & (BIT[victim, 0] - ONE))
+    return candidates.node_start[c] + count_bits(lo) + count_bits(hi & (BIT[victim, 1] - ONE))
 
 
 @by_pointer
-class Draft(NamedTuple):
+class PartialGraph(NamedTuple):
     """Part of the graph while it is built; the arrays are filled from the front."""
 
     node_replies: NDArray[np.int64]
@@ -125,7 +125,7 @@ class Draft(NamedTuple):
     """bool (room,): whether the reply gives check."""
 
     @classmethod
-    def empty(cls, nodes: int, room: int) -> Draft:
+    def empty(cls, nodes: int, room: int) -> PartialGraph:
         """Return empty arrays for some offence nodes, `room` reply nodes, and four edges each."""
         return cls(
             np.zeros(nodes, np.int64), np.zeros(room, np.int64), np.zeros(room, np.int64),
@@ -133,11 +133,11 @@ class Draft(NamedTuple):
             np.zeros(4 * room, np.bool_), np.zeros(4 * room, np.bool_),
         )  # fmt: skip
 
-    def filled(self, nodes: int, replies: int, edges: int) -> Draft:
+    def filled(self, nodes: int, replies: int, edges: int) -> PartialGraph:
         """Return a copy of the filled part."""
         sizes = (nodes, replies, replies, replies, edges, edges, edges, edges)
         arrays: list[Any] = [a[:size].copy() for a, size in zip(self, sizes, strict=True)]
-        return Draft(*arrays)
+        return PartialGraph(*arrays)
 
 
 @part
@@ -156,7 +156,7 @@ def _chase(victim, source, target, setting, places, boards):
     if is_won(row, square, setting):
         move(boards.squares, boards.after, target, source)
         return np.int64(-1), np.int64(-1)
-    attackers = attackers_anew(
+    attackers = new_attackers(
         boards.board, boards.after, boards.squares, places.codes, source, target, victim,
         setting.chase_rules, boards.attackers,
     )  # fmt: skip
@@ -164,7 +164,7 @@ def _chase(victim, source, target, setting, places, boards):
 
 
 @part
-def _answer(victim, attackers, reply, reply_to, suspects, setting, places, boards):
+def _answer(victim, attackers, reply, reply_to, candidates, setting, places, boards):
     """Return the position that a reply of the winner leads to.
 
     attackers : int64, number of attackers in `boards.attackers`, one of which the reply must answer
@@ -182,7 +182,7 @@ def _answer(victim, attackers, reply, reply_to, suspects, setting, places, board
     place = np.int64(reply_to if reply == victim else victim)
     if is_mirrored(row, square, boards.squares, places, boards.other, boards.scratch):
         place = MIRROR[place]
-    node = _node(row, square, place, suspects)
+    node = _find_node(row, square, place, candidates)
     if node >= 0:
         answered = False
         for n in range(attackers):
@@ -196,7 +196,7 @@ def _answer(victim, attackers, reply, reply_to, suspects, setting, places, board
         if check and setting.chase_rules & CHECK_VOIDS:
             node = np.int64(-1)
         if not check:
-            x, y = attacked_anew(
+            x, y = newly_attacked(
                 boards.after, boards.replied, boards.squares, places.codes, reply, reply_to,
                 FULL, FULL, setting.chase_rules,
             )  # fmt: skip
@@ -206,25 +206,25 @@ def _answer(victim, attackers, reply, reply_to, suspects, setting, places, board
 
 
 @borrowing_kernel
-def _k_edges(first, last, suspects, setting, places, boards, draft):
+def _k_edges(first, last, candidates, setting, places, boards, graph_part):
     """Write the part of the graph that begins at the candidates [first, last), while there is room.
 
     Returns the first candidate that is not written, and the numbers of reply nodes and edges.
 
     first, last : int64
-    draft : Draft, out
+    graph_part : PartialGraph, out
     """
-    node_start = suspects.node_start
+    node_start = candidates.node_start
     replies = edges = 0
     for c in range(first, last):
-        lo, hi = suspects.victims[c, 0], suspects.victims[c, 1]
+        lo, hi = candidates.victims[c, 0], candidates.victims[c, 1]
         node = node_start[c] - node_start[first]
         replies_before, edges_before = replies, edges
         while lo | hi:
             victim = first_square(lo, hi)
             lo, hi = without_first(lo, hi)
-            draft.node_replies[node] = 0
-            _place(suspects.keys[c], places, boards.squares, boards.board)
+            graph_part.node_replies[node] = 0
+            _set_up_key(candidates.keys[c], places, boards.squares, boards.board)
             count = generate_moves(boards.board, 1 - setting.winner, boards.sources, boards.targets)
             for m in range(count):
                 source, target = boards.sources[m], boards.targets[m]
@@ -234,26 +234,29 @@ def _k_edges(first, last, suspects, setting, places, boards, draft):
                 answers = generate_moves(
                     boards.after, setting.winner, boards.answers, boards.answer_targets
                 )
-                if replies == draft.moves.size or edges + answers > draft.edge_target.size:
+                if (
+                    replies == graph_part.moves.size
+                    or edges + answers > graph_part.edge_target.size
+                ):
                     return c, replies_before, edges_before
-                draft.moves[replies] = source * SQUARES + target
-                draft.reply_keys[replies] = key
+                graph_part.moves[replies] = source * SQUARES + target
+                graph_part.reply_keys[replies] = key
                 begin = edges
                 for a in range(answers):
                     reply, reply_to = boards.answers[a], boards.answer_targets[a]
                     goal, check, calm = _answer(
-                        victim, attackers, reply, reply_to, suspects, setting, places, boards
+                        victim, attackers, reply, reply_to, candidates, setting, places, boards
                     )
                     if goal >= 0:
-                        draft.edge_target[edges] = goal
-                        draft.edge_move[edges] = reply * SQUARES + reply_to
-                        draft.edge_calm[edges] = calm
-                        draft.edge_check[edges] = check
+                        graph_part.edge_target[edges] = goal
+                        graph_part.edge_move[edges] = reply * SQUARES + reply_to
+                        graph_part.edge_calm[edges] = calm
+                        graph_part.edge_check[edges] = check
                         edges += 1
-                draft.reply_edges[replies] = edges - begin
+                graph_part.reply_edges[replies] = edges - begin
                 move(boards.squares, boards.after, target, source)
                 replies += 1
-                draft.node_replies[node] += 1
+                graph_part.node_replies[node] += 1
             node += 1
     return last, replies, edges
 
@@ -278,7 +281,7 @@ def _k_pairs(
             if not region[r]:
                 continue
             for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
-                _place(nodes[o], places, squares, board)
+                _set_up_key(nodes[o], places, squares, board)
                 move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
                 copy(board, after)
                 source, target = edge_move[e] // SQUARES, edge_move[e] % SQUARES
@@ -296,7 +299,7 @@ def _k_pairs(
                             follow[e, v] = i
                     if not may_be_victim(after[victim], victim, setting.chase_rules):
                         continue
-                    new = attackers_anew(board, after, squares, places.codes, source, target,
+                    new = new_attackers(board, after, squares, places.codes, source, target,
                                           victim, setting.chase_rules,
                                           attackers[pairs:])  # fmt: skip
                     for _ in range(new):
@@ -324,43 +327,51 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _suspects(losses: Frontier, setting: Setting, places: Places, workers: Workers) -> Suspects:
+def _chase_candidates(
+    losses: Frontier, setting: ChaseSetting, places: Places, workers: Workers
+) -> ChaseCandidates:
     """Return the loss candidates with their victims."""
     most = int(np.bitwise_count(losses.rows).sum())
     keys, victims = list_victims(losses, most, setting, places, workers)
-    return Suspects(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
+    return ChaseCandidates(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
 
 
 def _edges(
-    suspects: Suspects, setting: Setting, places: Places, boards_of: list[Boards], workers: Workers
-) -> Draft:
-    """Return the edges of all suspects, joined from the parts that the threads find."""
-    start = suspects.node_start
-    drafts = [Draft.empty(int(start[-1]), _ROOM) for _ in boards_of]
-    parts: dict[int, Draft] = {}
+    candidates: ChaseCandidates,
+    setting: ChaseSetting,
+    places: Places,
+    boards_of: list[Boards],
+    workers: Workers,
+) -> PartialGraph:
+    """Return the edges of all candidates, joined from the parts that the threads find."""
+    start = candidates.node_start
+    graph_parts = [PartialGraph.empty(int(start[-1]), _FIRST_ROOM) for _ in boards_of]
+    parts: dict[int, PartialGraph] = {}
 
     def collect(first: int, last: int, thread: int) -> None:
         while True:
-            draft = drafts[thread]
+            graph_part = graph_parts[thread]
             end, replies, edges = _k_edges(
-                first, last, suspects, setting, places, boards_of[thread], draft
+                first, last, candidates, setting, places, boards_of[thread], graph_part
             )
-            parts[first] = draft.filled(start[end] - start[first], replies, edges)
+            parts[first] = graph_part.filled(start[end] - start[first], replies, edges)
             if end == last:
                 return
             if end == first:
-                drafts[thread] = Draft.empty(len(draft.node_replies), 2 * len(draft.moves))
+                graph_parts[thread] = PartialGraph.empty(
+                    len(graph_part.node_replies), 2 * len(graph_part.moves)
+                )
             first = end
 
-    # Also without suspects, so that the first search compiles all kernels, under one lock.
+    # Also without candidates, so that the first search compiles all kernels, under one lock.
     collect(0, 0, 0)
-    workers.run(collect, len(suspects.keys))
+    workers.run(collect, len(candidates.keys))
     columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
-    return Draft(*(np.concatenate(column) for column in columns))
+    return PartialGraph(*(np.concatenate(column) for column in columns))
 
 
 def find_chase_wins(
-    losses: Frontier, setting: Setting, places: Places, marked: Rows, workers: Workers
+    losses: Frontier, setting: ChaseSetting, places: Places, marked: Rows, workers: Workers
 ) -> None:
     """Mark the winner's positions that win because the offender must chase one piece for ever.
 
@@ -368,12 +379,12 @@ def find_chase_wins(
     marked : Rows, inout; canonical positions are added to it
     """
     boards_of = [make_boards(places) for _ in range(workers.threads)]
-    suspects = _suspects(losses, setting, places, workers)
-    edges = _edges(suspects, setting, places, boards_of, workers)
+    candidates = _chase_candidates(losses, setting, places, workers)
+    edges = _edges(candidates, setting, places, boards_of, workers)
     graph = PatternGraph(
         _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
     )
-    nodes = np.repeat(suspects.keys, np.diff(suspects.node_start))
+    nodes = np.repeat(candidates.keys, np.diff(candidates.node_start))
 
     def conditions(region: NDArray[np.bool_]) -> Conditions:
         of_region = np.repeat(region, edges.reply_edges)
@@ -392,7 +403,7 @@ def find_chase_wins(
     _mark(winning_replies(graph, conditions), edges, marked)
 
 
-def _mark(winning: NDArray[np.bool_], edges: Draft, marked: Rows) -> None:
+def _mark(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
     """Add direct wins to `marked`: all reply nodes of an offence node, if all of them win.
 
     A reply node that wins after an offence node that does not lose is no part of the pattern;

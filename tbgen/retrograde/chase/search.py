@@ -27,7 +27,7 @@ from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.chase.graph import find_chase_wins
 from tbgen.retrograde.chase.sieve import attacked_row
-from tbgen.retrograde.chase.victims import Setting, list_victims
+from tbgen.retrograde.chase.victims import ChaseSetting, list_victims
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
 from tbgen.rows.boards import Places, make_places
@@ -44,7 +44,7 @@ take longer than the search.
 
 
 @borrowing_kernel
-def k_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
+def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
     """Set `found` to positions of `within` where `side`, not in check, has a piece attacked."""
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):
@@ -94,8 +94,8 @@ class ChaseSearch:
     def __init__(self, state: SearchState, places: Places, *, chase_rules: int) -> None:
         """Prepare the searches.
 
-        state : of searches whose mark is `k_attacked`
-        chase_rules : `Setting.chase_rules`
+        state : of searches whose mark is `k_mark_attacked`
+        chase_rules : `ChaseSetting.chase_rules`
         """
         self._state = state
         self._places = places
@@ -108,10 +108,10 @@ class ChaseSearch:
         """
         with self._state.search(order) as search:
             # Checks of this order and captures that win by it come before its chases.
-            setting = Setting(int(search.winner), self._chase_rules, search.live)
+            setting = ChaseSetting(int(search.winner), self._chase_rules, search.unwon)
             losses, workers = search.loss_candidates, search.sets.workers
             loss_filter = partial(
-                list_victims, most=0, setting=setting, places=self._places, workers=workers
+                list_victims, capacity=0, setting=setting, places=self._places, workers=workers
             )
             if not search.initialise(lost, loss_filter, captures_wait=False):
                 return 0
@@ -128,7 +128,7 @@ class ChaseSearch:
             if left > losses.rows.nbytes // _FEW_CANDIDATES:
                 search.discard_idle()
             find_chase_wins(losses, setting, self._places, marked, workers)
-            search.sets.over(_k_keep_images, marked, search.win_candidates.rows)
+            search.sets.run_kernel(_k_keep_images, marked, search.win_candidates.rows)
             search.declare(search.win_candidates)
             return search.sets.count(search.win_candidates.rows)
 
@@ -136,14 +136,16 @@ class ChaseSearch:
 def compile_sieve() -> None:
     """Compile the kernels of this file, which use no boards, on empty sets."""
     with _empty_search() as (front, places, _):
-        k_attacked(Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, places.frame)
+        k_mark_attacked(
+            Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, places.frame
+        )
         _k_keep_images(0, 0, front.rows, front.rows, places.frame)
 
 
 def compile_graph() -> None:
     """Compile all other kernels of chases, by a search without candidates."""
     with _empty_search() as (front, places, workers):
-        setting = Setting(int(Side.RED), Rules.WXF.chase_rules(), front.rows)
+        setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows)
         find_chase_wins(front, setting, places, front.rows, workers)
 
 

@@ -27,14 +27,14 @@ ELEPHANT = int(PieceType.ELEPHANT)
 
 
 @by_pointer
-class Setting(NamedTuple):
+class ChaseSetting(NamedTuple):
     """Data of a search for one winner's direct wins."""
 
     winner: int
     """The side that wins by a perpetual chase; the other side is the offender."""
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
-    live: Rows
+    unwon: Rows
     """The winner's positions that are no win, known or by a capture."""
 
 
@@ -44,11 +44,11 @@ def is_won(row, square, setting):
 
     Also true for illegal positions, so that an illegal move of the offender is no escape.
     """
-    return not has(setting.live[row, 0], setting.live[row, 1], square)
+    return not has(setting.unwon[row, 0], setting.unwon[row, 1], square)
 
 
 @part
-def attackers_anew(before, after, squares, codes, source, target, victim, chase_rules, attackers):
+def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
     """List the pieces that attack the victim anew after the move `source`-`target`.
 
     squares : int64 (pieces,), the pieces on `after`
@@ -68,7 +68,7 @@ def attackers_anew(before, after, squares, codes, source, target, victim, chase_
 
 
 @part
-def attacked_anew(before, after, squares, codes, source, target, lo, hi, chase_rules):
+def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
     """Return those of the squares (lo, hi) whose piece a move attacks anew.
 
     squares : int64 (pieces,), the pieces on `after`
@@ -99,7 +99,7 @@ def _chased_by(source, target, lo, hi, setting, places, boards):
     Checks need no test: a check would be an escape, and positions with an escape are pruned.
     """
     move(boards.squares, boards.after, source, target)
-    lo, hi = attacked_anew(
+    lo, hi = newly_attacked(
         boards.board, boards.after, boards.squares, places.codes, source, target, lo, hi,
         setting.chase_rules,
     )  # fmt: skip
@@ -193,16 +193,16 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boa
 
 
 def list_victims(
-    losses: Frontier, most: int, setting: Setting, places: Places, workers: Workers
+    losses: Frontier, capacity: int, setting: ChaseSetting, places: Places, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Remove positions without a common victim, and list the other canonical ones.
 
     losses : Frontier of the offender; captures lose by this order, as those of loss candidates do
-    most : room for listed positions, in each thread
+    capacity : room for listed positions, in each thread
     Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
     """
     rooms = [
-        (make_boards(places), np.empty(most, np.int64), np.empty((most, 2), np.uint64))
+        (make_boards(places), np.empty(capacity, np.int64), np.empty((capacity, 2), np.uint64))
         for _ in range(workers.threads)
     ]
     found = [(np.empty(0, np.int64), np.empty((0, 2), np.uint64))]

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.compiling import jit, second
+from tbgen.compiling import jit, second_process
 from tests.kits.paths import ROOT
 
 PROGRAM = """
 import time
-from tbgen.compiling import second
-from tests.compiling.test_second import idle
+from tbgen.compiling import second_process
+from tests.compiling.test_second_process import idle
 
-second.usable_cores = lambda: 2
-print(second.start_beside(idle).pid, flush=True)
+second_process.usable_cores = lambda: 2
+print(second_process.start_beside(idle).pid, flush=True)
 time.sleep(60)
 """
 
@@ -44,7 +44,7 @@ def fail() -> None:
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate a machine with several cores."""
-    monkeypatch.setattr(second, "usable_cores", lambda: 2)
+    monkeypatch.setattr(second_process, "usable_cores", lambda: 2)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
@@ -67,13 +67,13 @@ def test_the_second_compiler_ends_with_the_first(end: signal.Signals) -> None:
 
 def test_the_second_compiler_uses_the_lock_of_the_first() -> None:
     with jit.compile_lock():
-        process = second.start_beside(greet)
+        process = second_process.start_beside(greet)
         assert process is not None
         assert process.wait() == 0
 
 
 def test_a_failure_only_ends_the_second_compiler() -> None:
-    process = second.start_beside(fail)
+    process = second_process.start_beside(fail)
     assert process is not None
     assert process.wait() == 1
 
@@ -82,28 +82,28 @@ def test_none_is_started_without_a_gain(monkeypatch: pytest.MonkeyPatch) -> None
     without = ("usable_cores", lambda: 1), ("CACHE_FOLDER", None), ("KernelCache", None)
     for name, value in without:
         with monkeypatch.context() as changed:
-            changed.setattr(second, name, value)
-            assert second.start_beside(greet) is None
+            changed.setattr(second_process, name, value)
+            assert second_process.start_beside(greet) is None
 
 
 def test_none_is_started_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise BlockingIOError
 
-    monkeypatch.setattr(second.subprocess, "Popen", refuse)
-    assert second.start_beside(greet) is None
+    monkeypatch.setattr(second_process.subprocess, "Popen", refuse)
+    assert second_process.start_beside(greet) is None
 
 
 def test_compiled_sets_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(second, "CACHE_FOLDER", tmp_path)
-    assert not second.is_compiled("this")
-    second.note_compiled("this")
-    assert second.is_compiled("this")
-    assert not second.is_compiled("that")
+    monkeypatch.setattr(second_process, "CACHE_FOLDER", tmp_path)
+    assert not second_process.is_compiled("this")
+    second_process.note_compiled("this")
+    assert second_process.is_compiled("this")
+    assert not second_process.is_compiled("that")
     for folder in (None, tmp_path / "none"):
-        monkeypatch.setattr(second, "CACHE_FOLDER", folder)
-        second.note_compiled("this")
-        assert not second.is_compiled("this")
+        monkeypatch.setattr(second_process, "CACHE_FOLDER", folder)
+        second_process.note_compiled("this")
+        assert not second_process.is_compiled("this")
 
 
 def test_the_lock_is_reentrant() -> None:
