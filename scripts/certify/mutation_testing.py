@@ -45,7 +45,7 @@ RESTING = {
 `--again` runs them against the mutations that survived the package's own tests.
 """
 
-PATIENCE = 900.0
+TIMEOUT_SECONDS = 900.0
 """Timeout of one test run in seconds, ten times the time to compile all kernels."""
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -191,7 +191,7 @@ class Clone:
             cwd=self.root, env=self._environment, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
         try:
-            output, _ = process.communicate(timeout=PATIENCE)
+            output, _ = process.communicate(timeout=TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             return "endless", ""
         finally:

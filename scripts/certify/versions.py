@@ -37,7 +37,7 @@ DIGESTS = ROOT / "docs" / "digests.csv"
 MATERIAL, RULES = "KRKN", "wxf"
 TABLE = f"{MATERIAL}.{RULES}.dtm.xqt"
 EXTRAS = ("web", "cluster", "parquet", "png", "notebook", "docs", "dev")
-_PATIENCE = 3600.0
+_TIMEOUT_SECONDS = 3600.0
 
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+(\[\w+\])?)>=(?P<least>[\d.]+)(,<[\d.]+)?")
 
@@ -119,7 +119,7 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
     tables = folder / "tables"
     command = [python, "-m", "tbgen"]
     built = run([*command, "build", MATERIAL, "--rules", RULES, "--tables", str(tables)],
-                environment=environment, patience=_PATIENCE, cwd=folder)  # fmt: skip
+                environment=environment, patience=_TIMEOUT_SECONDS, cwd=folder)  # fmt: skip
     wrong = complaint(built, [OK])
     if wrong is not None:
         tally.finding(f"build: {wrong}")
@@ -136,7 +136,7 @@ def build_a_table(tally: Tally, folder: Path, python: str) -> None:
 
 def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) -> None:
     """Run tests, and print their output if they fail."""
-    ended = run(command, environment=environment, patience=_PATIENCE, cwd=ROOT)
+    ended = run(command, environment=environment, patience=_TIMEOUT_SECONDS, cwd=ROOT)
     said = ended.stdout.decode("utf-8", "replace")
     if ended.status != OK:
         print(said, ended.stderr, sep="\n", file=sys.stderr, flush=True)

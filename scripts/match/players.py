@@ -27,7 +27,7 @@ from typing import NamedTuple
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.notation import format_move, parse_move
 
-PATIENCE = 60.0
+REPLY_SECONDS = 60.0
 """Seconds that an engine may exceed its limit, since it may have to compile kernels first."""
 
 
@@ -91,7 +91,7 @@ class Player:
         except BrokenPipeError:
             raise self._failure("has ended") from None
 
-    def hear(self, *words: str, seconds: float = PATIENCE) -> list[str]:
+    def hear(self, *words: str, seconds: float = REPLY_SECONDS) -> list[str]:
         """Read the engine's output up to the first line that begins with one of `words`.
 
         Returns the lines read, that one included. Raises `PlayerError` after so many seconds.
@@ -185,7 +185,7 @@ class Uci(Player):
         played = f" moves {' '.join(words)}" if words else ""
         self.say(f"position fen {start.fen}{played}")
         self.say(self.go(limit))
-        longest = max(limit.clock or (limit.seconds or 0.0,)) + PATIENCE
+        longest = max(limit.clock or (limit.seconds or 0.0,)) + REPLY_SECONDS
         heard = self.hear("bestmove", "nobestmove", seconds=longest)
         self.table_moves += any(re.search(r" tbhits [1-9]", line) for line in heard)
         text = heard[-1].split()[1:2]

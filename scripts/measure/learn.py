@@ -1,18 +1,22 @@
-"""Add the build records of a run to the measurements of `tbgen plan`.
+"""Teach `tbgen plan` the build records of a run.
 
     tables and build records of a directory  ->  rows in the form of tbgen/building/measured.csv
-                                             ->  accuracy of the plan for them
+                                             ->  accuracy of the plan for the tables it lacked
 
     python scripts/measure/learn.py DIRECTORY [--write] [--csv FILE]
 
-Each table has a build record beside it, with its processor time. The times are divided by the speed
-factor of the run's machine: the median ratio of times over the tables that measured.csv has already
-and that took long enough, 1 if there are none. `--write` adds the other tables; their peak of
-memory is 0, since no record has it. The report is that of `plan_accuracy.py`.
+Each table has a build record beside it, with its CPU seconds. `--write` puts the tables into the
+file, in the place of older rows of the same tables. The seconds of all other rows are multiplied by
+the speed factor of the run: the median ratio of its seconds to the file's, over the tables that
+both have and that took long enough. A row of other rules keeps its ratio to `wxf`. So all seconds
+are those of one machine and one version of the solver. Wall seconds are estimated from CPU seconds,
+so that other load during the run has no influence. The report is that of `plan_accuracy.py`.
 """
 
 from __future__ import annotations
 
+import datetime
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +29,7 @@ from plan_accuracy import report, unseen
 
 from tbgen.building.features import Outcomes
 from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
+from tbgen.indexing.rulesets import Rules
 from tbgen.tables import TableFile, TableName, read_build_record
 
 
@@ -47,49 +52,63 @@ def recorded(directory: Path) -> list[Measured]:
     return rows
 
 
-def machine(rows: Iterable[Measured], measured: Sequence[Measured]) -> float:
-    """Return the speed factor: seconds of the run for one CPU second of the measurements."""
-    usual = {(row.material, row.rules): row.cpu_seconds for row in measured}
+def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float:
+    """Return the seconds of a run for one CPU second of the measurements; 1 if no table is long."""
+    known = {(row.material, row.rules): row.cpu_seconds for row in measured}
     ratios = [
-        row.cpu_seconds / usual[row.material, row.rules]
-        for row in rows
-        if usual.get((row.material, row.rules), 0) > CLOCK_SECONDS
+        row.cpu_seconds / known[row.material, row.rules]
+        for row in run
+        if known.get((row.material, row.rules), 0) > CLOCK_SECONDS
     ]
     return median(ratios) if ratios else 1.0
 
 
-def learned(rows: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """Return the rows of tables not measured yet, with times divided by the speed factor.
+def merged(run: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
+    """Return the rows of a run, and the other measurements at the speed of the run.
 
-    Wall seconds are estimated, so that other load during the run has no influence.
+    A row of the run keeps the peak of memory that was measured, since no build record has it.
     """
-    listed = list(rows)
-    known = {(row.material, row.rules) for row in measured}
-    scale, usual = machine(listed, measured), Measurements.of(measured).wall_per_cpu
-    return [
+    new = {(row.material, row.rules): row for row in run}
+    old = {(row.material, row.rules): row for row in measured}
+    factor, usual = speed_factor(new.values(), measured), Measurements.of(measured).wall_per_cpu
+    factors = {
+        material: row.cpu_seconds / old[material, rules].cpu_seconds
+        for (material, rules), row in new.items()
+        if rules == Rules.WXF and (material, rules) in old
+    }
+    rows = [
         replace(
             row,
-            cpu_seconds=round(row.cpu_seconds / scale, 4),
-            wall_seconds=round(row.cpu_seconds / scale * usual, 4),
+            wall_seconds=round(row.cpu_seconds * usual, 4),
+            peak_bytes=old[key].peak_bytes if key in old else 0,
         )
-        for row in listed
-        if (row.material, row.rules) not in known
+        for key, row in new.items()
     ]
+    for key, row in old.items():
+        if key not in new:
+            ratio = factors.get(row.material, factor)
+            cpu, wall = round(row.cpu_seconds * ratio, 4), round(row.wall_seconds * ratio, 4)
+            rows.append(replace(row, cpu_seconds=cpu, wall_seconds=wall))
+    return rows
 
 
 def main() -> None:
-    """Read the command line, report the accuracy of the plan, and add rows."""
+    """Read the command line, report the accuracy of the plan, and write the rows."""
     parser = arguments(__doc__)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--write", action="store_true", help="Add the rows to the file.")
+    parser.add_argument("--write", action="store_true", help="Write the rows to the file.")
     parser.add_argument("--csv", type=Path, default=MEASURED)
     options = parser.parse_args()
-    where, measured = read_growth(options.csv)
-    found = learned(recorded(options.directory), measured)
-    report(unseen(found, Measurements.of(measured)))
-    if options.write and found:
-        write_growth(options.csv, where, [*measured, *found])
-    print(f"{len(found)} tables are new, {len(measured)} were known")
+    _, measured = read_growth(options.csv)
+    run = recorded(options.directory)
+    known = {(row.material, row.rules) for row in measured}
+    new = [row for row in run if (row.material, row.rules) not in known]
+    report(unseen(new, Measurements.of(measured)))
+    print(f"{len(run)} tables, {len(new)} of them new to the file; "
+          f"speed factor {speed_factor(run, measured):.2f}")  # fmt: skip
+    if options.write and run:
+        where = f"{datetime.date.today()}, {os.cpu_count()} cores"
+        write_growth(options.csv, where, merged(run, measured))
 
 
 if __name__ == "__main__":

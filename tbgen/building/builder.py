@@ -162,8 +162,7 @@ class Builder:
 
     `memory` limits the bytes used at once (0: free memory), within the limits of the process. A
     table that needs more keeps its arrays in unnamed files in `directory` while it is solved; the
-    bytes of the table do not change. `force` rebuilds the requested materials even if they are
-    finished. `state_seconds` is the time between two checkpoints of a table.
+    bytes of the table do not change. `state_seconds` is the time between two checkpoints.
     """
 
     directory: Path
@@ -172,7 +171,6 @@ class Builder:
     _: KW_ONLY
     threads: int = 2
     memory: int = 0
-    force: bool = False
     meter: Meter = field(default_factory=Meter)
     """Counter of the solver's sweeps over the rows of tables, summed over all tables."""
     state_seconds: float = STATE_SECONDS
@@ -415,5 +413,7 @@ def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
 
 
 def _size(count: int) -> str:
-    """Format bytes in MiB, rounded up: `213 MiB`."""
-    return f"{-(-count // (1 << 20))} MiB"
+    """Format bytes, rounded up: `213 MiB`, or `1,024 GiB` from 10 GiB on."""
+    if count < 10 << 30:
+        return f"{-(-count // (1 << 20)):,} MiB"
+    return f"{-(-count // (1 << 30)):,} GiB"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -49,7 +49,7 @@ They refer to the logarithm of a cost. `COMMON` is for materials with similar ar
 for those whose other features are close, too.
 """
 
-ATTACKERS, DEFENDERS = 1.4, 2.8
+ATTACKERS, DEFENDERS = 2.0, 2.8
 """Length scales of the regression's kernel for piece counts: difference in the number of attackers
 or defenders of one kind at which two materials are no longer similar.
 """
@@ -183,6 +183,16 @@ class TrainingData:
                 cases.append(TrainingCase.of(known, support, traits[name]))
         return cls(traits, cases)
 
+    def without(self, names: Collection[str]) -> TrainingData:
+        """Return the training data without some tables, and without all that depend on them.
+
+        names : names of materials, with all measured ones that have them as supporting tables
+        """
+        return TrainingData(
+            {name: traits for name, traits in self.traits.items() if name not in names},
+            [case for case in self.cases if case.material.name not in names],
+        )
+
     def regression(self, defended: bool) -> CostRegression | None:
         """Return the regression for materials with or without defenders; None without cases.
 
@@ -265,8 +275,15 @@ class Estimates:
     """Costs of tables of one rule set: known for measured and finished tables, else estimated."""
 
     def __init__(
-        self, rules: Rules, measured: Measurements, present: Mapping[str, Present] | None = None
+        self,
+        rules: Rules,
+        measured: Measurements,
+        present: Mapping[str, Present] | None = None,
+        training: TrainingData | None = None,
     ) -> None:
+        """Store the measured and the finished tables; `training` is that of `measured`."""
+        if training is not None:
+            self._training_data = training
         self._rules = rules
         self._measured = measured
         self._present = present or {}

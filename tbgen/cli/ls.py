@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -85,7 +84,12 @@ def ls(
     if as_json:
         show_json({"directory": str(selection.directory), "tables": entries, "wdl": outcomes})
     else:
-        _show(selection.directory, entries, shown, "digest" if check else "stated digest")
+        if entries:
+            _show(entries, shown, "digest" if check else "stated digest")
+        elif named:
+            click.echo(f"{selection.directory} has tables, but none of those selected", err=True)
+        else:
+            click.echo(f"no tables in {selection.directory}", err=True)
         if outcomes:
             total = sum(entry["bytes_on_disk"] for entry in outcomes)
             click.echo(f"{len(outcomes)} win-draw-loss files, {total:,} bytes")
@@ -93,15 +97,12 @@ def ls(
 
 
 def _show(
-    tables: Path, entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
+    entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
 ) -> None:
     """Print the list, with the rule set and the proof state of each entry.
 
     heading : of the column of digests
     """
-    if not entries:
-        click.echo(f"no tables in {tables}", err=True)
-        return
     width = max(8, *(len(entry["material"]) for entry in entries))
     rules = max(9, *(len(rule_set) for rule_set, _ in shown))
     click.echo(f"{'material':{width}}  {'rules':{rules}}  metric{'bytes':>16}  {heading:32}  proof")

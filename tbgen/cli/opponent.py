@@ -19,10 +19,10 @@ from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.indexing import Move, Position
 from tbgen.indexing.systems import python_command
 
-SECONDS = 1.0
+THINKING_SECONDS = 1.0
 """Thinking time of the engine."""
 
-PATIENCE = 8.0
+REPLY_SECONDS = 8.0
 """Seconds to wait for an answer, less than `http.ANSWER_SECONDS`, the limit of a request."""
 
 
@@ -47,7 +47,7 @@ class Opponent:
         with self._lock:
             try:
                 self._begin()
-                self._send(game, f"go time {1000 * SECONDS:.0f} movestogo 1")
+                self._send(game, f"go time {1000 * THINKING_SECONDS:.0f} movestogo 1")
                 words = self._answer().split()
             except (OSError, Empty) as error:
                 self._end()
@@ -84,7 +84,7 @@ class Opponent:
     def _answer(self) -> str:
         """Return the engine's line that ends the search; raises `queue.Empty` on timeout."""
         while True:
-            line = self._output.get(timeout=PATIENCE)
+            line = self._output.get(timeout=REPLY_SECONDS)
             if line.startswith(("bestmove", "nobestmove")):
                 return line
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import shlex
 import socket
 import tempfile
@@ -104,6 +105,8 @@ def serve(
             show_json({"url": url, "entry": entry, "tables": count})
         else:
             click.echo(f"{count} tables of {selection.directory}: {url}", err=True)
+            if files:
+                click.echo(f"files for tbgen fetch --from: {url}files", err=True)
             if entry is not None:
                 click.echo(f"to build tables, open {entry}", err=True)
             if not count and not demo:
@@ -198,7 +201,7 @@ def _require_descriptors() -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; a port in use is reported in one line."""
+    """Return a listening socket; raises `InputError` for a port in use, and `OSError`."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off only if the protocol is named; with it every answer,
     # which is two writes, would take 40 ms.
@@ -209,7 +212,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.listen(256)
     except OSError as error:
         listener.close()
-        raise OSError(
-            error.errno, f"cannot listen on {host} port {port}: {error.strerror}"
-        ) from None
+        message = f"cannot listen on {host} port {port}: {error.strerror}"
+        if error.errno == errno.EADDRINUSE:
+            hint = "choose another port with --port; --port 0 takes a free one"
+            raise InputError(message, hint) from None
+        raise OSError(error.errno, message) from None
     return listener

@@ -35,13 +35,13 @@ class Library:
     def __init__(self) -> None:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         self.tables: GameTablebase | None = None
-        self.complaint = ""
+        self.problem = ""
         """Reason why the tables cannot be used; empty if they can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
         """Open the tables of `directories` under a rule set; return False if they are those in use.
 
-        If tables cannot be used, `complaint` is the reason.
+        If tables cannot be used, `problem` is the reason.
         """
         if (directories, rules) == self._named:
             return False
@@ -56,17 +56,17 @@ class Library:
                 try:
                     tables.add_directory(directory)
                 except OSError as error:
-                    self.complaint = f"no tables from {directory}: {error.strerror}"
+                    self.problem = f"no tables from {directory}: {error.strerror}"
             try:
                 rule_set = tables.rule_set
             except RulesMismatchError as error:  # tables with different limits on orders
-                self.complaint = str(error)
+                self.problem = str(error)
                 tables.close()
                 return True
             if any(name.rule_set == rule_set for name in tables.available()):
                 self.tables = tables
-            elif not self.complaint:
-                self.complaint = f"no tables under the rules {rules} in {directories[0]}"
+            elif not self.problem:
+                self.problem = f"no tables under the rules {rules} in {directories[0]}"
         return True
 
     def leave_out(self, error: Exception) -> str:
@@ -96,10 +96,10 @@ class Library:
         """Close all tables."""
         if self.tables is not None:
             self.tables.close()
-        self.tables, self.complaint = None, ""
+        self.tables, self.problem = None, ""
 
 
-def ask(
+def probe_lines(
     tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
     """Return outcome and best lines of the current position; None if a table is missing.

@@ -179,8 +179,8 @@ class Thinker:
             return Answer(None)
         if self._library.use(options.directories, options.rules):
             self._tables_changed = True
-            if self._library.complaint:
-                self._on_note(self._library.complaint)
+            if self._library.problem:
+                self._on_note(self._library.problem)
         from tbgen.tables import TablebaseError
 
         while True:
@@ -196,7 +196,7 @@ class Thinker:
         """Return the answer of the tables, else of the search, else a move without search."""
         tables = self._library.tables
         if tables is not None:
-            found = known.ask(tables, game, options.multipv, self._limits.only)
+            found = known.probe_lines(tables, game, options.multipv, self._limits.only)
             if found is not None:
                 outcome, lines = found
                 self._report(Iteration(1, 1, lines, nodes=0, table_hits=1, filled=0))

@@ -37,10 +37,10 @@ _CONNECT_SECONDS = 10
 _WORKERS_SECONDS = 60
 """Time limits for connecting to a scheduler, and then for its first worker."""
 
-_PATIENCE_SECONDS = 900
+_RECONNECT_SECONDS = 900
 """Time limit for reconnecting after the scheduler was lost, until a new one is started."""
 
-_LOOK_SECONDS = 3.0
+_CHECK_SECONDS = 3.0
 """Interval between two checks of the connection while jobs run."""
 
 _QUIET = {
@@ -143,8 +143,8 @@ class Cluster(Executor):
         If the scheduler is lost, all futures get a `PostponedError`, so that their jobs are
         retried.
         """
-        patience = _LOOK_SECONDS if timeout is None else min(timeout, _LOOK_SECONDS)
-        done = super().wait(futures, patience)
+        seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
+        done = super().wait(futures, seconds)
         if not done and self._client.status != "running":
             self._connect_again()
             for future in futures:
@@ -154,7 +154,7 @@ class Cluster(Executor):
     def _connect_again(self) -> None:
         """Connect to a new scheduler at the same address; raises `OSError` after a time limit."""
         self._close()
-        deadline = self.now() + _PATIENCE_SECONDS
+        deadline = self.now() + _RECONNECT_SECONDS
         while True:
             try:
                 self._client = _connected(self._address, self._security)

@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import signal
+import socket
 import struct
 import time
 from pathlib import Path
@@ -199,6 +200,21 @@ def test_no_tables_directory(tmp_path: Path) -> None:
     assert_says(run("probe", KRK, "--tables", nowhere), 1, "KRK", "tbgen build KRK")
     assert_says(run("ls", "--tables", nowhere), 2, "nowhere")
     assert not nowhere.exists()
+
+
+def test_no_table_of_the_selected_materials(tables_dir: Path) -> None:
+    """`ls` distinguishes a directory without tables from one without the selected tables."""
+    result = run("ls", "KCCKPPP", "--tables", tables_dir)
+    assert result.exit_code == 0
+    assert result.stderr == f"{tables_dir} has tables, but none of those selected\n"
+
+
+def test_a_port_in_use(tmp_path: Path) -> None:
+    pytest.importorskip("uvicorn")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = run("serve", "--no-open", "--port", port, "--tables", tmp_path)
+    assert_says(result, 2, f"port {port}", "--port 0")
 
 
 def test_tables_directory_is_a_file(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_killed_process_is_restarted(tmp_path: Path) -> None:
 def test_a_missing_answer_is_a_one_line_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tbgen.cli.opponent.PATIENCE", 0.2)
+    monkeypatch.setattr("tbgen.cli.opponent.REPLY_SECONDS", 0.2)
     opponent = Opponent(tmp_path, "wxf")
     opponent._command = ["sleep", "60"]
     with pytest.raises(NoReplyError, match="does not answer"):

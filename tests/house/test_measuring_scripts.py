@@ -278,15 +278,24 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
 
 
 def test_learning_from_the_records_of_a_run() -> None:
-    """learn.py divides the times of a run by the speed factor of its machine, here 2."""
-    run = [replace(row, cpu_seconds=2 * row.cpu_seconds, peak_bytes=0) for row in rows()]
-    known = [row for row in rows() if row.material != "KRNKR"]
-    assert learn.machine(run, known) == pytest.approx(2)
-    (found,) = learn.learned(run, known)
-    (usual,) = (row for row in rows() if row.material == "KRNKR")
-    assert found.cpu_seconds == pytest.approx(usual.cpu_seconds, abs=1e-4)
-    assert found.wall_seconds == pytest.approx(usual.wall_seconds, abs=1e-4)
-    assert learn.machine(run, []) == 1
+    """Tables of the run replace older rows; other rows get the speed of the run, here half."""
+    known = rows()
+    run = [
+        replace(row, cpu_seconds=2 * row.cpu_seconds, file_bytes=7, peak_bytes=0)
+        for row in known
+        if row.material != "KRNKR"
+    ]
+    measured = [replace(row, peak_bytes=5) for row in known if row.material != "KRKNA"]
+    assert learn.speed_factor(run, measured) == pytest.approx(2)
+    assert learn.speed_factor(run, []) == 1
+    found = {row.material: row for row in learn.merged(run, measured)}
+    assert found.keys() == {row.material for row in known}
+    for row in known:
+        merged = found[row.material]
+        assert merged.cpu_seconds == pytest.approx(2 * row.cpu_seconds, abs=1e-4)
+        assert merged.wall_seconds == pytest.approx(2 * row.wall_seconds, abs=1e-4)
+        assert merged.peak_bytes == (0 if row.material == "KRKNA" else 5)
+        assert (merged.file_bytes == 7) == (row.material != "KRNKR")
 
 
 def test_records_are_rows_of_measurements() -> None:

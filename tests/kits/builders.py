@@ -19,7 +19,7 @@ class Builder(builder.Builder):
 
         `metric` (None: chosen automatically) holds for the given materials only.
         """
-        work = work_for(materials, metric, self.force)
+        work = work_for(materials, metric, force=False)
         outcome = run(builder.jobs_of(work), InProcess(self.task_runner(len(work))), Observer())
         for error in outcome.failures.values():
             raise error
