@@ -361,18 +361,13 @@ def _descriptor(layout: Layout) -> NDArray[np.int64]:
 
     head[words.PIECES] = len(layout.piece_codes)
     head[words.REDUCED] = layout.reduced
-    head[words.MIDS], head[words.INNER_SIZE], head[words.LEADS] = (
-        layout.mids,
-        layout.inner_size,
-        layout.leads,
-    )
+    head[words.MIDS], head[words.LEADS] = layout.mids, layout.leads
+    head[words.INNER_SIZE] = layout.inner_size
     head[words.GROUPS], head[words.TWIN] = len(layout.groups), layout.twin
     for side, defenders in enumerate(layout.defenders):
         at = words.RED + words.SIDE_WORDS * side
-        head[at + words.ADVISORS], head[at + words.ELEPHANTS] = (
-            defenders.advisors,
-            defenders.elephants,
-        )
+        head[at + words.ADVISORS] = defenders.advisors
+        head[at + words.ELEPHANTS] = defenders.elephants
         _, head[at + words.ADVISOR_RANKS], head[at + words.ELEPHANT_RANKS] = defenders.ranks.shape
         head[at + words.RANKS] = append(defenders.ranks)
         head[at + words.MIRROR] = append(defenders.mirror)
@@ -393,9 +388,8 @@ def _descriptor(layout: Layout) -> NDArray[np.int64]:
         for kind in PieceType:
             slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
     head[words.SLOT_TABLE : words.CHOOSE] = slot_table.ravel()
-    head[words.CHOOSE :] = [
-        math.comb(n, k) for n in range(SQUARES + 1) for k in range(words.CHOOSE_WIDTH)
-    ]
+    sizes = range(words.CHOOSE_WIDTH)
+    head[words.CHOOSE :] = [math.comb(n, k) for n in range(SQUARES + 1) for k in sizes]
     return np.concatenate(parts)
 
 
