@@ -151,7 +151,7 @@ def explain_position(
     value, side = result.exact, position.side
     metric, rules = result.metric, result.rules
     if value.outcome == Outcome.DRAW:
-        return words.sentence(Reason("draw" if result.material.needs_table else "barren"))
+        return words.sentence(Reason("draw" if result.material.needs_table else "no_attackers"))
     if value.outcome == Outcome.WIN:
         if is_direct_win(result):
             offence = _offence_of_direct_win(in_check(position))
@@ -185,8 +185,8 @@ def explain_move(
     if root is None:
         return explain_position(move.after, after, words=words)
     if worth.outcome == Outcome.DRAW:
-        barren = move.capture and not after.material.needs_table
-        return words.sentence(Reason("leaves_barren" if barren else "draw"))
+        is_last = move.capture and not after.material.needs_table
+        return words.sentence(Reason("leaves_no_attackers" if is_last else "draw"))
     if move.ends_game:
         return words.sentence(Reason("move_mates" if move.check else "move_stalemates"))
     won = worth.outcome == Outcome.WIN
