@@ -34,34 +34,28 @@ from tbgen.tables.errors import (
     TablebaseError,
     UnsupportedMaterialError,
 )
-from tbgen.tables.header import Header, TableSpec, WdlSpec
 from tbgen.tables.names import (
     Metric,
-    Option,
     RuleChoice,
     RuleSet,
     TableName,
     WdlName,
     read_build_record,
-    write_build_record,
 )
 from tbgen.tables.reader import TableFile
 from tbgen.tables.result import ProbeResult
 from tbgen.tables.statistics import TableStatistics, longest_codes
 from tbgen.tables.tablebase import Tablebase
-from tbgen.tables.wdl import WdlFile, WdlStatistics
-from tbgen.tables.writer import write_table
+from tbgen.tables.wdl import WdlFile
 
 __all__ = [
     "CodeSpace",
     "CorruptTableError",
     "FormatVersionError",
-    "Header",
     "IllegalPositionError",
     "LimitExceededError",
     "Metric",
     "MissingTableError",
-    "Option",
     "Outcome",
     "ProbeResult",
     "RuleChoice",
@@ -70,7 +64,6 @@ __all__ = [
     "RulesMismatchError",
     "TableFile",
     "TableName",
-    "TableSpec",
     "TableStatistics",
     "Tablebase",
     "TablebaseError",
@@ -78,10 +71,6 @@ __all__ = [
     "Value",
     "WdlFile",
     "WdlName",
-    "WdlSpec",
-    "WdlStatistics",
     "longest_codes",
     "read_build_record",
-    "write_build_record",
-    "write_table",
 ]

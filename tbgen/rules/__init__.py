@@ -25,16 +25,6 @@ Parameters of kernels, unless a kernel says otherwise:
     chase_rules : int64, bits of the rule set (`Chases.word` in `tbgen.indexing.rulesets`)
 """
 
-from tbgen.rules.positions import (
-    check_legal,
-    gives_check,
-    in_check,
-    is_legal,
-    is_terminal,
-    legal_moves,
-    play,
-)
+from tbgen.rules.positions import check_legal, in_check, is_legal, is_terminal, legal_moves, play
 
-__all__ = [
-    "check_legal", "gives_check", "in_check", "is_legal", "is_terminal", "legal_moves", "play",
-]  # fmt: skip
+__all__ = ["check_legal", "in_check", "is_legal", "is_terminal", "legal_moves", "play"]

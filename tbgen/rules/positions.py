@@ -41,11 +41,6 @@ def in_check(position: Position | str) -> bool:
     return attacks.in_check(position.board, position.side)
 
 
-def gives_check(position: Position | str, move: Move) -> bool:
-    """Return whether a legal move attacks the opponent's king."""
-    return in_check(as_position(position).after(*move))
-
-
 def check_legal(position: Position | str) -> None:
     """Raise `PositionError` unless the position is legal.
 

@@ -17,21 +17,18 @@ from tbgen.indexing.arrangement import Arrangement, axis_count
 from tbgen.indexing.layout import Layout
 from tbgen.tables import (
     CodeSpace,
-    Header,
     Metric,
     Rules,
     RuleSet,
     TableFile,
     TableName,
-    TableSpec,
     TableStatistics,
     WdlFile,
-    write_table,
 )
 from tbgen.tables.blocks import BLOCK_SLOTS
 from tbgen.tables.codes import LONG_SPAN
-from tbgen.tables.header import _HEADER, HEADER_BYTES
-from tbgen.tables.writer import Packing
+from tbgen.tables.header import _HEADER, HEADER_BYTES, Header, TableSpec
+from tbgen.tables.writer import Packing, write_table
 
 Planes = tuple[NDArray[Any], NDArray[Any]]
 

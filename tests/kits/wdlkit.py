@@ -11,19 +11,12 @@ from numpy.typing import NDArray
 from tbgen.indexing import Material
 from tbgen.indexing.arrangement import Arrangement
 from tbgen.indexing.layout import Layout
-from tbgen.tables import (
-    Metric,
-    Rules,
-    RuleSet,
-    TableName,
-    WdlName,
-    WdlSpec,
-    WdlStatistics,
-    write_table,
-)
+from tbgen.tables import Metric, Rules, RuleSet, TableName, WdlName
+from tbgen.tables.header import WdlSpec
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, encode_outcomes
 from tbgen.tables.statistics import SideCounts
-from tbgen.tables.wdl import PACKED, Source
+from tbgen.tables.wdl import PACKED, Source, WdlStatistics
+from tbgen.tables.writer import write_table
 
 Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 

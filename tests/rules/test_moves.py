@@ -123,11 +123,9 @@ def test_trying_a_move_restores_the_board(position):
 
 @settings(max_examples=50)
 @given(positions())
-def test_play_and_gives_check(position):
+def test_play_keeps_positions_legal(position):
     for move in rules.legal_moves(position):
-        after = rules.play(position, move)
-        rules.check_legal(after)
-        assert rules.gives_check(position, move) == rules.in_check(after)
+        rules.check_legal(rules.play(position, move))
 
 
 @pytest.mark.parametrize(

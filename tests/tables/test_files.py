@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tbgen.indexing.arrangement import Arrangement
 from tbgen.indexing.layout import Layout
-from tbgen.tables import TableFile, write_table
+from tbgen.tables import TableFile
 from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
@@ -25,7 +25,7 @@ from tbgen.tables.blocks import (
 )
 from tbgen.tables.cache import BlockCache
 from tbgen.tables.header import _HEADER, HEADER_BYTES
-from tbgen.tables.writer import PackedBlock, Packing
+from tbgen.tables.writer import PackedBlock, Packing, write_table
 from tests.kits.tablekit import (
     agrees,
     check_tiles,

@@ -11,7 +11,6 @@ from tbgen.tables import (
     IllegalPositionError,
     Metric,
     MissingTableError,
-    Option,
     RuleChoice,
     Rules,
     RuleSet,
@@ -20,9 +19,8 @@ from tbgen.tables import (
     TableName,
     UnsupportedMaterialError,
     read_build_record,
-    write_build_record,
 )
-from tbgen.tables.names import build_record_path
+from tbgen.tables.names import Option, build_record_path, write_build_record
 
 KRNKR = Material.parse("KRNKR")
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tbgen.tables import CodeSpace, Rules, write_table
+from tbgen.tables import CodeSpace, Rules
 from tbgen.tables.blocks import encode_filled
 from tbgen.tables.palettes import Palette
+from tbgen.tables.writer import write_table
 from tests.kits.tablekit import random_planes, spec_of, statistics_of, write
 
 

@@ -8,17 +8,9 @@ from pathlib import Path
 import pytest
 
 from tbgen.indexing import Side
-from tbgen.tables import (
-    CodeSpace,
-    Outcome,
-    Rules,
-    TableFile,
-    TableStatistics,
-    Value,
-    longest_codes,
-    write_table,
-)
+from tbgen.tables import CodeSpace, Outcome, Rules, TableFile, TableStatistics, Value, longest_codes
 from tbgen.tables.checked_json import SchemaError
+from tbgen.tables.writer import write_table
 from tests.kits.tablekit import random_planes, source_of, spec_of
 
 CODES = CodeSpace(2)

@@ -18,9 +18,9 @@ from tbgen.tables import (
     RuleSet,
     RulesMismatchError,
     Tablebase,
-    TableSpec,
     UnsupportedMaterialError,
 )
+from tbgen.tables.header import TableSpec
 from tests.kits.tablekit import Planes, random_planes, spec_of, write
 
 ARMLESS = Position.from_fen("3ak4/9/9/9/9/9/9/9/9/3AKA3 w")

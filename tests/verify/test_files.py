@@ -17,12 +17,12 @@ from tbgen.tables import (
     RuleSet,
     TableFile,
     TableName,
-    TableSpec,
     TableStatistics,
     longest_codes,
-    write_table,
 )
 from tbgen.tables.codes import CodeSpace
+from tbgen.tables.header import TableSpec
+from tbgen.tables.writer import write_table
 from tbgen.verify.files import FileTable
 from tests.kits.solutions import solution
 from tests.kits.tablekit import with_valid_checksum
