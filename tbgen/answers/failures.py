@@ -9,10 +9,11 @@ the tables package.
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from pathlib import Path
 
-from tbgen.indexing.errors import printable
+from tbgen.indexing.errors import InputError, printable
 
 OK = 0
 FINDINGS = 1
@@ -72,8 +73,6 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
     The failure to load a library for lack of memory is recognised by the loader's message.
     """
-    import errno
-
     while error is not None:
         words = str(error).lower()
         if isinstance(error, MemoryError) or (
@@ -93,7 +92,6 @@ def _lacks_memory(error: BaseException | None) -> bool:
 
 def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
     from tbgen import tables
-    from tbgen.indexing import InputError
 
     message = str(error)
     if isinstance(error, InputError):
@@ -122,8 +120,6 @@ def _system_message(error: OSError) -> str:
 
 def _system_hint(error: OSError) -> str:
     """Return a remedy for an error of the operating system; empty if there is none."""
-    import errno
-
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "free some space, or choose another directory"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
