@@ -27,7 +27,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables.blocks import CodeCoding
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
-from tbgen.tables.names import Metric, Option, RuleSet, TableName, WdlName
+from tbgen.tables.names import Metric, RuleOption, RuleSet, TableName, WdlName
 from tbgen.tables.outcomes import OUTCOMES, OutcomeCoding
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
@@ -236,7 +236,7 @@ class Header(Generic[Spec]):
         try:
             # Only wxf leaves minor chases open, and stores the choice.
             open_choice = list(Rules)[rules].leaves_minor_chases_open
-            minor_chases = not open_choice or options != Option.NONE
+            minor_chases = not open_choice or options != RuleOption.NONE
             spec = kind.of_fields(
                 Material.parse(material.rstrip(b"\0").decode("ascii")),
                 RuleSet(list(Rules)[rules], orders or None, minor_chases), width, metric, span,

@@ -55,7 +55,7 @@ class Metric(StrEnum):
         return list(Metric).index(self)
 
 
-class Option(IntFlag):
+class RuleOption(IntFlag):
     """Bit flags for variants of the rules, as stored in files."""
 
     NONE = 0
@@ -105,9 +105,9 @@ class RuleSet:
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
-    def options(self) -> Option:
+    def options(self) -> RuleOption:
         """Options for the header of a file."""
-        return Option.MINOR_CHASES if self.choice else Option.NONE
+        return RuleOption.MINOR_CHASES if self.choice else RuleOption.NONE
 
     @property
     def unlimited(self) -> RuleSet:

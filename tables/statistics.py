@@ -50,7 +50,7 @@ class OrderCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Longest:
+class LongestPosition:
     """A position with the longest distance of an order, with `side` to move.
 
     `value` is the number printed by Fang, Hsu & Hsu.
@@ -99,7 +99,7 @@ class TableStatistics:
     max_distance: int
     max_rule_distance: int | None
     orders: tuple[OrderCounts, ...]
-    longest: tuple[Longest, ...]
+    longest: tuple[LongestPosition, ...]
     histogram: tuple[HistogramLine, ...]
 
     def __repr__(self) -> str:
@@ -165,7 +165,7 @@ class TableStatistics:
                 fen = longest_fens.get((order, side))
                 if fen is not None:
                     value = codes.decode(code).number
-                    longest.append(Longest(order, side, fen, value))
+                    longest.append(LongestPosition(order, side, fen, value))
         return cls(
             material=name.material.name,
             rules=str(name.rules),
@@ -290,7 +290,7 @@ _LISTS = {
         },
     ),
     "longest": checked_json.record(
-        Longest, {"order": _ORDER, "side": _SIDE, "fen": _fen, "value": _NUMBER}
+        LongestPosition, {"order": _ORDER, "side": _SIDE, "fen": _fen, "value": _NUMBER}
     ),
     "histogram": checked_json.record(
         HistogramLine,

@@ -41,7 +41,7 @@ PLAIN = replace(PACKED, plain=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceTable:
     """The table that a win-draw-loss file was derived from: its file name and digest."""
 
     file: str
@@ -59,7 +59,7 @@ class WdlStatistics:
     index_size: int
     red_to_move: SideCounts
     black_to_move: SideCounts
-    source: Source
+    source: SourceTable
 
     @classmethod
     def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlStatistics:
@@ -67,7 +67,7 @@ class WdlStatistics:
         return cls(
             statistics.material, statistics.rules, "wdl", statistics.orders_limit,
             statistics.index_size, statistics.red_to_move, statistics.black_to_move,
-            Source(name.filename, digest.hex()),
+            SourceTable(name.filename, digest.hex()),
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -203,7 +203,7 @@ _FACTS = checked_json.record(
         "index_size": checked_json.integer(),
         "red_to_move": SIDE_COUNTS,
         "black_to_move": SIDE_COUNTS,
-        "source": checked_json.record(Source, {"file": _file, "digest": checked_json.DIGEST}),
+        "source": checked_json.record(SourceTable, {"file": _file, "digest": checked_json.DIGEST}),
     },
 )
 """Types and ranges of the JSON members of the metadata."""

@@ -43,7 +43,7 @@ from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
 from tbgen.tables.outcomes import Coding
 from tbgen.tables.palettes import Palette
 
-Source = Callable[[int, int, int], Codes]
+CodeSource = Callable[[int, int, int], Codes]
 """`source(side, first, count)`: codes of slots first to first + count - 1, side 0 (Red) or 1
 (Black) to move. The dtype is that of the table's codes, or of their numbers in a palette; 0 marks
 slots without a position. Called from the writing thread for runs of whole leads, one side after the
@@ -114,7 +114,7 @@ TABLES = Packing()
 def write_table(
     path: Path,
     spec: Spec,
-    source: Source,
+    source: CodeSource,
     statistics: Callable[[], Metadata],
     *,
     threads: int = 1,
@@ -163,7 +163,7 @@ class _Job(Generic[Spec]):
     spec: Spec
     arrangements: tuple[Arrangement, Arrangement] | None
     packing: Packing
-    source: Source
+    source: CodeSource
     dtypes: tuple[np.dtype[Any], ...]
     encoders: tuple[Encode, ...]
     statistics: Callable[[], Metadata]

@@ -1,6 +1,6 @@
 """Classes of practical endgames, as in handbooks, from the statistics of tables.
 
-    statistics of a table            ->  Entry: class, shares, longest win, share of the rules
+    statistics of a table            ->  its class, shares, longest win, share of the rules
     statistics under other rules     ->  its class without the rules of repetition
 
     won    例胜   the attacker, to move, wins more than 98 % of the positions
@@ -28,7 +28,7 @@ CLASSES = ("won", "open", "drawn")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HandbookEntry:
     """An endgame of the handbook: `material.first` attacks, `material.second` defends.
 
     `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares (0 to 1) of the legal
@@ -68,14 +68,14 @@ def class_of(counts: SideCounts) -> str:
     return outcome_class(counts.legal, counts.wins, counts.draws)
 
 
-def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> Entry:
+def handbook_entry(figures: TableStatistics, other: TableStatistics | None = None) -> HandbookEntry:
     """Return the handbook entry of a table with the statistics `figures`.
 
     `other` are the statistics of the endgame under other rules, if there are any.
     """
     counts = figures.red_to_move
     legal = counts.legal or 1
-    return Entry(
+    return HandbookEntry(
         Material.parse(figures.material),
         class_of(counts),
         counts.wins / legal,
@@ -88,18 +88,18 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
     )
 
 
-def chapters(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
     """Return the entries of each attacking army, by its name (`KRN`).
 
     Armies with few pieces come first; the entries of an army are sorted by class, then by defender.
     """
 
-    def place(entry: Entry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:
+    def place(entry: HandbookEntry) -> tuple[int, tuple[int, ...], int, int, tuple[int, ...]]:
         first, second = entry.material.first, entry.material.second
         kind = CLASSES.index(entry.kind)
         return sum(first.strength), first.strength, kind, sum(second.strength), second.strength
 
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[HandbookEntry]] = {}
     for entry in sorted(entries, key=place):
         found.setdefault(entry.material.first.name, []).append(entry)
     return found

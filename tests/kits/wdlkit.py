@@ -15,7 +15,7 @@ from tbgen.tables import Metric, Rules, RuleSet, TableName, WdlName
 from tbgen.tables.header import WdlSpec
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, encode_outcomes
 from tbgen.tables.statistics import SideCounts
-from tbgen.tables.wdl import PACKED, Source, WdlStatistics
+from tbgen.tables.wdl import PACKED, SourceTable, WdlStatistics
 from tbgen.tables.writer import write_table
 
 Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
@@ -47,7 +47,7 @@ def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -
         for plane in outcomes
     )
     rules, limit = str(source.rules), source.orders or None
-    own = Source(source.filename, digest.hex())
+    own = SourceTable(source.filename, digest.hex())
     return WdlStatistics(
         source.material.name, rules, "wdl", limit, len(outcomes[0]), red, black, own
     )

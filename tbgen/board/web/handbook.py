@@ -26,7 +26,7 @@ from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import class_badge, link, table, wide_page, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import moves_in_words, rules_name
-from tbgen.finding.handbook import Entry, chapters, handbook_entry
+from tbgen.finding.handbook import HandbookEntry, chapters, handbook_entry
 from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.squares import EMPTY
@@ -110,11 +110,11 @@ def document_page(library: Library, view: View) -> Answer:
     return wide_page(view, view.text("handbook"), content, "/handbook/all", css=CSS)
 
 
-def _chapters(library: Library) -> dict[str, list[Entry]]:
+def _chapters(library: Library) -> dict[str, list[HandbookEntry]]:
     return library.recall(("handbook",), lambda: chapters(_entries(library)))
 
 
-def _entries(library: Library) -> list[Entry]:
+def _entries(library: Library) -> list[HandbookEntry]:
     """Return the entry of every readable table."""
     others = {
         name.material: tables
@@ -139,7 +139,7 @@ def _legend(view: View) -> str:
     return f'<ul class="legend">{kinds}</ul>'
 
 
-def _table(entries: list[Entry], view: View) -> str:
+def _table(entries: list[HandbookEntry], view: View) -> str:
     columns = ("handbook_defender", "class", "win", "draw", "loss", "longest", "rule_decided")
     compared = any(entry.other_kind is not None for entry in entries)
     head = [view.text(key) for key in columns]
@@ -163,7 +163,7 @@ def _table(entries: list[Entry], view: View) -> str:
     return table(head, rows, "chapter")
 
 
-def _without(entry: Entry, view: View) -> str:
+def _without(entry: HandbookEntry, view: View) -> str:
     """Return an endgame's share of wins under the other rule set, and its class if that differs.
 
     Empty if the other rule set has no table.
@@ -177,7 +177,7 @@ def _without(entry: Entry, view: View) -> str:
 def _section(
     library: Library,
     view: View,
-    entry: Entry,
+    entry: HandbookEntry,
     exceptions: Sequence[tuple[Position, Outcome]] | None,
 ) -> str:
     """Return an endgame in a sentence, with diagrams of its longest win and exceptions."""
@@ -214,7 +214,7 @@ def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]
 
 
 def _exceptions(
-    library: Library, entry: Entry, until: float = inf
+    library: Library, entry: HandbookEntry, until: float = inf
 ) -> list[tuple[Position, Outcome]] | None:
     """Return positions with the attacker to move whose outcome contradicts the class.
 
@@ -230,7 +230,7 @@ def _exceptions(
     return kept.get(entry.material)
 
 
-def _find_exceptions(library: Library, entry: Entry) -> list[tuple[Position, Outcome]]:
+def _find_exceptions(library: Library, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
     """Search for exceptions, and choose those with the fewest captures."""
     against = (Outcome.WIN,) if entry.kind == "drawn" else (Outcome.DRAW, Outcome.LOSS)
     shares = {Outcome.WIN: entry.wins, Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
