@@ -63,9 +63,7 @@ from sys import argv, version
 from tbgen.compiling import jit
 from tbgen.tables import TableFile
 found = {"python": version.split()[0], "numpy": numpy.__version__, "numba": numba.__version__,
-         "parts": jit.compile_part is not None, "cache": jit.KernelCache is not None,
-         "pointers": jit.by_pointer.__module__.endswith("pointers"),
-         "options": [*jit.supported_options(_nrt=0, no_cfunc_wrapper=0)]}
+         "internals": jit.compile_part is not None}
 with TableFile(argv[1]) as file:
     found["digest"] = file.header.digest.hex()
 print(json.dumps(found))

@@ -11,9 +11,9 @@
     by_pointer         class of named tuples that kernels take by pointer
 
 Parts, the cache, pointers and some options need undocumented names inside numba. If a version lacks
-them, documented replacements serve: tables are the same, and kernels compile or run slower
-(docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` runs kernels without these
-names, and `scripts/certify/versions.py` with the oldest and the newest numba.
+one of them, documented replacements serve for all: tables are the same, and kernels compile or run
+slower (docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` runs kernels without
+these names, and `scripts/certify/versions.py` with the oldest and the newest numba.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -37,16 +36,18 @@ from tbgen.indexing.scalar import use_compiler
 from tbgen.indexing.systems import MemoryLeft, lock, memory_left, open_to_write
 
 try:
+    from numba.core.options import DefaultOptions
+
     from tbgen.compiling.cache import KernelCache
-except (AttributeError, ImportError):  # numba's own cache, which does not detect damage
-    KernelCache = None  # type: ignore[assignment,misc]
-try:
     from tbgen.compiling.parts import compile_part
-except (AttributeError, ImportError):  # `numba.extending.overload`
-    compile_part = None  # type: ignore[assignment]
-try:
     from tbgen.compiling.pointers import by_pointer as by_pointer
-except (AttributeError, ImportError):  # numba's named tuples
+
+    for _option in ("_nrt", "forceinline", "no_cfunc_wrapper", "no_rewrites"):
+        getattr(DefaultOptions, _option)
+except (AttributeError, ImportError):
+    # Used instead: numba's cache, which does not detect damage, `numba.extending.overload`, and
+    # numba's named tuples.
+    KernelCache = compile_part = None  # type: ignore[assignment,misc]
 
     def by_pointer(cls: type) -> type:  # type: ignore[misc]
         """Return the class unchanged."""
@@ -82,24 +83,20 @@ numba.core.config._config_fname = os.devnull  # in place of `SETTINGS_FILE`, whe
 numba.core.config.reload_config()
 
 
-def supported_options(**options: Any) -> dict[str, Any]:
-    """Return the given options of numba without those that its installed version lacks.
-
-    numba rejects unknown options.
-    """
-    known = getattr(sys.modules.get("numba.core.options"), "DefaultOptions", None)
-    return {name: value for name, value in options.items() if hasattr(known, name)}
-
-
-_OPTIONS: dict[str, Any] = {
-    "error_model": "numpy", "boundscheck": CHECK_BOUNDS, **supported_options(no_cfunc_wrapper=True),
-}  # fmt: skip
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": CHECK_BOUNDS}
 """Options of all kernels and parts: divisions unchecked as in NumPy, no entry point for C."""
 
-_BORROWS = supported_options(_nrt=False, no_rewrites=True)
+_BORROWS: dict[str, Any] = {}
 """Options of borrowing kernels and parts: no reference counting, and no rewrites, which would only
 find code that creates arrays.
 """
+
+_INLINED: dict[str, Any] = {}
+"""Option of inlined parts."""
+
+if compile_part is not None:
+    _OPTIONS["no_cfunc_wrapper"] = _BORROWS["no_rewrites"] = _INLINED["forceinline"] = True
+    _BORROWS["_nrt"] = False
 
 
 @cache
@@ -193,7 +190,7 @@ def part(function: Function, **options: Any) -> Function:
 
 def inlined_part(function: Function) -> Function:
     """Declare a part that is inlined into its callers, even if LLVM would not inline it."""
-    return part(function, **supported_options(forceinline=True))
+    return part(function, **_INLINED)
 
 
 def recursive_part(function: Function) -> Function:

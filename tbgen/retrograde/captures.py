@@ -40,7 +40,7 @@ from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
-Find = Callable[[int, int, Rows, Plane], None]
+FindCaptures = Callable[[int, int, Rows, Plane], None]
 """Function `find(lead_0, lead_1, legal, numbers)`, such as `Captures.find`. A search
 for captures of one kind of piece does not set `numbers`: it raises smaller ones to the
 values of these captures.
@@ -56,7 +56,7 @@ class _Kind(NamedTuple):
     """True if the table has the colours exchanged."""
     to_move: int
     """The side to move after the capture, in the colours of the table."""
-    worth: dict[int, int]
+    capture_codes: dict[int, int]
     """Map from each code of the table to the code of a capture leading to it."""
 
 
@@ -114,10 +114,10 @@ class Captures:
         self.palette = _palette(kinds, code_space)
         """Codes of the numbers that `find` writes."""
         ready(self.palette)
-        self._searches: list[Find] = []
-        for kind, table, swapped, to_move, worth in kinds:
+        self._searches: list[FindCaptures] = []
+        for kind, table, swapped, to_move, capture_codes in kinds:
             conversion = np.zeros(table.code_space.top + 1, self.palette.dtype)
-            conversion[list(worth)] = self.palette.numbers(worth.values())
+            conversion[list(capture_codes)] = self.palette.numbers(capture_codes.values())
             table_frame = make_frame(table.layout, with_moves=False)
             plane = load_plane(table, to_move, conversion, table_frame, workers)
             for view in layout.views(victim_side, kind):
@@ -143,7 +143,7 @@ class Captures:
 
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
-    ) -> Find:
+    ) -> FindCaptures:
         """Return a function that finds the captures of a mid group or of the inner piece."""
         side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
         plane, view_frame = maker.whole(workers), maker.frame
@@ -158,7 +158,7 @@ class Captures:
             np.empty(STRIDE, numbers.dtype),
         )  # fmt: skip
 
-    def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> Find:
+    def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> FindCaptures:
         """Return a function that finds the captures of advisors or elephants.
 
         It makes the view for a few leads at a time.
@@ -201,11 +201,11 @@ def _kinds(
         swapped = material.first != armies[Side.RED]
         table = supporting(material) if material.needs_table else DrawnTable(Layout.of(material))
         to_move = victim_side ^ swapped
-        worth = {
+        capture_codes = {
             code: code_space.encode(capture_value(table.code_space.decode(code), metric))
             for code in table.occurring_codes(to_move)
         }
-        kinds.append(_Kind(kind, table, swapped, to_move, worth))
+        kinds.append(_Kind(kind, table, swapped, to_move, capture_codes))
     return kinds
 
 
@@ -224,7 +224,7 @@ def capture_width(
 
 def _palette(kinds: list[_Kind], code_space: CodeSpace) -> Palette:
     """Return the palette of the captures of some kinds of pieces."""
-    return Palette.of(code_space, (code for kind in kinds for code in kind.worth.values()))
+    return Palette.of(code_space, (code for kind in kinds for code in kind.capture_codes.values()))
 
 
 def capture_value(value: Value, metric: Metric) -> Value:

@@ -18,7 +18,7 @@ import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.indexing.squares import Side
-from tbgen.retrograde.captures import Find
+from tbgen.retrograde.captures import FindCaptures
 from tbgen.retrograde.journal import Waiting
 from tbgen.retrograde.legality import k_legal
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, lowest_bit
@@ -76,7 +76,9 @@ def _k_sort(lead_0, lead_1, numbers, draw, legal, losable, slots, waiting, frame
     return count
 
 
-def sort_by_captures(sets: Sets, side: Side, palette: Palette, find: Find) -> SortedPositions:
+def sort_by_captures(
+    sets: Sets, side: Side, palette: Palette, find: FindCaptures
+) -> SortedPositions:
     """Find the best captures of the legal positions of a side, and sort the positions by them.
 
     palette : the codes of the numbers that `find` writes (`Captures`)

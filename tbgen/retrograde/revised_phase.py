@@ -32,25 +32,29 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     propagation = state.propagation
     sets = propagation.sets
     shared = SharedSets.of(sets)
-    checks = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
-    of_chases: list[SearchState] = []
-    chases: list[ChaseSearch] = []
+    check_states = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
+    chase_states: list[SearchState] = []
     if rule_set.rules is not None and rule_set.rules.judges_chases:
-        places = make_places(layout, sets.frame)
-        word = rule_set.chase_rules
-        mark = partial(k_mark_attacked, word)
-        of_chases = [SearchState(propagation, winner, mark, shared) for winner in Side]
-        chases = [ChaseSearch(one, places, chase_rules=word) for one in of_chases]
-    state.add_searches([*checks, *of_chases])
+        mark = partial(k_mark_attacked, rule_set.chase_rules)
+        chase_states = [SearchState(propagation, winner, mark, shared) for winner in Side]
+    places = make_places(layout, sets.frame)
+    chase_searches = [
+        ChaseSearch(search_state, places, chase_rules=rule_set.chase_rules)
+        for search_state in chase_states
+    ]
+    state.add_searches([*check_states, *chase_states])
     changed = state.order == 0 or state.propagate(state.order)
     order = state.order + 1
     while (changed or order <= propagation.last_order) and order <= (rule_set.orders or order):
         state.report("checks", order, 0, 0)
-        lost = [declare_perpetual_checks(one, order, keep_losses=bool(chases)) for one in checks]
+        lost = [
+            declare_perpetual_checks(search_state, order, keep_losses=bool(chase_searches))
+            for search_state in check_states
+        ]
         state.report("chases", order, 0, 0)
         state.chase_patterns[order] = sum(
             search.declare(order, by_checks)
-            for search, by_checks in zip(chases, lost, strict=False)
+            for search, by_checks in zip(chase_searches, lost, strict=False)
         )
         changed = state.propagate(order)
         order += 1

@@ -25,7 +25,7 @@ from tbgen.retrograde.legality import find_legal
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
-from tbgen.retrograde.state import BuildState, Checkpoint, Report, resumed
+from tbgen.retrograde.state import BuildState, Checkpoint, Report, resume_state
 from tbgen.retrograde.supporting import BYTE_CODES, SupportingTable
 from tbgen.rows.frame import make_frame
 from tbgen.rows.meter import Meter
@@ -93,7 +93,7 @@ def solve(
             propagation.start()
             return BuildState(propagation, report, checkpoint)
 
-        state = resumed(checkpoint, sets, code_space, report) or begin()
+        state = resume_state(checkpoint, sets, code_space, report) or begin()
         if state.order == 0:
             state.propagate(0)
         if rule_set.rules != Rules.NONE and material.both_armed:

@@ -2,7 +2,7 @@
 
     BuildState    arrays of a build, and the last finished step
     Checkpoint    storage of the state of one build
-    resumed       the state that an interrupted build has saved
+    resume_state  the state that an interrupted build has saved
 
     checkpoint  =  head (JSON)
                    of each side     unknown, losable, front: records of sets, compressed
@@ -72,7 +72,7 @@ class BuildState:
 
     report : called as report(phase, order, 0, 0) when a phase begins
     checkpoint : storage of this state, if any
-    order, number : the last order, and its last finished step (`Propagation.steps`)
+    order, step : the last order, and its last finished step (`Propagation.steps`)
     changed : whether that order has settled any positions
     chase_patterns : number of direct wins by chase, by order searched
     search_states : of the searches, in the order in which they are made; none before order 1
@@ -82,7 +82,7 @@ class BuildState:
     report: Report
     checkpoint: Checkpoint | None = None
     order: int = 0
-    number: int = 0
+    step: int = 0
     changed: bool = False
     chase_patterns: dict[int, int] = field(default_factory=dict)
     search_states: Sequence[SearchState] = ()
@@ -96,9 +96,9 @@ class BuildState:
         """
         self.report("propagation", order, 0, 0)
         if order > self.order:
-            self.order, self.number, self.changed = order, 0, False
-        for number, settled in self.propagation.steps(order, self.number):
-            self.number = number
+            self.order, self.step, self.changed = order, 0, False
+        for step, settled in self.propagation.steps(order, self.step):
+            self.step = step
             self.changed |= settled > 0
             if self.checkpoint is not None and self.checkpoint.is_due():
                 self.report("saving the state", order, 0, 0)
@@ -111,7 +111,7 @@ class BuildState:
         patterns = sorted(self.chase_patterns.items())
         codes = [sorted(journal.codes) for journal in self.propagation.journals]
         order_starts = self.propagation.order_starts
-        head = [self.order, self.number, self.changed, patterns, codes, order_starts]
+        head = [self.order, self.step, self.changed, patterns, codes, order_starts]
         yield json.dumps(head).encode()
         for section in self._sections():
             for chunk, code, record in section:
@@ -145,7 +145,7 @@ class BuildState:
         self._unread = None
 
 
-def resumed(
+def resume_state(
     checkpoint: Checkpoint | None, sets: Sets, code_space: CodeSpace, report: Report
 ) -> BuildState | None:
     """Return the saved state without its searches (`BuildState.add_searches`); None without one.
@@ -156,7 +156,7 @@ def resumed(
     if parts is None:
         return None
     report("reading the state", 0, 0, 0)
-    order, number, changed, patterns, codes, order_starts = json.loads(next(parts))
+    order, step, changed, patterns, codes, order_starts = json.loads(next(parts))
     storage = sets.workers.storage
     red, black = (SortedPositions(sets.empty(), Waiting(storage)) for _ in Side)
     unknown = sets.empty(), sets.empty()
@@ -173,9 +173,9 @@ def resumed(
     p.order_starts = [[(segments, size) for segments, size in places] for places in order_starts]
     if not order:
         _end(parts)
-    report("resuming", order, max(0, number - (order > 0)), 0)
+    report("resuming", order, max(0, step - (order > 0)), 0)
     unread = parts if order else None
-    return BuildState(p, report, checkpoint, order, number, changed, dict(patterns), _unread=unread)
+    return BuildState(p, report, checkpoint, order, step, changed, dict(patterns), _unread=unread)
 
 
 def _section(parts: Iterator[bytes]) -> Iterator[Entry]:
