@@ -8,16 +8,13 @@ Rewrites the lines between `begin of rule sets` and `end of rule sets` in `FILES
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tbgen.indexing import rulesets
+from tbgen.tables import Rules, RuleSet
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent))
-
-from tbgen.indexing import rulesets  # noqa: E402
-from tbgen.tables import Rules, RuleSet  # noqa: E402
-
 FLAGS = ("PAWNS_AT_HOME", "NEW_BY_VICTIM", "EVEN_EXCHANGES")
 """Properties that the reader needs; replies and whole loops matter only to referees."""
 

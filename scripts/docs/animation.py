@@ -12,23 +12,20 @@ file.
 
 from __future__ import annotations
 
-import sys
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from tbgen.board.drawing.animation import Pace, keyframes, shown_between, walks
+from tbgen.board.drawing.diagram import Look, draw, draw_arrow
+from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place
+from tbgen.board.drawing.story import checkers
+from tbgen.indexing import Move, Position
+from tbgen.indexing.squares import square_name
+from tbgen.referee import judge
+from tbgen.rules import in_check, legal_moves
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tbgen.board.drawing.animation import Pace, keyframes, shown_between, walks  # noqa: E402
-from tbgen.board.drawing.diagram import Look, draw, draw_arrow  # noqa: E402
-from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place  # noqa: E402
-from tbgen.board.drawing.story import checkers  # noqa: E402
-from tbgen.indexing import Move, Position  # noqa: E402
-from tbgen.indexing.squares import square_name  # noqa: E402
-from tbgen.referee import judge  # noqa: E402
-from tbgen.rules import in_check, legal_moves  # noqa: E402
-
 FILE = ROOT / "docs" / "diagrams" / "forced-loop.svg"
 SHOWN_WIDTH = 360
 """Default width in pixels; the picture can be scaled."""

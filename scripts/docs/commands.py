@@ -9,19 +9,16 @@ file.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from click import Argument, Choice, Command, Context, IntRange, Option, Parameter
 
+from tbgen.cli import COMMANDS, main
+from tbgen.cli.lessons import LESSONS
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tbgen.cli import COMMANDS, main  # noqa: E402
-from tbgen.cli.lessons import LESSONS  # noqa: E402
-
 PAGE = ROOT / "docs" / "commands.md"
 
 HEAD = """# Commands

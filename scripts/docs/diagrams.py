@@ -9,15 +9,12 @@ those of docs/facts.md, `python scripts/docs/animation.py` the animated one.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+from tbgen.board.drawing.diagram import Look, Marks, draw
+from tbgen.indexing import Move, Position
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tbgen.board.drawing.diagram import Look, Marks, draw  # noqa: E402
-from tbgen.indexing import Move, Position  # noqa: E402
-
 FOLDER = ROOT / "docs" / "diagrams"
 WIDTH = 320
 

@@ -9,14 +9,11 @@ people. `tests/docs/test_openapi.py` requests every example.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
+from tbgen.board.web.openapi import description
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tbgen.board.web.openapi import description  # noqa: E402
-
 FILE = ROOT / "docs" / "openapi.json"
 
 

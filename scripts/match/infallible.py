@@ -21,9 +21,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from games import BY_THE_RULES, Judges, Played, play_game, save, saved_games, signs
 from players import Limit, PlayerError, open_player
 

@@ -43,8 +43,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 import openings
 from games import QUIET_PLIES, Judges, Played, play_game, save, saved_games, signs
 from players import Clock, Limit, PlayerError, open_player

@@ -82,7 +82,7 @@ class Player:
             self._lines.put(line.strip())
         self._lines.put(None)
 
-    def say(self, line: str) -> None:
+    def send(self, line: str) -> None:
         """Send a line to the engine; raises `PlayerError` if it has ended."""
         assert self._process.stdin is not None
         try:
@@ -91,12 +91,12 @@ class Player:
         except BrokenPipeError:
             raise self._failure("has ended") from None
 
-    def hear(self, *words: str, seconds: float = REPLY_SECONDS) -> list[str]:
+    def read_until(self, *words: str, seconds: float = REPLY_SECONDS) -> list[str]:
         """Read the engine's output up to the first line that begins with one of `words`.
 
         Returns the lines read, that one included. Raises `PlayerError` after so many seconds.
         """
-        heard: list[str] = []
+        lines: list[str] = []
         until = time.monotonic() + seconds
         while True:
             try:
@@ -105,9 +105,9 @@ class Player:
                 raise self._failure(f"says no {' or '.join(words)}") from None
             if line is None:
                 raise self._failure("has ended")
-            heard.append(line)
+            lines.append(line)
             if line.startswith(words):
-                return heard
+                return lines
 
     def _failure(self, what: str) -> PlayerError:
         """Mark the engine as failed, and return the error to raise."""
@@ -136,7 +136,7 @@ class Player:
 
     def _end(self) -> None:
         with contextlib.suppress(PlayerError):
-            self.say("quit")
+            self.send("quit")
         try:
             self._process.wait(5)
         except subprocess.TimeoutExpired:
@@ -151,17 +151,17 @@ class Uci(Player):
 
     def __init__(self, command: Sequence[str], options: Mapping[str, str]) -> None:
         super().__init__(command)
-        self.say(self.HELLO)
-        heard = self.hear(self.READY)
+        self.send(self.HELLO)
+        lines = self.read_until(self.READY)
         self._notation = "iccs"
-        for line in heard:
+        for line in lines:
             if line.startswith("id name "):
                 self.name = line.removeprefix("id name ")
             if line.startswith("option name UCI_Variant "):
                 self._notation = "fairy"
-                self.say(self.set_option("UCI_Variant", "xiangqi"))
+                self.send(self.set_option("UCI_Variant", "xiangqi"))
         for name, value in options.items():
-            self.say(self.set_option(name, value))
+            self.send(self.set_option(name, value))
 
     def set_option(self, name: str, value: str) -> str:
         """Return the command `setoption` for an option."""
@@ -169,12 +169,12 @@ class Uci(Player):
 
     def begin(self) -> None:
         """Begin a new game."""
-        self.say("ucinewgame")
+        self.send("ucinewgame")
         self._wait()
 
     def _wait(self) -> None:
-        self.say("isready")
-        self.hear("readyok")
+        self.send("isready")
+        self.read_until("readyok")
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
         """Start a search, and return the move of the engine's `bestmove`; None if it has none."""
@@ -183,12 +183,12 @@ class Uci(Player):
             words.append(format_move(position, move, self._notation))
             position = position.after(*move)
         played = f" moves {' '.join(words)}" if words else ""
-        self.say(f"position fen {start.fen}{played}")
-        self.say(self.go(limit))
+        self.send(f"position fen {start.fen}{played}")
+        self.send(self.go(limit))
         longest = max(limit.clock or (limit.seconds or 0.0,)) + REPLY_SECONDS
-        heard = self.hear("bestmove", "nobestmove", seconds=longest)
-        self.table_moves += any(re.search(r" tbhits [1-9]", line) for line in heard)
-        text = heard[-1].split()[1:2]
+        lines = self.read_until("bestmove", "nobestmove", seconds=longest)
+        self.table_moves += any(re.search(r" tbhits [1-9]", line) for line in lines)
+        text = lines[-1].split()[1:2]
         if not text or text[0] in ("(none)", "0000"):
             return None
         return parse_move(position, text[0], self._notation)
@@ -219,7 +219,7 @@ class Ucci(Uci):
 
     def begin(self) -> None:
         """Begin a new game."""
-        self.say("setoption newgame")
+        self.send("setoption newgame")
         self._wait()
 
     def go(self, limit: Limit) -> str:
@@ -243,14 +243,14 @@ class Cecp(Player):
         super().__init__(command)
         if options:
             raise PlayerError("options of CECP engines cannot be set")
-        self.say("xboard")
-        self.say("protover 2")
+        self.send("xboard")
+        self.send("protover 2")
         self._move_word, self._answers_pings = "", False
         self._played = 0
         line = ""
         with contextlib.suppress(PlayerError):  # older engines do not answer
             while "done=1" not in line:
-                line = self.hear("feature", seconds=2)[-1]
+                line = self.read_until("feature", seconds=2)[-1]
                 if 'myname="' in line:
                     self.name = line.partition('myname="')[2].partition('"')[0]
                 if "usermove=1" in line:
@@ -262,7 +262,7 @@ class Cecp(Player):
     def begin(self) -> None:
         """Begin a new game."""
         for line in ("new", "variant xiangqi", "easy", "nopost", "force"):
-            self.say(line)
+            self.send(line)
         self._played = 0
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
@@ -271,19 +271,19 @@ class Cecp(Player):
         A game from the opening array is not set up by FEN, which some engines cannot read.
         """
         if self._played == 0 and start.fen != START_FEN:
-            self.say(f"setboard {start.fen}")
+            self.send(f"setboard {start.fen}")
         for move in moves[self._played :]:
-            self.say(f"{self._move_word}{move.iccs}")
+            self.send(f"{self._move_word}{move.iccs}")
         self._settle()
         if limit.seconds is not None:
-            self.say(f"st {max(1, round(limit.seconds))}")
+            self.send(f"st {max(1, round(limit.seconds))}")
         elif limit.depth is not None:
-            self.say(f"sd {limit.depth}")
+            self.send(f"sd {limit.depth}")
         else:
             raise PlayerError("CECP engines take seconds for a move, or plies")
-        self.say("go")
-        answer = self.hear("move ", "resign", "1-0", "0-1", "1/2-1/2")[-1]
-        self.say("force")
+        self.send("go")
+        answer = self.read_until("move ", "resign", "1-0", "0-1", "1/2-1/2")[-1]
+        self.send("force")
         self._played = len(moves) + 1
         if not answer.startswith("move "):
             return None
@@ -295,8 +295,8 @@ class Cecp(Player):
     def _settle(self) -> None:
         """Discard the lines that the engine has sent so far, such as a result that it claims."""
         if self._answers_pings:
-            self.say("ping 1")
-            self.hear("pong 1")
+            self.send("ping 1")
+            self.read_until("pong 1")
         while not self._lines.empty():
             self._lines.get()
 

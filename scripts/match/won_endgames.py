@@ -26,9 +26,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from players import Limit, Player, open_player
 
 from tbgen.indexing import Position, Side

@@ -24,8 +24,6 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from short_wins import Share, ShortWins, share_of, weighted
 
 from tbgen.engine.search import scores

@@ -10,7 +10,7 @@
     tables_or_krkn(...)   the tables of --tables, or KRKN built in a temporary directory
     c_program(...)        build a C program from sources of this checkout
 
-Scripts import it before `tbgen`, since it puts the checkout on the path.
+Commands run in the interpreter of the script.
 """
 
 from __future__ import annotations
@@ -26,11 +26,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from tbgen.indexing.rulesets import Rules
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tbgen.indexing.rulesets import Rules  # noqa: E402
-
 MIB = 1 << 20
 RUNS = 5
 

@@ -9,10 +9,7 @@ first, in thousandths. The search uses them as material evaluation.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.engine.search import scores
 from tbgen.play.tablebase import open_tablebase

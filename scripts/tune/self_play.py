@@ -17,14 +17,11 @@ time with so few nodes a move. A thousand games take about 20 seconds.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.engine.search import transposition

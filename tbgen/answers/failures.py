@@ -123,7 +123,7 @@ def _system_hint(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "free some space, or choose another directory"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "with --tables, choose a directory that you may use"
+        return "choose another directory or file, one that you may use"
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return "close other programs, or raise the limit that was set (ulimit -n)"
     if error.errno == errno.EBADF:

@@ -210,7 +210,7 @@ class Collection:
 
 
 @dataclass(frozen=True)
-class Shares:
+class ProcessLimits:
     """Division of one machine among processes."""
 
     jobs: int
@@ -221,7 +221,7 @@ class Shares:
     """Least bytes that each table is given, even if its planned memory is less."""
 
 
-def shares(jobs: int, asked: int = 0) -> Shares:
+def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
     """Return the division of this machine among `jobs` processes, or fewer if memory is short.
 
     Each process must be able to compile kernels, and keeps its loaded kernels while it is idle.
@@ -231,7 +231,7 @@ def shares(jobs: int, asked: int = 0) -> Shares:
     available = usable_memory(asked).memory
     jobs = max(1, min(jobs, available // ONE_COMPILER))
     floor = min(COMPILERS_BYTES, available // jobs)
-    return Shares(jobs, max(floor, available - (jobs - 1) * IDLE_BYTES), floor)
+    return ProcessLimits(jobs, max(floor, available - (jobs - 1) * IDLE_BYTES), floor)
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:

@@ -24,7 +24,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.building.features import Outcomes, Support, Traits, usual_seconds
+from tbgen.building.features import Outcomes, Support, Traits, typical_seconds
 from tbgen.building.measured import CLOCK_SECONDS, Measured, Measurements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -42,33 +42,33 @@ LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
 Constant costs dominate smaller tables.
 """
 
-COMMON, NEAR = 0.3, 0.4
+COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
 """Prior standard deviations of the parts of a cost that similar materials share.
 
-They refer to the logarithm of a cost. `COMMON` is for materials with similar armies, `NEAR`
-for those whose other features are close, too.
+They refer to the logarithm of a cost. `COMMON_DEVIATION` is for materials with similar armies,
+`NEAR_DEVIATION` for those whose other features are close, too.
 """
 
-ATTACKERS, DEFENDERS = 2.0, 2.8
+ATTACKER_SCALE, DEFENDER_SCALE = 2.0, 2.8
 """Length scales of the regression's kernel for piece counts: difference in the number of attackers
 or defenders of one kind at which two materials are no longer similar.
 """
 
-REACH = 0.7
+FEATURE_SCALE = 0.7
 """Length scale of the kernel for all other features, in standard deviations of a feature."""
 
-SLOPES = 0.07
+SLOPE_DEVIATION = 0.07
 """Prior standard deviation of the linear coefficients, per standard deviation of a feature."""
 
-_WIDTHS = np.array(([ATTACKERS] * 4 + [DEFENDERS] * 2) * 2)
+_WIDTHS = np.array(([ATTACKER_SCALE] * 4 + [DEFENDER_SCALE] * 2) * 2)
 
 
 class CostRegression:
     """Regression of the five `Traits.numbers` on features: a linear part, and a local part.
 
     Kernel ridge regression (a Gaussian process with the constants above as hyperparameters). The
-    local part depends on similar known cases. Piece counts are scaled by `ATTACKERS` and
-    `DEFENDERS`, all other features by their standard deviation over the known cases.
+    local part depends on similar known cases. Piece counts are scaled by `ATTACKER_SCALE` and
+    `DEFENDER_SCALE`, all other features by their standard deviation over the known cases.
     """
 
     def __init__(self, features: Array, values: Array, noise: Array) -> None:
@@ -112,10 +112,13 @@ class CostRegression:
         """Return the covariance (cases, known cases) of scaled features (cases, f)."""
         features, armies = np.split(cases, [-len(_WIDTHS)], axis=1)
         known, known_armies = np.split(self._known, [-len(_WIDTHS)], axis=1)
-        far = REACH**2 * max(1, features.shape[1])
+        far = FEATURE_SCALE**2 * max(1, features.shape[1])
         near = np.exp(-_squared_distances(features, known) / far / 2)
         alike = np.exp(-_squared_distances(armies, known_armies) / 2)
-        covariance: Array = alike * (COMMON**2 + NEAR**2 * near) + SLOPES**2 * features @ known.T
+        covariance: Array = (
+            alike * (COMMON_DEVIATION**2 + NEAR_DEVIATION**2 * near)
+            + SLOPE_DEVIATION**2 * features @ known.T
+        )
         return covariance
 
 
@@ -170,7 +173,7 @@ class TrainingData:
         traits = {
             name: Traits(
                 math.log(known.file_bytes / known.placements),
-                math.log(known.cpu_seconds / usual_seconds(materials[name])),
+                math.log(known.cpu_seconds / typical_seconds(materials[name])),
                 known.outcomes,
             )
             for name, known in measured.items()
@@ -305,7 +308,7 @@ class Estimates:
             guess = self._guess(material)
             there = self._present.get(material.name)
             if there is not None:
-                size = there.file_bytes / self._measured.share(material, self._rules).file_bytes
+                size = there.file_bytes / self._measured.wxf_ratio(material, self._rules).file_bytes
                 density = math.log(size / self.placements(material))
                 guess = replace(guess, density=density, outcomes=there.outcomes or guess.outcomes)
             self._traits[material.name] = guess
@@ -347,15 +350,15 @@ class Estimates:
             size: float = self._measured.tables[material.name].file_bytes
         else:
             size = math.exp(self._traits_of(material).density) * self.placements(material)
-        return round(size * self._measured.share(material, self._rules).file_bytes)
+        return round(size * self._measured.wxf_ratio(material, self._rules).file_bytes)
 
     def cpu_seconds(self, material: Material) -> float:
         """Return a build's CPU seconds on the machine of the measurements."""
         if material.name in self._measured.tables:
             seconds = self._measured.tables[material.name].cpu_seconds
         else:
-            seconds = math.exp(self._traits_of(material).rate) * usual_seconds(material)
-        return seconds * self._measured.share(material, self._rules).seconds
+            seconds = math.exp(self._traits_of(material).rate) * typical_seconds(material)
+        return seconds * self._measured.wxf_ratio(material, self._rules).seconds
 
     def wall_per_cpu(self) -> float:
         """Return wall seconds on this machine per CPU second of the measurements.

@@ -19,7 +19,7 @@ from tbgen.indexing.squares import PieceType, Side
 from tbgen.tables.statistics import TableStatistics
 
 START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
-"""Terms of `usual_seconds`: CPU seconds of any table, and of each row of its index."""
+"""Terms of `typical_seconds`: CPU seconds of any table, and of each row of its index."""
 
 LEAST_ENTROPY = 0.05
 """Constant added to entropies before taking their logarithm; a drawn table has entropy 0."""
@@ -51,7 +51,7 @@ class Traits:
     density: float
     """Natural logarithm of the file's bytes per placement."""
     rate: float
-    """Natural logarithm of CPU seconds divided by `usual_seconds`."""
+    """Natural logarithm of CPU seconds divided by `typical_seconds`."""
     outcomes: Outcomes
 
     def numbers(self, stronger: int) -> tuple[float, ...]:
@@ -94,7 +94,7 @@ class Bounds:
         return (self.most + self.least) / 2
 
 
-def usual_seconds(material: Material) -> float:
+def typical_seconds(material: Material) -> float:
     """Return the typical CPU seconds of a table of this material's size."""
     return START_SECONDS + ROW_SECONDS * Layout.of(material).rows
 

@@ -77,7 +77,7 @@ def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
 
 
 @dataclass(frozen=True)
-class Share:
+class CostRatio:
     """Ratio of a table's cost under other rules to its cost under `wxf`."""
 
     seconds: float
@@ -99,7 +99,7 @@ class Measurements:
 
     tables: Mapping[str, Measured]
     """Measured costs under `wxf`, by name of material."""
-    shares: Mapping[tuple[Rules, bool], Share]
+    wxf_ratios: Mapping[tuple[Rules, bool], CostRatio]
     """Median cost ratios by (rule set, `rooks_chase`), over tables in which both sides have
     attackers.
     """
@@ -114,25 +114,27 @@ class Measurements:
         """
         listed = list(rows)
         tables = {row.material: row for row in listed if row.rules == Rules.WXF}
-        ratios: dict[tuple[Rules, bool], list[Share]] = {}
+        ratios: dict[tuple[Rules, bool], list[CostRatio]] = {}
         for row in listed:
             material, usual = Material.parse(row.material), tables.get(row.material)
             if row.rules != Rules.WXF and usual is not None and material.both_armed:
                 key = Rules(row.rules), rooks_chase(material)
                 seconds = row.cpu_seconds / usual.cpu_seconds
-                ratios.setdefault(key, []).append(Share(seconds, row.file_bytes / usual.file_bytes))
-        shares = {
-            key: Share(median(s.seconds for s in found), median(s.file_bytes for s in found))
+                ratios.setdefault(key, []).append(
+                    CostRatio(seconds, row.file_bytes / usual.file_bytes)
+                )
+        wxf_ratios = {
+            key: CostRatio(median(s.seconds for s in found), median(s.file_bytes for s in found))
             for key, found in ratios.items()
         }
         long = [row for row in tables.values() if row.cpu_seconds > CLOCK_SECONDS]
-        return cls(tables, shares, median(row.wall_seconds / row.cpu_seconds for row in long))
+        return cls(tables, wxf_ratios, median(row.wall_seconds / row.cpu_seconds for row in long))
 
-    def share(self, material: Material, rules: Rules) -> Share:
+    def wxf_ratio(self, material: Material, rules: Rules) -> CostRatio:
         """Return a material's cost divided by that under `wxf`; 1 if a side has no attacker."""
         if not material.both_armed:
-            return Share(1.0, 1.0)
-        return self.shares.get((rules, rooks_chase(material)), Share(1.0, 1.0))
+            return CostRatio(1.0, 1.0)
+        return self.wxf_ratios.get((rules, rooks_chase(material)), CostRatio(1.0, 1.0))
 
 
 @cache

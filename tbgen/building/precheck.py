@@ -21,7 +21,7 @@ from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
 LONG_SECONDS = 24 * 3600
 """Seconds from which a build needs confirmation."""
 
-_ERROR = 2
+_DISK_ERROR = 2
 """Multiple of the free disk space above which a build's estimated size is rejected.
 
 The estimate may be too high by this factor.
@@ -52,7 +52,7 @@ def require_room(
     disk = sum(table.disk_bytes for table in planned)
     at = next(place for place in (directory, *directory.absolute().parents) if place.exists())
     free = shutil.disk_usage(at).free
-    if disk > _ERROR * free:
+    if disk > _DISK_ERROR * free:
         raise InputError(
             f"{len(planned)} tables take about {format_bytes(disk)} of disk, and {directory} "
             f"has {format_bytes(free)} left",

@@ -1,8 +1,8 @@
 """Costs of the phases of a table: seconds, share of the threads, sweeps, rows.
 
     Profile    `Progress` between a builder and its caller that measures time between reports
-    Share      cost of one phase of one order
-    total      sum of shares
+    PhaseCost  cost of one phase of one order
+    total      sum of costs
 
 Counts of sweeps and rows are the same on every machine. The time between two reports belongs to the
 phase of the earlier one. Other processes of the machine lower `busy`, but not CPU seconds.
@@ -21,7 +21,7 @@ from tbgen.tables.names import TableName
 
 
 @dataclass
-class Share:
+class PhaseCost:
     """Cost of one phase of one order."""
 
     phase: str
@@ -48,16 +48,16 @@ class Share:
         }  # fmt: skip
 
 
-def total(shares: list[Share]) -> Share:
+def total(costs: list[PhaseCost]) -> PhaseCost:
     """Return the sum of all phases, without the time for compiling or loading kernels."""
-    whole = Share("all", 0)
-    for share in shares:
-        if share.phase != "compile":
-            whole.seconds += share.seconds
-            whole.cpu_seconds += share.cpu_seconds
-            whole.sweeps += share.sweeps
-            whole.rows += share.rows
-            whole.settled += share.settled
+    whole = PhaseCost("all", 0)
+    for cost in costs:
+        if cost.phase != "compile":
+            whole.seconds += cost.seconds
+            whole.cpu_seconds += cost.cpu_seconds
+            whole.sweeps += cost.sweeps
+            whole.rows += cost.rows
+            whole.settled += cost.settled
     return whole
 
 
@@ -65,49 +65,49 @@ class Profile:
     """`Progress` that forwards each report, and measures the cost between reports.
 
     meter : the builder's meter
-    show : called with the shares of each written table, in the order in which phases began
+    show : called with the costs of each written table, in the order in which phases began
     """
 
     def __init__(
-        self, progress: Progress, meter: Meter, show: Callable[[list[Share]], None]
+        self, progress: Progress, meter: Meter, show: Callable[[list[PhaseCost]], None]
     ) -> None:
         self._progress = progress
         self._meter = meter
         self._show = show
-        self._shares: dict[tuple[str, int], Share] = {}
+        self._costs: dict[tuple[str, int], PhaseCost] = {}
         self._phase = ("", 0)
         self._mark = self._now()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Discard the shares of the previous table, and forward the report."""
-        self._shares = {}
+        """Discard the costs of the previous table, and forward the report."""
+        self._costs = {}
         self._progress.table(number, total, name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Add the cost since the last report to the previous phase, and begin this one."""
         self._charge()
         self._phase = (name, order)
-        self._shares.setdefault(self._phase, Share(name, order)).settled += settled
+        self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Complete the shares of the table, and call `show`."""
+        """Complete the costs of the table, and call `show`."""
         self._charge()
         self._progress.written(name, size, seconds)
-        self._show(list(self._shares.values()))
+        self._show(list(self._costs.values()))
 
     def _charge(self) -> None:
         """Add the seconds, sweeps and rows since the last report to the current phase."""
         before, self._mark = self._mark, self._now()
-        if self._shares:
-            share = self._shares[self._phase]
+        if self._costs:
+            cost = self._costs[self._phase]
             seconds, cpu_seconds, sweeps, rows = (
                 now - then for now, then in zip(self._mark, before, strict=True)
             )
-            share.seconds += seconds
-            share.cpu_seconds += cpu_seconds
-            share.sweeps += int(sweeps)
-            share.rows += int(rows)
+            cost.seconds += seconds
+            cost.cpu_seconds += cpu_seconds
+            cost.sweeps += int(sweeps)
+            cost.rows += int(rows)
 
     def _now(self) -> tuple[float, float, int, int]:
         return time.perf_counter(), time.process_time(), self._meter.sweeps, self._meter.rows

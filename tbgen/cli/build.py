@@ -12,7 +12,7 @@ import click
 
 from tbgen.answers import failures
 from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
-from tbgen.building.collection import Collection, Shares, jobs_worth, shares
+from tbgen.building.collection import Collection, ProcessLimits, jobs_worth, process_limits
 from tbgen.building.exchange import Exchange, RemoteTable
 from tbgen.building.packing import pack_closure
 from tbgen.building.plan import Totals
@@ -103,7 +103,7 @@ def build(
     if via is not None and cluster is None:
         raise click.UsageError("--via needs --dask")
     cores = threads or (1 if cluster is not None else os.cpu_count() or 1)
-    _check_first(collection, memory, cores, elsewhere=cluster is not None, confirmed=yes)
+    _check_first(collection, memory, cores, by_workers=cluster is not None, confirmed=yes)
     if cluster is not None:
         progress, outcome = _on_cluster(collection, cluster, via, cores, memory, keep_going)
     else:
@@ -145,13 +145,13 @@ def build(
 
 
 def _check_first(
-    collection: Collection, memory: int, threads: int, *, elsewhere: bool, confirmed: bool
+    collection: Collection, memory: int, threads: int, *, by_workers: bool, confirmed: bool
 ) -> None:
     """Raise an error if a set of tables cannot be built, before anything is built.
 
     Prints the totals of a build that will take more than a minute.
 
-    elsewhere : whether workers build, whose memory is not that of this machine
+    by_workers : whether workers build, whose memory is not that of this machine
     confirmed : whether the user accepts a build of any length
     """
     if len(collection.unfinished) < 2:
@@ -160,7 +160,7 @@ def _check_first(
     assert rules is not None
     planned = collection.planned(threads)
     totals = Totals.of(planned)
-    if not elsewhere:
+    if not by_workers:
         require_room(planned, collection.directory, rules, memory, threads)
     require_confirmation(totals, confirmed=confirmed)
     if totals.seconds > _TOTALS_SECONDS:
@@ -176,28 +176,28 @@ def _on_this_machine(
     collection: Collection, jobs: int, cores: int, memory: int, *, profile: bool, keep_going: bool
 ) -> tuple[SetProgress, Outcome]:
     """Build the tables one after another in this process, or several at once in others."""
-    shared = Shares(1, 0, 0) if jobs == 1 else shares(jobs or cores, memory)
+    limits = ProcessLimits(1, 0, 0) if jobs == 1 else process_limits(jobs or cores, memory)
     several = len(collection.unfinished) > 1
-    listed = collection.jobs(cores, shared.floor) if several else []
-    if not jobs and jobs_worth(listed, shared.jobs) == 1:
-        shared = Shares(1, 0, 0)
-    forecast = Forecast(listed, shared.jobs, shared.memory or None) if several else None
-    elsewhere = shared.jobs > 1 and several
-    with SetProgress(len(collection.work), forecast, elsewhere=elsewhere) as progress:
-        if not elsewhere:
+    listed = collection.jobs(cores, limits.floor) if several else []
+    if not jobs and jobs_worth(listed, limits.jobs) == 1:
+        limits = ProcessLimits(1, 0, 0)
+    forecast = Forecast(listed, limits.jobs, limits.memory or None) if several else None
+    by_workers = limits.jobs > 1 and several
+    with SetProgress(len(collection.work), forecast, by_workers=by_workers) as progress:
+        if not by_workers:
             builder = Builder(
                 collection.directory, collection.rule_set, progress, threads=cores, memory=memory,
                 state_seconds=collection.state_seconds,
             )  # fmt: skip
             if profile:
                 builder.progress = Profile(
-                    progress, builder.meter, lambda shares: progress.profile(shares, cores)
+                    progress, builder.meter, lambda costs: progress.profile(costs, cores)
                 )
             return progress, collection.build_in_process(builder, progress, keep_going=keep_going)
         # A single table needs no processes.
         from tbgen.scheduling.processes import Processes
 
-        with Processes(collection.one_table(cores), shared.jobs, shared.memory) as executor:
+        with Processes(collection.one_table(cores), limits.jobs, limits.memory) as executor:
             return progress, collection.build_by_executor(
                 listed, executor, progress, keep_going=keep_going
             )
@@ -224,12 +224,12 @@ def _on_cluster(
         if exchange is not None:
             exchange.get_built(built, collection.directory)
 
-    here = shares(1, memory).memory
+    here = process_limits(1, memory).memory
     with Cluster(function, address, memory=here, floor=COMPILERS_BYTES) as executor:
         listed = collection.jobs(threads)
         workers = sum(worker["nthreads"] for worker in executor.workers().values())
         forecast = Forecast(listed, workers)
-        with SetProgress(len(collection.work), forecast, elsewhere=True) as progress:
+        with SetProgress(len(collection.work), forecast, by_workers=True) as progress:
             return progress, collection.build_by_executor(
                 listed, executor, progress, keep_going=keep_going, download=download
             )

@@ -13,6 +13,7 @@ from tbgen.building.contents import values_of
 from tbgen.cli import options
 from tbgen.cli.command import show_json
 from tbgen.cli.live import LiveLine
+from tbgen.cli.streams import counted
 from tbgen.indexing import Material
 
 _WORDS = {
@@ -42,7 +43,7 @@ def compare_digests(
         for number, material in enumerate(materials, 1):
             file = opened.table(material)
             name = file.path.name
-            line.live(f"{number} of {len(materials)}: {name}")
+            line.update(f"{number} of {len(materials)}: {name}")
             file.check(threads=threads)
             values = values_of(file, threads=threads).hex()
             found = Digests(file.header.digest.hex(), values)
@@ -57,6 +58,5 @@ def compare_digests(
         show_json({"ok": ok, "list": str(against) if against else None, "tables": entries})
     else:
         said = ", ".join(f"{counts[how]} {_WORDS[how]}" for how in Standing if counts[how])
-        tables = "1 table" if len(entries) == 1 else f"{len(entries)} tables"
-        click.echo(f"{tables}: {said}")
+        click.echo(f"{counted(len(entries), 'table')}: {said}")
     return failures.OK if ok else failures.FINDINGS

@@ -79,7 +79,7 @@ def fetch(
             answer[done].append(failure.to_json(entry.file) if failure else entry.file)
             if failure and failure.hint not in hints:  # each hint once, for any number of files
                 hints.add(failure.hint)
-                line.say(f"hint: {failure.hint}")
+                line.print(f"hint: {failure.hint}")
     answer["missing"] = missing
     if missing:
         names = ", ".join(missing[:8]) + (", ..." if len(missing) > 8 else "")
@@ -105,15 +105,15 @@ def _fetch_one(
 
     try:
         fetched = fetch_file(
-            entry, sources, tables, lambda count: line.live(f"{label}: {format_bytes(count)}")
+            entry, sources, tables, lambda count: line.update(f"{label}: {format_bytes(count)}")
         )
     except (FetchError, BlockingIOError) as error:
         why, hint = "a build or another fetch uses the table", "run it again when that has ended"
         if isinstance(error, FetchError):
             why, hint = str(error.strerror), error.hint
         failure = failures.Failure(failures.FINDINGS, f"{entry.file}: {why}", hint)
-        line.say(f"error: {failure.message}")
+        line.print(f"error: {failure.message}")
         return "failed", failure
     if fetched:
-        line.say(f"{label}: {format_bytes(entry.bytes)}")
+        line.print(f"{label}: {format_bytes(entry.bytes)}")
     return ("fetched" if fetched else "present"), None

@@ -48,8 +48,8 @@ def index(
     only = set(choice.among(there)) if choice else None
     with LiveLine() as line:
         if dense:
-            pack_all_densely(tables, line.live, threads=threads, only=only)
-        entries = index_of(tables, line.live, asked, only=only)
+            pack_all_densely(tables, line.update, threads=threads, only=only)
+        entries = index_of(tables, line.update, asked, only=only)
     path = write_index(tables, entries)
     if as_json:
         show_json({"index": str(path), "files": [asdict(entry) for entry in entries]})

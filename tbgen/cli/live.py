@@ -35,12 +35,12 @@ class LiveLine:
         """Return whether stderr is a terminal, so that the line is displayed."""
         return self._bar is not None
 
-    def live(self, text: str) -> None:
+    def update(self, text: str) -> None:
         """Replace the text of the line; do nothing without a terminal."""
         if self._bar is not None:
             self._bar.set_description_str(text)
 
-    def say(self, text: str) -> None:
+    def print(self, text: str) -> None:
         """Print a permanent line above the line that is overwritten."""
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)

@@ -11,6 +11,7 @@ from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import Choice, choice_arguments
+from tbgen.cli.streams import counted
 from tbgen.cli.wdl import list_outcomes
 from tbgen.indexing.systems import usable_cores
 from tbgen.tables import TableFile, TableName, WdlName
@@ -114,4 +115,4 @@ def _show(
         )
     total = sum(entry["bytes_on_disk"] for entry in entries)
     proven = sum(status.state == ProofState.PROVEN for _, status in shown)
-    click.echo(f"{len(entries)} tables, {proven} of them proven, {total:,} bytes")
+    click.echo(f"{counted(len(entries), 'table')}, {proven} of them proven, {total:,} bytes")

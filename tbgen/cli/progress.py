@@ -13,8 +13,9 @@ from typing import Any
 import click
 
 from tbgen.building.builder import Built
-from tbgen.building.profile import Share, total
+from tbgen.building.profile import PhaseCost, total
 from tbgen.cli.live import LiveLine
+from tbgen.cli.streams import counted
 from tbgen.indexing.units import format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
@@ -30,10 +31,10 @@ LARGE_SET = 100
 LARGE_SET_SECONDS = 60.0
 """Without a terminal, interval between lines about a large set."""
 
-_FRESH_SECONDS = 2.0
+_TIME_LEFT_SECONDS = 2.0
 """Seconds for which a computed time left is displayed before it is computed again."""
 
-_SHOWN = 4
+_MAX_NAMED = 4
 """Greatest number of running tables whose names are displayed."""
 
 
@@ -60,20 +61,20 @@ class BuildProgress(LiveLine):
             self._printed = time.monotonic()
         if finished:
             self.tables.append({"table": str(name), "built": False})
-            self.live(f"{self._label}: present")
+            self.update(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Show a phase of the current table: at once on a terminal, else at intervals."""
         self._settled += settled
         if name == "resuming":
-            self.say(f"{self._label}: resumes from its saved state: order {order}, ply {plies}")
+            self.print(f"{self._label}: resumes from its saved state: order {order}, ply {plies}")
             return
         text = f"{self._label}: {name}"
         if order or plies:
             text += f", order {order}"
         if plies:
             text += f", ply {plies}, {self._settled:,} positions settled"
-        self._now_and_then(text)
+        self._show_at_intervals(text)
 
     def written(self, name: TableName, size_of_file: int, seconds: float) -> None:
         """Called when a table has been written."""
@@ -87,24 +88,24 @@ class BuildProgress(LiveLine):
         )
         text = f"{self._label}: {format_bytes(size_of_file)} in {format_duration(seconds)}"
         if self._prints_each:
-            self.say(text)
+            self.print(text)
         else:
-            self._now_and_then(text)
+            self._show_at_intervals(text)
 
-    def profile(self, shares: list[Share], threads: int) -> None:
+    def profile(self, costs: list[PhaseCost], threads: int) -> None:
         """Print the cost of each phase of the table just written."""
-        whole = total(shares)
-        self.tables[-1]["profile"] = [share.to_json(threads) for share in [*shares, whole]]
-        self.say(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"
+        whole = total(costs)
+        self.tables[-1]["profile"] = [cost.to_json(threads) for cost in [*costs, whole]]
+        self.print(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"
                  f"{'rows':>16}{'settled':>16}")  # fmt: skip
-        for share in [*shares, whole]:
-            self.say(
-                f"{share.phase:<13}{share.order:>5}{share.seconds:>10.3f}{share.cpu_seconds:>10.3f}"
-                f"{share.busy(threads):>6.0%}{share.sweeps:>8,}{share.rows:>16,}{share.settled:>16,}"
+        for cost in [*costs, whole]:
+            self.print(
+                f"{cost.phase:<13}{cost.order:>5}{cost.seconds:>10.3f}{cost.cpu_seconds:>10.3f}"
+                f"{cost.busy(threads):>6.0%}{cost.sweeps:>8,}{cost.rows:>16,}{cost.settled:>16,}"
             )
 
-    def _now_and_then(self, text: str) -> None:
-        self.live(text)
+    def _show_at_intervals(self, text: str) -> None:
+        self.update(text)
         if not self.is_shown and time.monotonic() - self._printed > self._interval:
             self._printed = time.monotonic()
             click.echo(text, err=True)
@@ -114,22 +115,22 @@ class SetProgress(BuildProgress, Observer):
     """Progress of a build of `total` tables.
 
     forecast : of the tables to be built; None without a plan
-    elsewhere : whether workers build the tables, so that only finished tables are reported
+    by_workers : whether workers build the tables, so that only finished tables are reported
     """
 
     every = 1.0
 
-    def __init__(self, total: int, forecast: Forecast | None, *, elsewhere: bool) -> None:
+    def __init__(self, total: int, forecast: Forecast | None, *, by_workers: bool) -> None:
         super().__init__()
         self._total = total
         self._forecast = forecast
         self._plan = Observer() if forecast is None else forecast
-        self._elsewhere = elsewhere
+        self._by_workers = by_workers
         if total > LARGE_SET:
             self._prints_each, self._interval = False, LARGE_SET_SECONDS
         self._running: list[str] = []
         self._began = time.monotonic()
-        self._rest, self._rest_known = "", 0.0
+        self._time_left_text, self._time_left_known = "", 0.0
         self.ends: Counter[str] = Counter()
         """Numbers of tables that are `built`, `present` or `failed`."""
 
@@ -144,25 +145,25 @@ class SetProgress(BuildProgress, Observer):
         self._ended(start)
         self.ends["present" if result.size is None else "built"] += 1
         self._plan.finished(start, result)
-        if self._elsewhere:
+        if self._by_workers:
             self.table(self.ends.total(), self._total, result.name, result.size is None)
             if result.resumed_at is not None:
                 order, plies = result.resumed_at
-                self.say(f"{self._label}: resumed from a saved state: order {order}, ply {plies}")
+                self.print(f"{self._label}: resumed from a saved state: order {order}, ply {plies}")
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)
 
-    def set_aside(self, start: Start, reason: PostponedError) -> None:
+    def postponed(self, start: Start, reason: PostponedError) -> None:
         """Called when another build has locked a table, or a cluster has lost it."""
         self._ended(start)
-        self._plan.set_aside(start, reason)
-        self._now_and_then(f"{start.job.key}: {reason}")
+        self._plan.postponed(start, reason)
+        self._show_at_intervals(f"{start.job.key}: {reason}")
 
     def lost(self, start: Start, error: LostError) -> None:
         """Called when a table will be tried again."""
         self._ended(start)
         self._plan.lost(start, error)
-        self.say(f"{start.job.key}: {error}; trying again with more memory")
+        self.print(f"{start.job.key}: {error}; trying again with more memory")
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Called when a table has failed; the caller prints the reason."""
@@ -172,10 +173,10 @@ class SetProgress(BuildProgress, Observer):
 
     def waiting(self) -> None:
         """Show the tables that workers are building."""
-        if self._elsewhere and self._running:
-            names = f": {', '.join(self._running)}" if len(self._running) <= _SHOWN else ""
+        if self._by_workers and self._running:
+            names = f": {', '.join(self._running)}" if len(self._running) <= _MAX_NAMED else ""
             done = f"{self.ends.total()}/{self._total} done, {len(self._running)} running{names}"
-            self._now_and_then(done)
+            self._show_at_intervals(done)
 
     def summary(self, left_out: int) -> str:
         """Return a line such as `209 tables: 205 built, 4 present; 143 MiB in 2 min`."""
@@ -187,20 +188,19 @@ class SetProgress(BuildProgress, Observer):
         )
         built = sum(table.get("bytes_on_disk", 0) for table in self.tables)
         took = format_duration(time.monotonic() - self._began)
-        tables = "1 table" if self._total == 1 else f"{self._total} tables"
-        return f"{tables}: {said}; {format_bytes(built)} in {took}"
+        return f"{counted(self._total, 'table')}: {said}; {format_bytes(built)} in {took}"
 
     def _ended(self, start: Start) -> None:
         self._running.remove(start.job.key)
 
-    def _now_and_then(self, text: str) -> None:
-        super()._now_and_then(f"{text}{self._time_left()}")
+    def _show_at_intervals(self, text: str) -> None:
+        super()._show_at_intervals(f"{text}{self._time_left()}")
 
     def _time_left(self) -> str:
         """Return `; about 3 min left`, or nothing before the first table is built."""
         if self._forecast is None or not self.ends["built"]:
             return ""
-        if time.monotonic() - self._rest_known > _FRESH_SECONDS:
-            self._rest = f"; about {format_duration(self._forecast.seconds_left())} left"
-            self._rest_known = time.monotonic()
-        return self._rest
+        if time.monotonic() - self._time_left_known > _TIME_LEFT_SECONDS:
+            self._time_left_text = f"; about {format_duration(self._forecast.seconds_left())} left"
+            self._time_left_known = time.monotonic()
+        return self._time_left_text

@@ -17,6 +17,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli.command import show_failure
 from tbgen.cli.live import LiveLine
+from tbgen.cli.streams import counted
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer
 
@@ -182,8 +183,7 @@ class ClosureProgress(Observer):
             for word, count in self._counts.items()
             if count or word == "proven"
         ]
-        tables = "1 table" if len(self._jobs) == 1 else f"{len(self._jobs)} tables"
-        return f"{tables}: {', '.join(counts)}"
+        return f"{counted(len(self._jobs), 'table')}: {', '.join(counts)}"
 
     def _end(self, start: Start) -> None:
         self._running.remove(start.job.key)
@@ -200,7 +200,7 @@ class ClosureProgress(Observer):
         whole = sum(job.seconds for job in self._jobs) or 1.0
         settled = [job for job in self._jobs if job.key in self.entries]
         share = sum(job.seconds for job in settled) / whole
-        self._line.live(
+        self._line.update(
             f"{len(settled)} of {len(self._jobs)} tables, {share:.0%} of all slots; "
             f"now {', '.join(self._running)}"
         )

@@ -16,6 +16,7 @@ import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
+from tbgen.cli.streams import counted
 from tbgen.indexing import InputError
 from tbgen.tables import Rules, RuleSet
 
@@ -104,7 +105,7 @@ def serve(
         if as_json:
             show_json({"url": url, "entry": entry, "tables": count})
         else:
-            click.echo(f"{count} tables of {selection.directory}: {url}", err=True)
+            click.echo(f"{counted(count, 'table')} of {selection.directory}: {url}", err=True)
             if files:
                 click.echo(f"files for tbgen fetch --from: {url}files", err=True)
             if entry is not None:

@@ -138,11 +138,11 @@ def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[d
 
     find, memory = find_in_directory(how.directory), usable_memory(how.memory).memory
     entries = []
-    with LiveLine() as line, notify_before_compiling(lambda: line.say(COMPILING)):
+    with LiveLine() as line, notify_before_compiling(lambda: line.print(COMPILING)):
         for name in names:
 
             def show(phase: str, done: int, total: int, name: TableName = name) -> None:
-                line.live(f"{name.material}: {phase}, {100 * done // total} %")
+                line.update(f"{name.material}: {phase}, {100 * done // total} %")
 
             proof = verify_file(
                 find, name, threads=how.threads, report=show, plain=how.plain, memory=memory

@@ -20,7 +20,7 @@ from typing import Any
 
 from tbgen.answers import failures
 from tbgen.board.knowledge.workshop import Cost, Limits, Progress, Stage, closure_size
-from tbgen.building.collection import Collection, jobs_worth, shares
+from tbgen.building.collection import Collection, jobs_worth, process_limits
 from tbgen.building.plan import plan
 from tbgen.building.sets import materials_of
 from tbgen.indexing import InputError, Material
@@ -196,15 +196,15 @@ class _Build(Observer):
         total = sum(len(collection.work) for collection in self.collections)
         self._last = replace(self._last, total=total)
         cores = max(1, (os.cpu_count() or 1) - 1)
-        shared = shares(cores, self.memory)
-        jobs = [collection.jobs(cores, shared.floor) for collection in self.collections]
+        limits = process_limits(cores, self.memory)
+        jobs = [collection.jobs(cores, limits.floor) for collection in self.collections]
         self._planned = {
             (number, job.key): job.seconds for number, some in enumerate(jobs) for job in some
         }
         for number, collection in enumerate(self.collections):
             self._number = number
-            slots = min(shared.jobs, jobs_worth(jobs[number], cores))
-            with Processes(collection.one_table(cores), slots, shared.memory) as executor:
+            slots = min(limits.jobs, jobs_worth(jobs[number], cores))
+            with Processes(collection.one_table(cores), slots, limits.memory) as executor:
                 outcome = collection.build_by_executor(
                     jobs[number], executor, self, keep_going=False
                 )
@@ -240,18 +240,18 @@ class _Build(Observer):
             self._running.pop((self._number, start.job.key), None)
             self._done.add((self._number, start.job.key))
 
-    def set_aside(self, start: Start, reason: BaseException) -> None:
+    def postponed(self, start: Start, reason: BaseException) -> None:
         """Called when another build has locked a table."""
         with self._lock:
             self._running.pop((self._number, start.job.key), None)
 
     def lost(self, start: Start, error: BaseException) -> None:
         """Called when a table will be tried again."""
-        self.set_aside(start, error)
+        self.postponed(start, error)
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Called when a table has failed."""
-        self.set_aside(start, error)
+        self.postponed(start, error)
 
     def waiting(self) -> None:
         """Called at intervals; raises `_CancelledError` if the build has been cancelled."""

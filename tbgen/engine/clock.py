@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from tbgen.indexing import Move
 
-OVERHEAD = 0.03
+OVERHEAD_SECONDS = 0.03
 """Seconds of each move reserved for communication between GUI and engine."""
 
-LONGEST = 1e6
+MAX_SECONDS = 1e6
 """Maximum seconds for one move, about 11 days; longer delays overflow timers on some systems."""
 
-UNLIMITED_MOVE_TIME = 1.0
+DEFAULT_SECONDS = 1.0
 """Seconds for a `go` command without any limit."""
 
 _MOVES_LEFT = 30
@@ -63,13 +63,13 @@ class Limits:
         if self.infinite:
             return None
         if self.move_time is not None:
-            hard = min(max(self.move_time - OVERHEAD, self.move_time / 2), LONGEST)
+            hard = min(max(self.move_time - OVERHEAD_SECONDS, self.move_time / 2), MAX_SECONDS)
             return Budget(hard, hard)
         if self.remaining is None:
             return None
-        left = max(self.remaining - OVERHEAD, 0.005)
+        left = max(self.remaining - OVERHEAD_SECONDS, 0.005)
         share = left / max(1, min(self.moves_to_go or _MOVES_LEFT, _MOVES_LEFT))
         soft = min(0.6 * share + 0.7 * self.increment, 0.6 * left)
         # An iteration may exceed the soft limit, but not half of the time left.
         hard = max(soft, min(4 * soft, 0.5 * left))
-        return Budget(min(soft, LONGEST), min(hard, LONGEST))
+        return Budget(min(soft, MAX_SECONDS), min(hard, MAX_SECONDS))

@@ -29,7 +29,7 @@ _LINE_PLIES = 12
 """Maximum plies of a reported line; a table's line can be a hundred plies long."""
 
 
-class Library:
+class EngineTables:
     """The tables set by the options, opened on first use."""
 
     def __init__(self) -> None:

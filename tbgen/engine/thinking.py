@@ -34,7 +34,7 @@ from tbgen.rules.attacks import is_attacked
 if TYPE_CHECKING:
     from tbgen.engine.search.searcher import Searcher
 
-_HOPELESS_PLIES = 4
+_RESIGN_PLIES = 4
 """Maximum distance to mate, in plies, at which the losing engine resigns."""
 
 _FALLBACK_NODES = 50_000
@@ -46,7 +46,7 @@ class Answer:
     """Move to play, expected reply, and decisions about a draw or resignation.
 
     `move` is None if there is no legal move. `accepts_draw`: accepts the opponent's draw offer.
-    `resigns`: the engine is mated within `_HOPELESS_PLIES` plies.
+    `resigns`: the engine is mated within `_RESIGN_PLIES` plies.
     """
 
     move: Move | None
@@ -58,7 +58,7 @@ class Answer:
     def of_line(cls, line: Line, *, accepts_draw: bool) -> Answer:
         """Return the answer that plays the first move of a line."""
         plies = scores.mate_plies(line.score)
-        resigns = plies is not None and -_HOPELESS_PLIES <= plies < 0
+        resigns = plies is not None and -_RESIGN_PLIES <= plies < 0
         move, reply = [*line.moves, None][:2]
         return cls(move, reply, accepts_draw, resigns)
 
@@ -73,7 +73,7 @@ class Thinker:
         on_note: Callable[[str], None],
     ) -> None:
         self._on_report, self._on_answer, self._on_note = on_report, on_answer, on_note
-        self._library = known.Library()
+        self._library = known.EngineTables()
         self._searcher: Searcher | None = None
         self._tables_changed = False
         """Whether the open tables differ from those that the searcher uses."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgen import __version__
-from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
+from tbgen.engine.clock import DEFAULT_SECONDS, Limits
 from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.options import MAX_HASH, MAX_THREADS, RULES
 from tbgen.engine.search import scores
@@ -77,7 +77,7 @@ class Ucci(Dialogue):
     def limits(self, words: Sequence[str]) -> Limits:
         """Parse `[ponder|draw] depth D | nodes N | infinite | time T [movestogo M|increment I]`.
 
-        Invalid arguments are left out. Without any limit the search takes `UNLIMITED_MOVE_TIME`.
+        Invalid arguments are left out. Without any limit the search takes `DEFAULT_SECONDS`.
         """
         unit = 0.001 if self.options.usemillisec else 1.0
         found = self.numbers(words, _NUMBERS)
@@ -87,7 +87,7 @@ class Ucci(Dialogue):
         return Limits(
             depth=found.get("depth"),
             nodes=found.get("nodes"),
-            move_time=None if limited else UNLIMITED_MOVE_TIME,
+            move_time=None if limited else DEFAULT_SECONDS,
             remaining=None if time is None else time * unit,
             increment=found.get("increment", 0) * unit,
             moves_to_go=found.get("movestogo"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgen import __version__
-from tbgen.engine.clock import UNLIMITED_MOVE_TIME, Limits
+from tbgen.engine.clock import DEFAULT_SECONDS, Limits
 from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, REPETITION_RULES, RULES
 from tbgen.engine.search import scores
@@ -92,7 +92,7 @@ class Uci(Dialogue):
     def limits(self, words: Sequence[str]) -> Limits:
         """Parse `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`.
 
-        Invalid arguments are left out. Without any limit the search takes `UNLIMITED_MOVE_TIME`.
+        Invalid arguments are left out. Without any limit the search takes `DEFAULT_SECONDS`.
         """
         red = self.game.position.side == Side.RED
         clock, increment = ("wtime", "winc") if red else ("btime", "binc")
@@ -100,7 +100,7 @@ class Uci(Dialogue):
         seconds = {name: number / 1000 for name, number in found.items()}
         limited = not found.keys().isdisjoint({"depth", "nodes", "mate", "movetime", clock})
         if not limited and "infinite" not in words:
-            seconds["movetime"] = UNLIMITED_MOVE_TIME
+            seconds["movetime"] = DEFAULT_SECONDS
         return Limits(
             depth=found.get("depth"),
             nodes=found.get("nodes"),

@@ -15,5 +15,5 @@ A job has a key, the keys of its prerequisites, and estimates of its memory (byt
 Only that function knows what a job does, so builds and proofs of tables use the same queue.
 
 *Lost* jobs are those whose worker has ended without an answer. Jobs that another process is doing
-are *set aside*, and retried soon.
+are *postponed*, and retried soon.
 """

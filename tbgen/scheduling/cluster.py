@@ -8,7 +8,7 @@ A job is one future. The queue decides which jobs may start, as for any executor
 workers, by priority. A worker must have the job's bytes free in the resource `memory`, with which
 workers are started; a worker without that resource gets no jobs. If a worker is killed, dask runs
 its jobs elsewhere. A job that kills several workers ends with `LostError`. If the scheduler itself
-is lost, its jobs are set aside, and submitted to the scheduler that is started in its place.
+is lost, its jobs are postponed, and submitted to the scheduler that is started in its place.
 
 `distributed` is the extra `cluster`, and is loaded when a cluster is used.
 """
@@ -43,7 +43,7 @@ _RECONNECT_SECONDS = 900
 _CHECK_SECONDS = 3.0
 """Interval between two checks of the connection while jobs run."""
 
-_QUIET = {
+_DASK_SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
@@ -148,7 +148,7 @@ class Cluster(Executor):
         if not done and self._client.status != "running":
             self._connect_again()
             for future in futures:
-                _end(future, PostponedError(_GONE))
+                _end(future, PostponedError(_SCHEDULER_LOST))
         return done
 
     def _connect_again(self) -> None:
@@ -182,7 +182,7 @@ class Cluster(Executor):
         return int(max(declared))
 
 
-_GONE = "the scheduler was lost"
+_SCHEDULER_LOST = "the scheduler was lost"
 
 
 def _connected(address: str, security: Any) -> Any:
@@ -204,7 +204,7 @@ def _connected(address: str, security: Any) -> Any:
 def _complete(local: Future[Any], remote: Any) -> None:
     """Set the result or error of a local future from a finished future of dask."""
     if remote.status == "cancelled":
-        _end(local, PostponedError(_GONE))
+        _end(local, PostponedError(_SCHEDULER_LOST))
         return
     error = remote.exception()
     if error is not None:  # of dask itself: errors of jobs are in the result
@@ -225,7 +225,7 @@ def _quiet() -> Any:
     """Apply settings that reduce dask's work and logs, until the returned context ends."""
     import dask
 
-    return dask.config.set({**_QUIET, **_NO_PAGES})
+    return dask.config.set({**_DASK_SETTINGS, **_NO_PAGES})
 
 
 def _local_cluster(address: str, memory: int) -> Any:
@@ -240,7 +240,7 @@ def _local_cluster(address: str, memory: int) -> Any:
             n_workers=workers, threads_per_worker=1, memory_limit=0,
             dashboard_address="127.0.0.1:0", resources={RESOURCE: memory // workers},
             scheduler_kwargs={"dashboard": False}, silence_logs=50,
-            config={**_QUIET, **_NO_PAGES}, protocol="tls", security=_temporary_security(),
+            config={**_DASK_SETTINGS, **_NO_PAGES}, protocol="tls", security=_temporary_security(),
         )  # fmt: skip
     except RuntimeError as error:
         raise InputError(

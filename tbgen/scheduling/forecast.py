@@ -55,7 +55,7 @@ class Forecast(Observer):
         """Record that a job has failed, and takes no further time."""
         self.finished(start, None)
 
-    def set_aside(self, start: Start, reason: PostponedError) -> None:
+    def postponed(self, start: Start, reason: PostponedError) -> None:
         """Record that a job does not run now; its full estimated time is expected again.
 
         Another process is doing the job, and may take that long.

@@ -2,7 +2,7 @@
 
     waiting  --all prerequisites done-->  ready  --next()-->  running  -->  done
                                             ^                    |   \\
-                                            +-- lost, set aside--+    failed
+                                            +-- lost, postponed--+    failed
 
 A ready job starts if a slot and its memory are free, in the order of the longest remaining path: a
 job's own seconds and those of the longest chain that depends on it. If the first job does not fit
@@ -11,7 +11,7 @@ its memory becomes free, or leave enough of it. So small jobs do not starve larg
 
 A job may lose its worker, usually because the system killed it for lack of memory. It is retried
 with twice the memory reserved, and the last time with all of it, so that fewer jobs run beside it.
-A job that another process is doing is set aside for a while. The queue itself starts nothing and
+A job that another process is doing is postponed. The queue itself starts nothing and
 does not wait: the caller passes times as numbers.
 """
 
@@ -85,7 +85,7 @@ class ReadyQueue:
         self._ready: list[tuple[float, int, str]] = []
         """Ready jobs, most urgent first."""
         self._make_ready(self._sorter.get_ready())
-        self._aside: dict[str, float] = {}
+        self._postponed: dict[str, float] = {}
         self._running: dict[str, _Running] = {}
         self._tries: dict[str, int] = {}
         self._stopped = False
@@ -95,7 +95,7 @@ class ReadyQueue:
     @property
     def unfinished(self) -> bool:
         """Return whether a job runs or may still start."""
-        return bool(self._running or (not self._stopped and (self._ready or self._aside)))
+        return bool(self._running or (not self._stopped and (self._ready or self._postponed)))
 
     @property
     def left_out(self) -> list[str]:
@@ -112,8 +112,8 @@ class ReadyQueue:
         """
         if self._stopped:
             return []
-        for key in [key for key, until in self._aside.items() if until <= now]:
-            del self._aside[key]
+        for key in [key for key, until in self._postponed.items() if until <= now]:
+            del self._postponed[key]
             self._make_ready((key,))
         width = len(self._running) + len(self._ready)
         beside = width if slots is None else min(width, slots)
@@ -166,10 +166,10 @@ class ReadyQueue:
         self._make_ready((key,))
         return True
 
-    def set_aside(self, key: str, until: float) -> None:
+    def postpone(self, key: str, until: float) -> None:
         """Delay a job that another process is doing until the time `until`."""
         del self._running[key]
-        self._aside[key] = until
+        self._postponed[key] = until
 
     def stop(self) -> None:
         """Prevent further starts."""
@@ -177,7 +177,7 @@ class ReadyQueue:
 
     def next_retry_at(self) -> float | None:
         """Return the earliest time when a delayed job becomes ready; None without delayed jobs."""
-        return None if self._stopped else min(self._aside.values(), default=None)
+        return None if self._stopped else min(self._postponed.values(), default=None)
 
     def _make_ready(self, keys: Iterable[str]) -> None:
         for key in keys:

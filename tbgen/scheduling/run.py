@@ -1,7 +1,7 @@
 """Main loop that runs jobs: it starts those that the queue selects, and evaluates their futures.
 
     queue.next  ->  executor.submit  ->  a future  ->  result           done
-                                                       PostponedError   set aside, retried soon
+                                                       PostponedError   postponed, retried soon
                                                        LostError        retried, with more memory
                                                        any other        failed
 
@@ -20,11 +20,11 @@ from typing import Any
 from tbgen.scheduling.queue import Job, ReadyQueue, Start
 
 PAUSE = 0.2
-"""Seconds after which a job that was set aside is retried."""
+"""Seconds after which a job that was postponed is retried."""
 
 
 class PostponedError(Exception):
-    """Raised when a job cannot run now, but may succeed later; the job is set aside."""
+    """Raised when a job cannot run now, but may succeed later; the job is postponed."""
 
 
 class BusyError(PostponedError):
@@ -92,12 +92,12 @@ class Observer:
         """Called while jobs are running and no other event occurs; see `every`."""
 
     def started(self, start: Start) -> None:
-        """Called when a job begins; it may begin again after `set_aside` or `lost`."""
+        """Called when a job begins; it may begin again after `postponed` or `lost`."""
 
     def finished(self, start: Start, result: Any) -> None:
         """Called when a job is done."""
 
-    def set_aside(self, start: Start, reason: PostponedError) -> None:
+    def postponed(self, start: Start, reason: PostponedError) -> None:
         """Called when a job cannot run now, and will be retried soon."""
 
     def lost(self, start: Start, error: LostError) -> None:
@@ -160,7 +160,7 @@ def _settle(
 ) -> None:  # fmt: skip
     """Report the end of a job to queue, observer and outcome, according to its future.
 
-    A job with an error is set aside, retried, or recorded as failed, by the kind of error.
+    A job with an error is postponed, retried, or recorded as failed, by the kind of error.
     """
     key = start.job.key
     error = future.exception()
@@ -169,8 +169,8 @@ def _settle(
         queue.finish(key)
         observer.finished(start, outcome.results[key])
     elif isinstance(error, PostponedError):
-        queue.set_aside(key, now + PAUSE)
-        observer.set_aside(start, error)
+        queue.postpone(key, now + PAUSE)
+        observer.postponed(start, error)
     elif isinstance(error, LostError) and queue.mark_lost(key):
         observer.lost(start, error)
     else:

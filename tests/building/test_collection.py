@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER
-from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, shares
+from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, process_limits
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
@@ -36,14 +36,14 @@ NO_RULES = RuleSet(Rules.NONE)
 
 
 def test_each_process_gets_the_memory_to_start() -> None:
-    plenty = shares(2, 4 << 30)
+    plenty = process_limits(2, 4 << 30)
     assert plenty.jobs == 2
     assert plenty.floor == COMPILERS_BYTES
     assert plenty.memory == (4 << 30) - IDLE_BYTES
-    few = shares(8, 3 * ONE_COMPILER)
+    few = process_limits(8, 3 * ONE_COMPILER)
     assert few.jobs == 3
     assert few.floor == ONE_COMPILER
-    assert shares(4, 1 << 20).jobs == 1
+    assert process_limits(4, 1 << 20).jobs == 1
 
 
 def test_a_collection_lists_the_tables_to_build(tmp_path: Path) -> None:

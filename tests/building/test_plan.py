@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from tbgen.building.estimate import CostRegression, Estimates, Present, present_tables
-from tbgen.building.features import Outcomes, Support, Traits, usual_seconds
-from tbgen.building.measured import Measured, Measurements, Share, measurements, read_measured
+from tbgen.building.features import Outcomes, Support, Traits, typical_seconds
+from tbgen.building.measured import CostRatio, Measured, Measurements, measurements, read_measured
 from tbgen.building.plan import plan
 from tbgen.cli import main
 from tbgen.indexing import Material
@@ -44,13 +44,16 @@ def flat(**changed: float) -> Measurements:
         layout = Layout.of(material)
         placements = count_placements(layout)
         factor = changed.get(name, 1.0)
-        seconds = usual_seconds(material) * factor
+        seconds = typical_seconds(material) * factor
         measured[name] = Measured(
             name, "wxf", layout.slots, placements, seconds, seconds * 0.6, 0,
             round(placements * factor / 2), 0.9, 0.0, 1.0, 0,
         )  # fmt: skip
-    shares = {(Rules.NONE, False): Share(0.5, 0.9), (Rules.NONE, True): Share(0.25, 0.4)}
-    return Measurements(measured, shares, 0.6)
+    wxf_ratios = {
+        (Rules.NONE, False): CostRatio(0.5, 0.9),
+        (Rules.NONE, True): CostRatio(0.25, 0.4),
+    }
+    return Measurements(measured, wxf_ratios, 0.6)
 
 
 def outcomes(first: float, second: float, entropy: float = 1.0) -> Traits:
@@ -69,7 +72,7 @@ def test_uniform_measurements_give_uniform_estimates() -> None:
     for material in (KRKNAA, KRNKN):
         placements = count_placements(Layout.of(material))
         assert estimates.disk_bytes(material) == pytest.approx(placements / 2, rel=0.1)
-        assert estimates.cpu_seconds(material) == pytest.approx(usual_seconds(material), rel=0.1)
+        assert estimates.cpu_seconds(material) == pytest.approx(typical_seconds(material), rel=0.1)
 
 
 def test_other_rules_scale_the_cost_if_both_sides_attack() -> None:
@@ -226,12 +229,12 @@ def test_the_smallest_tables_are_measured() -> None:
 
 @pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])
 def test_other_rules_cost_hardly_more_than_wxf(rules: Rules) -> None:
-    shares = measurements().shares
+    wxf_ratios = measurements().wxf_ratios
     for chasing in (False, True):
-        assert 0.1 < shares[rules, chasing].seconds < 1.1
-        assert 0.1 < shares[rules, chasing].file_bytes < 1.1
+        assert 0.1 < wxf_ratios[rules, chasing].seconds < 1.1
+        assert 0.1 < wxf_ratios[rules, chasing].file_bytes < 1.1
     # Chases take most of the time where protected rooks chase.
-    assert shares[Rules.NONE, True].seconds < shares[Rules.NONE, False].seconds
+    assert wxf_ratios[Rules.NONE, True].seconds < wxf_ratios[Rules.NONE, False].seconds
 
 
 def test_the_measurements_are_packaged() -> None:

@@ -1,11 +1,11 @@
-"""Profiles: counts do not depend on threads, and shares add up."""
+"""Profiles: counts do not depend on threads, and costs add up."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from tbgen.building.profile import Profile, Share, total
+from tbgen.building.profile import PhaseCost, Profile, total
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Rules, TableFile
@@ -14,9 +14,9 @@ from tests.kits.builders import Builder
 from tests.kits.built import NoProgress
 
 
-def profiles(directory: Path, threads: int) -> list[list[Share]]:
+def profiles(directory: Path, threads: int) -> list[list[PhaseCost]]:
     """Build KRK, KNK and KRKN with rules `check`; return the profile of each, in this order."""
-    found: list[list[Share]] = []
+    found: list[list[PhaseCost]] = []
     builder = Builder(directory, RuleSet(Rules.CHECK), NoProgress(), threads=threads)
     builder.progress = Profile(NoProgress(), builder.meter, found.append)
     builder.build([Material.parse("KRKN")])
@@ -26,7 +26,7 @@ def profiles(directory: Path, threads: int) -> list[list[Share]]:
 def test_sweeps_and_rows_do_not_depend_on_threads(tmp_path: Path) -> None:
     one, two = (profiles(tmp_path / str(threads), threads) for threads in (1, 2))
     counts = [
-        [[(s.phase, s.order, s.sweeps, s.rows, s.settled) for s in shares] for shares in found]
+        [[(s.phase, s.order, s.sweeps, s.rows, s.settled) for s in costs] for costs in found]
         for found in (one, two)
     ]
     assert counts[0] == counts[1]
@@ -34,26 +34,26 @@ def test_sweeps_and_rows_do_not_depend_on_threads(tmp_path: Path) -> None:
 
 
 def test_decided_positions_were_settled(tmp_path: Path) -> None:
-    shares = profiles(tmp_path, 1)[-1]
+    costs = profiles(tmp_path, 1)[-1]
     with TableFile(tmp_path / "KRKN.check.dtm.xqt") as file:
         statistics = file.statistics
         sides = statistics.red_to_move, statistics.black_to_move
         decided = sum(counts.wins + counts.losses for counts in sides)
     # If kings and defenders are their own mirror image, both images are settled.
-    assert decided <= sum(share.settled for share in shares) <= 2 * decided
-    orders = [share.order for share in shares if share.phase == "checks"]
+    assert decided <= sum(cost.settled for cost in costs) <= 2 * decided
+    orders = [cost.order for cost in costs if cost.phase == "checks"]
     assert orders == list(range(1, len(orders) + 1))
-    swept = [share for share in shares if share.phase == "checks" or share.settled]
-    assert all(share.sweeps for share in swept)
+    swept = [cost for cost in costs if cost.phase == "checks" or cost.settled]
+    assert all(cost.sweeps for cost in swept)
 
 
 def test_the_total_excludes_compilation() -> None:
-    shares = [
-        Share("compile", 0, 9.0, 9.0),
-        Share("a", 1, 2.0, 1.0, 3, 4, 5),
-        Share("b", 2, 2.0, 3.0),
+    costs = [
+        PhaseCost("compile", 0, 9.0, 9.0),
+        PhaseCost("a", 1, 2.0, 1.0, 3, 4, 5),
+        PhaseCost("b", 2, 2.0, 3.0),
     ]
-    whole = total(shares)
+    whole = total(costs)
     assert (whole.seconds, whole.cpu_seconds, whole.sweeps, whole.rows) == (4.0, 4.0, 3, 4)
     assert whole.busy(threads=2) == 0.5
 
@@ -67,5 +67,5 @@ def test_a_build_prints_and_returns_its_profile(
     (table,) = json.loads(out)["tables"]
     assert table["profile"][-1]["phase"] == "all"
     assert [line.split()[0] for line in err.splitlines()[-len(table["profile"]) :]] == [
-        share["phase"] for share in table["profile"]
+        cost["phase"] for cost in table["profile"]
     ]

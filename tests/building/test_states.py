@@ -233,20 +233,20 @@ def test_a_build_resumes_with_its_last_metric(
 def test_resuming_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A build in this process reports at the start that it resumes, one elsewhere at the end."""
+    """A build in this process reports at the start that it resumes, one by_workers at the end."""
     monkeypatch.setattr(states, "COST", np.inf)
-    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here, by_workers = tmp_path / "here", tmp_path / "by_workers"
     Builder(here, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(here, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
-    shutil.copytree(here, elsewhere)
+    shutil.copytree(here, by_workers)
     with BuildProgress() as progress:
         Builder(here, CHECK, progress).build([KRKN.material])
     said = capsys.readouterr().err
     assert "\n3/3 KRKN.check.dtm: resumes from its saved state: order 0, ply 3\n" in f"\n{said}"
-    collection = Collection([KRKN.material], elsewhere, CHECK)
+    collection = Collection([KRKN.material], by_workers, CHECK)
     start = Start(collection.jobs(1)[-1], memory=1 << 30, beside=1, path=0.0)
-    with SetProgress(1, None, elsewhere=True) as watching:
+    with SetProgress(1, None, by_workers=True) as watching:
         watching.started(start)
         watching.finished(start, collection.one_table(1)(start))
     assert "resumed from a saved state: order 0, ply 3\n" in capsys.readouterr().err

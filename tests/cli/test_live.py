@@ -20,8 +20,8 @@ def test_messages_stay_after_the_live_line(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     with LiveLine() as line:
         assert line.is_shown == terminal
-        line.live("half done")
-        line.say("KRK is there")
+        line.update("half done")
+        line.print("KRK is there")
         line.clear()
     said = capsys.readouterr().err
     assert "KRK is there\n" in said
@@ -33,7 +33,7 @@ def test_a_large_set_prints_no_line_per_table(
     total: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = TableName(Material.parse("KRK"), RuleSet(Rules.WXF), Metric.DTM)
-    with SetProgress(total, None, elsewhere=False) as progress:
+    with SetProgress(total, None, by_workers=False) as progress:
         progress.table(1, total, name, finished=False)
         progress.written(name, 954, 0.1)
     assert capsys.readouterr().err.count("KRK") == (total <= LARGE_SET)

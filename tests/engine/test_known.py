@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.engine.known import Library
+from tbgen.engine.known import EngineTables
 from tbgen.engine.options import Options
 from tbgen.probing import NumbaTables, kernels
 from tbgen.tables import TablebaseError
@@ -16,16 +16,16 @@ EMPTY = ("", "<empty>", "null")
 
 
 @pytest.fixture
-def library(tables_dir: Path, tmp_path: Path) -> Library:
+def library(tables_dir: Path, tmp_path: Path) -> EngineTables:
     """Directory of tables under check rules, from which a test may remove files."""
     for file in tables_dir.glob("*.check.*"):
         shutil.copy(file, tmp_path)
-    library = Library()
+    library = EngineTables()
     library.use((tmp_path,), "check")
     return library
 
 
-def materials(library: Library) -> set[str]:
+def materials(library: EngineTables) -> set[str]:
     assert library.tables is not None
     return {name.material.name for name in library.tables.available()}
 
@@ -42,7 +42,7 @@ def test_an_empty_path_in_another_engines_option_changes_nothing(name: str) -> N
         assert options.directories == ()
 
 
-def test_the_other_tables_stay_when_one_is_removed(library: Library) -> None:
+def test_the_other_tables_stay_when_one_is_removed(library: EngineTables) -> None:
     before = materials(library)
     assert library.tables is not None
     library.tables.path(library.tables.available()[-1]).unlink()
@@ -55,7 +55,7 @@ def test_the_other_tables_stay_when_one_is_removed(library: Library) -> None:
 
 
 def test_the_other_tables_stay_when_one_is_too_long_for_a_batch(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+    library: EngineTables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = materials(library)
     assert library.tables is not None

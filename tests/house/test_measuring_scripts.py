@@ -211,7 +211,7 @@ def test_shares_are_medians_of_tables_measured_under_both_rules() -> None:
         )
         none = replace(wxf, rules="none", cpu_seconds=seconds, file_bytes=round(1000 * size))
         listed += [wxf, none]
-    shares = Measurements.of(listed).shares
+    shares = Measurements.of(listed).wxf_ratios
     assert set(shares) == {(Rules.NONE, False), (Rules.NONE, True)}
     others, chasing = shares[Rules.NONE, False], shares[Rules.NONE, True]
     assert (others.seconds, others.file_bytes) == (0.6, 0.9)

@@ -67,7 +67,7 @@ class Watch(Observer):
         del self.running[start.job.key]
         self.done.append(start.job.key)
 
-    def set_aside(self, start: Start, reason: PostponedError) -> None:
+    def postponed(self, start: Start, reason: PostponedError) -> None:
         del self.running[start.job.key]
 
     def lost(self, start: Start, error: LostError) -> None:

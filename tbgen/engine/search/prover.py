@@ -24,18 +24,18 @@ from tbgen.referee.record import FIRST
 
 FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
-_SHARE, _LATER_SHARE = 2, 8
+_SHARE, _LATE_SHARE = 2, 8
 """Number of nodes that the proof may use per node of the search.
 
-`_SHARE` at first, `_LATER_SHARE` for search nodes beyond `_LATER`: wins that the search has not
+`_SHARE` at first, `_LATE_SHARE` for search nodes beyond `_LATE_NODES`: wins that the search has not
 found by then are rarely found by it later.
 """
-_LATER = 65_000
-_SEARCH_FIRST = 4_000
+_LATE_NODES = 65_000
+_LEAST_SEARCHED = 4_000
 """Nodes of the search before a proof starts. A win that the search finds is better than a proof,
 because it has a line and a distance.
 """
-_POSITIONS = 1 << 21
+_MAX_NODES = 1 << 21
 """Maximum nodes of a proof: 260 MiB when full; unused memory is not allocated."""
 
 
@@ -45,7 +45,7 @@ class Prover:
     def __init__(self) -> None:
         self._graph: Graph | None = None
         self._found: Graph | None = None
-        self._inside = np.zeros(_POSITIONS, np.int8)
+        self._inside = np.zeros(_MAX_NODES, np.int8)
         self._scratch = np.zeros((2, MAX_PLY), np.int64)
         self._nodes = 0
 
@@ -58,12 +58,12 @@ class Prover:
 
         `state` must be set up, for any position.
         """
-        prove(state, buffers, new_graph(_POSITIONS), self._inside, self._scratch, 0)
+        prove(state, buffers, new_graph(_MAX_NODES), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
         """Start a proof of the current position of a record."""
         few = state["men_left"][0, state["root"][0]] <= FEW_MEN
-        self._graph = new_graph(_POSITIONS) if few else None
+        self._graph = new_graph(_MAX_NODES) if few else None
         self._nodes = 0
 
     def continue_proof(self, state: NDArray[np.void], buffers: Buffers, limit: int) -> Move | None:
@@ -72,10 +72,10 @@ class Prover:
         `limit` is the maximum number of nodes of search and proof together.
         """
         searched = int(state["nodes"][0]) - self._nodes
-        if self._graph is None or searched < _SEARCH_FIRST:
+        if self._graph is None or searched < _LEAST_SEARCHED:
             return None
         before = int(state["nodes"][0])
-        share = _SHARE * searched + (_LATER_SHARE - _SHARE) * max(0, searched - _LATER)
+        share = _SHARE * searched + (_LATE_SHARE - _SHARE) * max(0, searched - _LATE_NODES)
         until = min(limit, before + max(0, share - self._nodes))
         status = prove(state, buffers, self._graph, self._inside, self._scratch, until)
         self._nodes += int(state["nodes"][0]) - before

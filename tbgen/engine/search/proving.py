@@ -44,11 +44,11 @@ from tbgen.probing.kernels import OK, probe_board
 from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
-_PATIENCE = 64
+_MAX_IDLE = 64
 """Number of descents that reach no new leaf before patterns are searched again. A 64th of the
 number of expanded nodes is added.
 """
-_ROUNDS = 8
+_MAX_IDLE_ROUNDS = 8
 """Number of pattern searches in a row without a new leaf before the proof is given up."""
 
 _LEAST_ROOM = 32 * MAX_MOVES
@@ -236,13 +236,13 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
     settled, idle, rounds = graph.counts[EXPANDED], 0, 0
     while graph.nodes[0].status == OPEN and state.stop == 0 and state.nodes < node_limit:
         room = min(len(graph.keys) - graph.counts[NODES], len(graph.moves) - graph.counts[EDGES])
-        if room < _LEAST_ROOM or rounds > _ROUNDS:
+        if room < _LEAST_ROOM or rounds > _MAX_IDLE_ROUNDS:
             return np.int64(-1)
         if not _grow(state, buffers, graph, scratch[0], scratch[1]):
             idle += 1
         expanded, proof = graph.counts[EXPANDED], graph.nodes[0].proof
         stuck = proof == 0 or proof == INFINITE
-        if stuck or expanded >= settled + settled // 8 + 32 or idle > _PATIENCE + expanded // 64:
+        if stuck or expanded >= settled + settled // 8 + 32 or idle > _MAX_IDLE + expanded // 64:
             # Paths may end in loops without a new leaf: then recompute all estimates.
             recompute = stuck or expanded == settled
             _settle_all(state, graph, scratch[0], inside, recompute)
