@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     "--format", "style", type=click.Choice(["csv", "npz", "parquet"]), default="csv",
     help="npz has an array per column; parquet needs pyarrow. Default: csv.",
 )  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout.")
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Default: stdout."
+)
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="N random positions.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, help="Seed of the sample. Default: 0."

@@ -24,7 +24,7 @@ from tbgen.publishing.bundle import write_bundle
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace files that are present.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    "--out", "-o", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Write to DIR, with an index, digests, a licence, a README and an archive of all files.",
 )  # fmt: skip
 @options.threads_option

@@ -27,6 +27,14 @@ _LEAST_DESCRIPTORS = 8
 """File descriptors for the port, the event loop, a table, and a few readers."""
 
 
+_LISTEN_HINTS = {
+    errno.EADDRINUSE: "choose another port with --port; --port 0 takes a free one",
+    errno.EADDRNOTAVAIL: "with --host, name an address of this machine",
+    errno.EACCES: "choose a port from 1024 on with --port",
+}
+"""Remedies for an address that cannot be listened on, by error number."""
+
+
 @click.command(cls=Command)
 @options.table_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
@@ -202,7 +210,7 @@ def _require_descriptors() -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; raises `InputError` for a port in use, and `OSError`."""
+    """Return a listening socket; raises `InputError` if the port or address is unusable."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's algorithm off only if the protocol is named; with it every answer,
     # which is two writes, would take 40 ms.
@@ -214,8 +222,5 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         message = f"cannot listen on {host} port {port}: {error.strerror}"
-        if error.errno == errno.EADDRINUSE:
-            hint = "choose another port with --port; --port 0 takes a free one"
-            raise InputError(message, hint) from None
-        raise OSError(error.errno, message) from None
+        raise InputError(message, _LISTEN_HINTS.get(error.errno or 0, "")) from None
     return listener

@@ -41,6 +41,10 @@ _FALLBACK_NODES = 50_000
 """Node limit of a search to depth 1, run when a search was stopped before its first result."""
 
 
+_WAITS_BEFORE_NOTE = 150
+"""Waits of 0.02 s for the kernels, 3 s in all, after which a note tells the user the reason."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Move to play, expected reply, and decisions about a draw or resignation.
@@ -209,8 +213,11 @@ class Thinker:
 
     def _wait_for_kernels(self) -> bool:
         """Wait for the kernels until the search is stopped; return whether they are loaded."""
-        while not self._loaded.is_set() and not self._stopped.is_set():
-            self._loaded.wait(0.02)
+        waits = 0
+        while not self._loaded.wait(0.02) and not self._stopped.is_set():
+            waits += 1
+            if waits == _WAITS_BEFORE_NOTE:
+                self._on_note("compiling the search, once on this machine: about 20 s")
         return self._loaded.is_set() and self._searcher is not None
 
     def _search(self, game: Game, options: Options) -> Answer:

@@ -209,12 +209,13 @@ def test_no_table_of_the_selected_materials(tables_dir: Path) -> None:
     assert result.stderr == f"{tables_dir} has tables, but none of those selected\n"
 
 
-def test_a_port_in_use(tmp_path: Path) -> None:
+def test_an_address_that_cannot_be_listened_on(tmp_path: Path) -> None:
     pytest.importorskip("uvicorn")
+    serve = ("serve", "--no-open", "--tables", tmp_path, "--port")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        result = run("serve", "--no-open", "--port", port, "--tables", tmp_path)
-    assert_says(result, 2, f"port {port}", "--port 0")
+        assert_says(run(*serve, port), 2, f"port {port}", "--port 0")
+    assert_says(run(*serve, "0", "--host", "192.0.2.1"), 2, "192.0.2.1", "--host")
 
 
 def test_tables_directory_is_a_file(tmp_path: Path) -> None:
