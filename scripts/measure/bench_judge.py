@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench_engine import SPEED_POSITIONS
-from engine_diagrams import CASES
-from frame import arguments, by_turns
+from frame import ROOT, arguments, by_turns
 
 from tbgen.engine.search.searcher import Searcher
 from tbgen.indexing import Position, PositionError
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
+
+CASES = ROOT / "tests" / "data" / "repetition_cases.json"
 
 
 @dataclass(slots=True)
