@@ -18,7 +18,7 @@ from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
 from tests.kits.paths import ROOT
 
-PATIENCE = 180.0
+ANSWER_SECONDS = 180.0
 """Timeout of an answer in seconds, with time to compile the kernels on a busy machine."""
 
 START = "from tbgen.engine.conversation import main; main()"
@@ -57,22 +57,22 @@ class Gui:
         for line in self._process.stdout:
             self._lines.put(line.rstrip("\n"))
 
-    def say(self, *lines: str) -> None:
+    def send(self, *lines: str) -> None:
         assert self._process.stdin is not None
         for line in lines:
             self._process.stdin.write(line + self._ending)
         self._process.stdin.flush()
 
-    def hear(self, word: str) -> list[str]:
+    def read_until(self, word: str) -> list[str]:
         """Return the lines up to the first one that begins with a word."""
-        heard, until = [], time.monotonic() + PATIENCE
-        while not heard or not heard[-1].startswith(word):
-            heard.append(self._lines.get(timeout=max(0.01, until - time.monotonic())))
-        return heard
+        lines, until = [], time.monotonic() + ANSWER_SECONDS
+        while not lines or not lines[-1].startswith(word):
+            lines.append(self._lines.get(timeout=max(0.01, until - time.monotonic())))
+        return lines
 
     def close(self) -> int:
-        self.say("quit")
-        return self._process.wait(timeout=PATIENCE)
+        self.send("quit")
+        return self._process.wait(timeout=ANSWER_SECONDS)
 
 
 def _environment() -> dict[str, str]:
@@ -83,9 +83,9 @@ def _environment() -> dict[str, str]:
 def uci(loaded) -> Iterator[Gui]:
     """A UCI conversation shared by several tests; the kernels are compiled before."""
     gui = Gui(ending="\r\n")
-    gui.say("uci")
-    heard = gui.hear("uciok")
-    assert any(line.startswith("id name tbgen") for line in heard)
+    gui.send("uci")
+    lines = gui.read_until("uciok")
+    assert any(line.startswith("id name tbgen") for line in lines)
     yield gui
     assert gui.close() == 0
 
@@ -95,13 +95,13 @@ def best_move(lines: list[str]) -> str:
 
 
 def test_uci_searches(uci):
-    uci.say("isready")
-    uci.hear("readyok")
-    uci.say("position startpos moves h2e2", "go depth 5")
-    heard = uci.hear("bestmove")
+    uci.send("isready")
+    uci.read_until("readyok")
+    uci.send("position startpos moves h2e2", "go depth 5")
+    lines = uci.read_until("bestmove")
     position = Position.from_fen(START_FEN).after(*Move.from_iccs("h2e2"))
-    assert Move.from_iccs(best_move(heard)) in legal_moves(position)
-    depths = [line for line in heard if line.startswith("info depth")]
+    assert Move.from_iccs(best_move(lines)) in legal_moves(position)
+    depths = [line for line in lines if line.startswith("info depth")]
     assert len(depths) == 5
     for line in depths:
         words = line.split()
@@ -111,44 +111,44 @@ def test_uci_searches(uci):
 
 
 def test_uci_limits(uci):
-    uci.say("position startpos", "go nodes 5000")
-    assert best_move(uci.hear("bestmove")) != "(none)"
-    uci.say("go movetime 50")
-    uci.hear("bestmove")
-    uci.say("go wtime 1000 btime 1000 winc 10 binc 10")
-    uci.hear("bestmove")
-    uci.say("go depth 3 searchmoves a0a1 i0i1")
-    assert best_move(uci.hear("bestmove")) in ("a0a1", "i0i1")
-    uci.say("position fen 3k5/9/9/9/9/9/4R4/9/9/4K4 r", "go mate 1")
-    heard = uci.hear("bestmove")
-    assert " score mate 1 " in heard[-2]
-    assert best_move(heard) == "e3d3"
+    uci.send("position startpos", "go nodes 5000")
+    assert best_move(uci.read_until("bestmove")) != "(none)"
+    uci.send("go movetime 50")
+    uci.read_until("bestmove")
+    uci.send("go wtime 1000 btime 1000 winc 10 binc 10")
+    uci.read_until("bestmove")
+    uci.send("go depth 3 searchmoves a0a1 i0i1")
+    assert best_move(uci.read_until("bestmove")) in ("a0a1", "i0i1")
+    uci.send("position fen 3k5/9/9/9/9/9/4R4/9/9/4K4 r", "go mate 1")
+    lines = uci.read_until("bestmove")
+    assert " score mate 1 " in lines[-2]
+    assert best_move(lines) == "e3d3"
 
 
 def test_uci_stops_and_ponders(uci):
-    uci.say("position startpos", "go infinite")
-    uci.hear("info depth 3")
-    uci.say("stop")
-    uci.hear("bestmove")
-    uci.say("go ponder movetime 50")
-    uci.hear("info depth 3")
-    uci.say("isready")
-    assert not any(line.startswith("bestmove") for line in uci.hear("readyok"))
-    uci.say("ponderhit")
-    uci.hear("bestmove")
-    uci.say("go ponder", "ponderhit")
-    uci.hear("bestmove")
+    uci.send("position startpos", "go infinite")
+    uci.read_until("info depth 3")
+    uci.send("stop")
+    uci.read_until("bestmove")
+    uci.send("go ponder movetime 50")
+    uci.read_until("info depth 3")
+    uci.send("isready")
+    assert not any(line.startswith("bestmove") for line in uci.read_until("readyok"))
+    uci.send("ponderhit")
+    uci.read_until("bestmove")
+    uci.send("go ponder", "ponderhit")
+    uci.read_until("bestmove")
 
 
 def test_uci_several_lines(uci):
-    uci.say("setoption name MultiPV value 3", "position startpos", "go depth 2")
-    heard = uci.hear("bestmove")
-    assert [line.split()[6] for line in heard[-4:-1]] == ["1", "2", "3"]
-    uci.say("setoption name MultiPV value 1")
+    uci.send("setoption name MultiPV value 3", "position startpos", "go depth 2")
+    lines = uci.read_until("bestmove")
+    assert [line.split()[6] for line in lines[-4:-1]] == ["1", "2", "3"]
+    uci.send("setoption name MultiPV value 1")
 
 
 def test_uci_survives_invalid_commands(uci):
-    uci.say(
+    uci.send(
         "position startpos",
         "position fen nonsense w",
         "position fen 9/9/9/9/9/9/9/9/9/9 w",
@@ -164,11 +164,11 @@ def test_uci_survives_invalid_commands(uci):
         "",
         "isready",
     )
-    heard = uci.hear("readyok")
-    assert len(heard) == 8
-    assert all(line.startswith("info string ") for line in heard[:-1])
-    uci.say("go depth 1")
-    move = best_move(uci.hear("bestmove"))
+    lines = uci.read_until("readyok")
+    assert len(lines) == 8
+    assert all(line.startswith("info string ") for line in lines[:-1])
+    uci.send("go depth 1")
+    move = best_move(uci.read_until("bestmove"))
     assert Move.from_iccs(move) in legal_moves(Position.from_fen(START_FEN))
 
 
@@ -195,23 +195,23 @@ def test_uci_survives_invalid_commands(uci):
 )
 def test_every_go_is_answered_once(uci, arguments):
     """Invalid arguments are ignored, and the engine still searches."""
-    uci.say("position startpos", f"go {arguments}")
-    heard = uci.hear("bestmove")
-    assert Move.from_iccs(best_move(heard)) in legal_moves(Position.from_fen(START_FEN))
-    assert any(line.startswith("info depth") for line in heard)
-    uci.say("isready")
-    assert uci.hear("readyok") == ["readyok"]
+    uci.send("position startpos", f"go {arguments}")
+    lines = uci.read_until("bestmove")
+    assert Move.from_iccs(best_move(lines)) in legal_moves(Position.from_fen(START_FEN))
+    assert any(line.startswith("info depth") for line in lines)
+    uci.send("isready")
+    assert uci.read_until("readyok") == ["readyok"]
 
 
 def test_uci_without_a_legal_move(uci):
-    uci.say("position fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b", "go depth 3")
-    assert uci.hear("bestmove")[-1] == "bestmove (none)"
+    uci.send("position fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b", "go depth 3")
+    assert uci.read_until("bestmove")[-1] == "bestmove (none)"
 
 
 def test_uci_variant_means_ranks_from_one(uci):
-    uci.say("setoption name UCI_Variant value xiangqi")
-    uci.say("position startpos moves h3e3 h10g8", "go depth 1 searchmoves a1a2")
-    assert best_move(uci.hear("bestmove")) == "a1a2"
+    uci.send("setoption name UCI_Variant value xiangqi")
+    uci.send("position startpos moves h3e3 h10g8", "go depth 1 searchmoves a1a2")
+    assert best_move(uci.read_until("bestmove")) == "a1a2"
 
 
 def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
@@ -220,53 +220,53 @@ def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
     The test behaves like xboard's adapter, which sets every option that it knows.
     """
     gui = Gui()
-    gui.say("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
-    gui.hear("readyok")
-    gui.say("fen 3k5/9/9/9/9/9/9/9/R8/R3K4 w 0 1 moves", "go depth 3 searchmoves a1a2")
-    assert best_move(gui.hear("bestmove")) == "a1a2"
-    gui.say("startpos moves h2e2", "go depth 1 searchmoves h9g7")
-    assert best_move(gui.hear("bestmove")) == "h9g7"
+    gui.send("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
+    gui.read_until("readyok")
+    gui.send("fen 3k5/9/9/9/9/9/9/9/R8/R3K4 w 0 1 moves", "go depth 3 searchmoves a1a2")
+    assert best_move(gui.read_until("bestmove")) == "a1a2"
+    gui.send("startpos moves h2e2", "go depth 1 searchmoves h9g7")
+    assert best_move(gui.read_until("bestmove")) == "h9g7"
     assert gui.close() == 0
 
 
 def test_ucci_with_tables(tables_dir):
     gui = Gui(ending="\r\n")
-    gui.say("ucci")
-    assert any(line.startswith("option egtbpaths type string") for line in gui.hear("ucciok"))
-    gui.say("setoption usemillisec true", f"setoption egtbpaths {tables_dir}")
-    gui.say("setoption rules check")
-    gui.say("position fen 9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "go time 1000 increment 0")
-    heard = gui.hear("bestmove")
-    assert heard[0].startswith("info depth 1 score -2")
-    assert " tbhits 1 " in heard[0]
-    assert best_move(heard) == "d2b1"
-    gui.say("stop")
-    assert gui.hear("nobestmove")
-    gui.say(f"position fen {ROOK_ALONE}", "go depth 3")
-    assert best_move(gui.hear("bestmove")) == best_of(tables_dir)
-    gui.say(f"banmoves {best_of(tables_dir)}", "go depth 3")
-    assert best_move(gui.hear("bestmove")) != best_of(tables_dir)
+    gui.send("ucci")
+    assert any(line.startswith("option egtbpaths type string") for line in gui.read_until("ucciok"))
+    gui.send("setoption usemillisec true", f"setoption egtbpaths {tables_dir}")
+    gui.send("setoption rules check")
+    gui.send("position fen 9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "go time 1000 increment 0")
+    lines = gui.read_until("bestmove")
+    assert lines[0].startswith("info depth 1 score -2")
+    assert " tbhits 1 " in lines[0]
+    assert best_move(lines) == "d2b1"
+    gui.send("stop")
+    assert gui.read_until("nobestmove")
+    gui.send(f"position fen {ROOK_ALONE}", "go depth 3")
+    assert best_move(gui.read_until("bestmove")) == best_of(tables_dir)
+    gui.send(f"banmoves {best_of(tables_dir)}", "go depth 3")
+    assert best_move(gui.read_until("bestmove")) != best_of(tables_dir)
     # One move before mate, there is nothing to play for.
-    gui.say("position fen 3k5/4R4/9/9/9/9/p8/9/8R/4K4 b", "go depth 4")
-    assert gui.hear("bestmove")[-1].endswith(" resign")
-    gui.say("position fen 9/9/3k5/9/9/9/9/9/9/R2NK4 b", "go draw depth 2")
-    gui.hear("bestmove")
-    gui.say("nonsense")
-    assert gui.hear("info message")
-    gui.say("quit")
-    assert gui.hear("bye")
+    gui.send("position fen 3k5/4R4/9/9/9/9/p8/9/8R/4K4 b", "go depth 4")
+    assert gui.read_until("bestmove")[-1].endswith(" resign")
+    gui.send("position fen 9/9/3k5/9/9/9/9/9/9/R2NK4 b", "go draw depth 2")
+    gui.read_until("bestmove")
+    gui.send("nonsense")
+    assert gui.read_until("info message")
+    gui.send("quit")
+    assert gui.read_until("bye")
 
 
 def test_tables_are_found_without_options(tables_dir):
     """$TBGEN_TABLES names the tables; an answer from them needs no kernels."""
     gui = Gui(tables=tables_dir)
-    gui.say("uci", "setoption name Rules value check", f"position fen {ROOK_ALONE}")
-    gui.say("setoption name MultiPV value 2", "go movetime 100000")
-    heard = gui.hear("bestmove")
-    first, second = heard[-3:-1]
+    gui.send("uci", "setoption name Rules value check", f"position fen {ROOK_ALONE}")
+    gui.send("setoption name MultiPV value 2", "go movetime 100000")
+    lines = gui.read_until("bestmove")
+    first, second = lines[-3:-1]
     assert " score mate " in first
     assert " multipv 2 " in second
-    assert best_move(heard) == best_of(tables_dir)
+    assert best_move(lines) == best_of(tables_dir)
     assert gui.close() == 0
 
 
@@ -279,12 +279,12 @@ def test_cchess_plays_a_game_with_the_engine(tmp_path, loaded, protocol):
     program.chmod(0o755)
     gui = getattr(library, protocol)()
     gui.load(str(program))
-    assert gui.wait_for_ready(PATIENCE)
+    assert gui.wait_for_ready(ANSWER_SECONDS)
     position = Position.from_fen("4k4/9/9/9/9/9/9/R8/9/R2K5 w")
     for _ in range(3):
         assert legal_moves(position)
         gui.go_from(position.fen, {"depth": 4})
-        action, until = None, time.monotonic() + PATIENCE
+        action, until = None, time.monotonic() + ANSWER_SECONDS
         while (not action or action["action"] != "bestmove") and time.monotonic() < until:
             action = gui.get_action()
             time.sleep(0.02)
