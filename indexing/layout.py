@@ -163,7 +163,7 @@ class Layout:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): lead minus `lead_base`, if Red's is self-mirrored.
+        """int64 (Black's placements,): lead minus `lead_base`, if Red's placement is self-mirrored.
 
         -1 if the mirror image of Black's placement has a smaller rank: that one has the lead.
         """

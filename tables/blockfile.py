@@ -96,9 +96,9 @@ class BlockFile(Generic[Spec]):
         raw = self._read(0, min(HEADER_BYTES, size))
         self.header: Header[Spec] = Header.unpack(raw, size, self.path, self._kind)
         self._coding: Coding = self.header.spec.coding
-        held = self.header.spec.name
-        if name not in (None, held):
-            raise CorruptTableError(self.path, f"the file holds {held}, not what its name says")
+        stored = self.header.spec.name
+        if name not in (None, stored):
+            raise CorruptTableError(self.path, f"the file holds {stored}, not what its name says")
         table = self._read(self.header.table_offset, BLOCK_ENTRY_BYTES * sum(self.header.blocks))
         verify_checksum(raw, table, self.path)
         self._entries = np.frombuffer(table, "<u4").reshape(-1, 2)

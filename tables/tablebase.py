@@ -77,7 +77,7 @@ class Tablebase:
         self._choice = RuleChoice(
             None if rules is None else enum_member(Rules, rules), orders, minor_chases
         )
-        self._asked = self._choice.rule_set
+        self._requested_rule_set = self._choice.rule_set
         self.metric = None if metric is None else enum_member(Metric, metric)
         self._cache = BlockCache(cache_bytes)
         self._max_open = max(1, max_open)
@@ -205,7 +205,7 @@ class Tablebase:
         if len(self._present) > 1:
             sets = sorted(map(str, self._present))
             raise RulesMismatchError("several rule sets", sets, "say which one to use")
-        return next(iter(self._present), self._asked)
+        return next(iter(self._present), self._requested_rule_set)
 
     def _choose(self, material: Material) -> TableName:
         """Return the name of the table to use for a material."""
@@ -354,9 +354,9 @@ class Tablebase:
 
         Every block is unpacked at most once; positions need not be sorted.
         """
-        asked = list(map(as_position, positions))
-        boards = np.frombuffer(b"".join(position.board for position in asked), np.uint8)
-        sides = np.array([position.side for position in asked], np.int64)
+        parsed = list(map(as_position, positions))
+        boards = np.frombuffer(b"".join(position.board for position in parsed), np.uint8)
+        sides = np.array([position.side for position in parsed], np.int64)
         results: dict[int, ProbeResult] = {}
         for numbers, file, codes in look_up(boards, sides, self.table):
             known = {code: result_of(file, code) for code in np.unique(codes).tolist()}
@@ -364,7 +364,7 @@ class Tablebase:
                 results[number] = known[code]
         return [
             results.get(number) or self._armless(position.material)
-            for number, position in enumerate(asked)
+            for number, position in enumerate(parsed)
         ]
 
     def probe_wdl_boards(self, boards: Boards, sides: NDArray[Any]) -> NDArray[np.int8]:

@@ -112,27 +112,27 @@ def read_piece(text: str) -> tuple[int, int]:
     return piece_code(side, LETTERS.index(letter.upper())), parse_square(square)
 
 
-def read_query(asked: Mapping[str, str]) -> Query:
+def read_query(fields: Mapping[str, str]) -> Query:
     """Return the query of a form's `FIELDS` except `sort`; an empty form gives an empty query.
 
     Raises `InputError` for an invalid value of a field.
     """
 
     def choice(name: str, *known: str) -> str:
-        found = asked.get(name, "")
+        found = fields.get(name, "")
         if found and found not in known:
             raise InputError(f"{name} is none of {', '.join(known)}", f"{name}={known[0]}")
         return found
 
     def count(name: str, default: int) -> int:
-        found = asked.get(name, "")
+        found = fields.get(name, "")
         plain = found.isascii() and found.isdecimal() and len(found) < 9
         if found and not (plain and int(found) <= LARGEST):
             raise InputError(f"{name} is no number up to {LARGEST}", f"{name}=15")
         return int(found) if found else default
 
     turn, outcome = choice("turn", "red", "black"), choice("outcome", "win", "draw", "loss")
-    decided, order = choice("decided", *Offence), asked.get("order", "")
+    decided, order = choice("decided", *Offence), fields.get("order", "")
     return Query(
         turn=Side[turn.upper()] if turn else None,
         outcome=Outcome[outcome.upper()] if outcome else None,
@@ -143,5 +143,5 @@ def read_query(asked: Mapping[str, str]) -> Query:
         differs=choice("differs", "1") == "1",
         offence=Offence(decided) if decided else None,
         study=choice("study", "1") == "1",
-        pieces=tuple(read_piece(each) for each in asked.get("at", "").replace(",", " ").split()),
+        pieces=tuple(read_piece(each) for each in fields.get("at", "").replace(",", " ").split()),
     )

@@ -112,18 +112,18 @@ def _harmful_repetitions(
     position = game[-1]
     if is_irreversible(position, move.move):
         return 0
-    spoilt = {Verdict.won_by(position.side.other)}
+    harmful = {Verdict.won_by(position.side.other)}
     if outcome == Outcome.WIN:
-        spoilt.add(Verdict.DRAW)
+        harmful.add(Verdict.DRAW)
     seen = set(game)
-    if move.after in seen and trials.verdict(move.move) in spoilt:
+    if move.after in seen and trials.verdict(move.move) in harmful:
         return game.count(move.after)
     replies = ((reply, move.after.after(*reply)) for reply in legal_moves(move.after))
     return max(
         (
             game.count(now)
             for reply, now in replies
-            if now in seen and trials.verdict(move.move, reply) in spoilt
+            if now in seen and trials.verdict(move.move, reply) in harmful
         ),
         default=0,
     )

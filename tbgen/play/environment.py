@@ -62,7 +62,7 @@ class Environment:
         plies: int = 300,
     ) -> None:
         self._tables, self._plies = tables, plies
-        self._start, self._asked = as_position(start), side
+        self._start, self._requested_side = as_position(start), side
         self._positions: tuple[Position, ...] = ()
         self._result: Outcome | None = None
         self.reset()
@@ -70,7 +70,7 @@ class Environment:
     @property
     def side(self) -> Side:
         """The player's side."""
-        return self._start.side if self._asked is None else Side(self._asked)
+        return self._start.side if self._requested_side is None else Side(self._requested_side)
 
     @property
     def position(self) -> Position:

@@ -140,7 +140,7 @@ def _reach_good(
     inside = set(region)
     reached: dict[Node, Rank] = {}
 
-    def serves(edge: Edge) -> bool:
+    def succeeds(edge: Edge) -> bool:
         return (
             edge.next in ranked
             or (edge.kind == EdgeKind.GOOD and edge.next in inside)
@@ -152,7 +152,7 @@ def _reach_good(
             node
             for node in region
             if node not in reached
-            and any(all(serves(edge) for edge in option.edges) for option in graph[node])
+            and any(all(succeeds(edge) for edge in option.edges) for option in graph[node])
         ]
         if not new:
             break

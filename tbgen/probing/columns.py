@@ -167,10 +167,10 @@ def sampled_columns(file: TableFile, count: int, seed: int) -> TableColumns:
     # Rejection sampling of slots reads few blocks of a large table. To sample half of the
     # positions takes 1.4 draws for each slot of a side. If it takes far more, the statistics
     # are wrong, which `all_columns` reports.
-    patience = 8 * slots + 10_000
-    while 2 * count <= file.statistics.legal and found.rows < count and patience > 0:
+    draws_left = 8 * slots + 10_000
+    while 2 * count <= file.statistics.legal and found.rows < count and draws_left > 0:
         drawn = rng.integers(2 * slots, size=max(1000, 4 * (count - found.rows)))
-        patience -= len(drawn)
+        draws_left -= len(drawn)
         drawn = drawn[np.sort(np.unique(drawn, return_index=True)[1])]
         keys = found["side"].astype(np.int64) * slots + found["slot"]
         drawn = drawn[~np.isin(drawn, keys)]

@@ -50,13 +50,13 @@ def judge_chinese(game: Game, *, occurrences: int = 2) -> Judgement:
         return Judgement(game.first, verdict, (0, 0), plies, None, reason)
     conducts = [[ply.label for ply in plies[start:] if ply.side == side] for side in Side]
     levels = _level(conducts[Side.RED]), _level(conducts[Side.BLACK])
-    said = ", ".join(f"{side.name.title()} {_clause(conducts[side])}" for side in Side)
+    clauses = ", ".join(f"{side.name.title()} {_clause(conducts[side])}" for side in Side)
     verdict = Verdict.UNDECIDED
-    reason = f"{said}: the Chinese rules leave this to a judge, who weighs exchanges"
+    reason = f"{clauses}: the Chinese rules leave this to a judge, who weighs exchanges"
     for side in Side:
         if _must_vary(conducts[side], conducts[side.other]):
             verdict = Verdict.won_by(side.other)
-            reason = f"{said}: under the Chinese rules {side.name.title()} must vary"
+            reason = f"{clauses}: under the Chinese rules {side.name.title()} must vary"
     return Judgement(game.first, verdict, levels, plies, (start, end), reason)
 
 
