@@ -10,7 +10,7 @@ from hypothesis import settings
 
 from tbgen.indexing import Material
 from tbgen.indexing.systems import usable_cores
-from tbgen.tables import Metric, Rules
+from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.kits.builders import Builder
 from tests.kits.built import NoProgress
@@ -40,10 +40,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: folders.get(item.path.parent.name, len(folders)))
 
 
-def build(directory: Path, rules: Rules, *names: str, metric: Metric | None = None) -> None:
+def build(directory: Path, rules: Rules, *names: str) -> None:
     """Build the tables of materials, and those they need."""
     builder = Builder(directory, RuleSet(rules), NoProgress())
-    builder.build([Material.parse(name) for name in names], metric)
+    builder.build([Material.parse(name) for name in names], None)
 
 
 @pytest.fixture(scope="session")
@@ -52,20 +52,4 @@ def tables_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("tables")
     for rules in (Rules.NONE, Rules.CHECK):
         build(directory, rules, "KRKN", "KPK")
-    return directory
-
-
-@pytest.fixture(scope="session")
-def dtc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRKN under the rules check in distance to conversion. Not to be written to."""
-    directory = tmp_path_factory.mktemp("dtc")
-    build(directory, Rules.CHECK, "KRKN", metric=Metric.DTC)
-    return directory
-
-
-@pytest.fixture(scope="session")
-def mutual_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRAKCA under the rules check: its winners must at times answer checks with checks."""
-    directory = tmp_path_factory.mktemp("mutual")
-    build(directory, Rules.CHECK, "KRAKCA")
     return directory

@@ -162,21 +162,6 @@ def test_arrows_of_a_chase(chases: GameTablebase) -> None:
                 assert attacks(shot.after.board, arrow.source, arrow.target)
 
 
-def test_words_of_a_win_and_a_loss_by_chase(chases: GameTablebase) -> None:
-    assert len(decided("KNPKC")) == 78
-    starts = {}
-    for position in decided("KNPKC"):
-        result = chases.probe(position)
-        starts[result.outcome.name, result.plies] = position
-    win, loss = starts["WIN", 4], starts["LOSS", 5]
-    text = explain_position(win, chases.probe(win), find_mechanism(chases, win))
-    assert text.startswith("In 4 plies Black's longest defence is a perpetual chase of the pawn")
-    assert text.endswith(" by the cannon, which loses (order 1)")
-    text = explain_position(loss, chases.probe(loss), find_mechanism(chases, loss))
-    assert text.startswith("Black loses by perpetual chase of the pawn on ")
-    assert text.endswith(" by the cannon, order 1, in 5 plies")
-
-
 def test_both_languages_fill_the_same_fields_of_a_sentence() -> None:
     known = {"side", "other", "order", "plies", "distance", "mates", "mated", "offence"}
     for sentences in (English.sentences, words.Chinese.sentences):

@@ -413,18 +413,6 @@ def test_the_documentation_names_every_address(client: TestClient) -> None:
     assert told == {path for path in there if "endgame" not in path and "cgi" not in path}
 
 
-def test_openapi_describes_every_address(client: TestClient) -> None:
-    """/openapi.json has the addresses that docs/http.md lists; the page /api shows them.
-
-    tests/docs/test_openapi.py checks examples and fields of every address.
-    """
-    described = get(client, "/openapi.json")["paths"]
-    told = set(re.findall(r"^- `(/[^`?]+)", (ROOT / "docs/http.md").read_text("utf-8"), re.M))
-    assert set(described) == told - {"/openapi.json"}
-    page = client.get("/api", headers={"accept": "text/html"}).text
-    assert all(f"<code>{path}</code>" in page for path in described)
-
-
 def test_errors_are_json(client: TestClient) -> None:
     answer = client.get("/v1/probe", params={"fen": "x"})
     assert json.loads(answer.text).keys() == {"error", "hint"}

@@ -126,11 +126,6 @@ def test_reading_commands_do_not_import_numba(arguments: tuple[str, ...], tables
         assert not {f"tbgen.cli.{name}" for name in COMMANDS} & modules
 
 
-def test_importing_tbgen_imports_no_numpy() -> None:
-    code = "import sys, tbgen; sys.exit('numpy' in sys.modules or 'numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
 # -- probe -------------------------------------------------------------------------------------
 
 
@@ -184,18 +179,6 @@ def test_probe_joins_the_words_of_a_position(run: Any) -> None:
     assert run("probe", *MATE_IN_ONE.split(), "--rules", "check").output == whole
     underscored = MATE_IN_ONE.replace(" ", "_")
     assert run("probe", underscored, "--rules", "check").output == whole
-
-
-def test_probe_text(run: Any) -> None:
-    shown = run("probe", DIRECT_WIN, "--rules", "check").output
-    assert (
-        "Red to move: win. Black's longest defence is a perpetual check, which loses (order 1)."
-        in shown
-    )
-    assert "* d0d1" in shown
-    assert "in plies at order 0" in shown
-    chinese = run("probe", MATE_IN_ONE, "--rules", "check", "--notation", "zh").output
-    assert "车九平六" in chinese
 
 
 def test_probe_lines(run: Any) -> None:
@@ -282,14 +265,6 @@ def test_stats_json(run: Any, tables_dir: Path) -> None:
     for entry in found["longest"]:
         probed = answer(run("probe", entry["fen"], "--rules", "check", "--json"))
         assert (probed["value"], probed["order"]) == (entry["value"], entry["order"])
-
-
-def test_stats_text(run: Any) -> None:
-    shown = run("stats", "KRKN", "--rules", "check", "--histogram").output
-    assert "legal positions   380,325" in shown
-    assert "plies" in shown
-    assert "side   outcome" in shown
-    assert "order 1         1,597, at most 1 plies; 312 direct wins by check, 0 by chase" in shown
 
 
 def test_stats_of_a_material_without_a_table(run: Any) -> None:

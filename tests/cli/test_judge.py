@@ -36,14 +36,6 @@ def test_json_has_exactly_the_agreed_keys():
     assert "rook chases the cannon" in answer["reason"]
 
 
-def test_text():
-    result = run(FEN, *LOOP.split())
-    assert result.exit_code == 0
-    assert "c4b4  Red    chase  b6 by b4" in result.stdout
-    assert "Verdict: black wins" in result.stdout
-    assert "Red's rook chases the cannon on every move" in result.stdout
-
-
 def test_lines_are_answered_in_order_and_bad_ones_do_not_stop_the_rest():
     lines = [f"{FEN};{LOOP}", "nonsense", "", f"{FEN};c4d5", f"{FEN};c4b4 b6", FEN]
     result = run("-", "--json", input="\n".join(lines) + "\n")

@@ -47,13 +47,6 @@ def test_every_piece_ends_where_the_moves_lead() -> None:
     assert ends <= expected
 
 
-def test_one_scene_at_a_time() -> None:
-    scenes = animation.play()
-    assert [scene.begin for scene in scenes[1:]] == [scene.end for scene in scenes[:-1]]
-    assert (scenes[0].begin, scenes[-1].end) == (0, animation.SECONDS)
-    assert "Red wins (art. 6)" in scenes[-1].words[-1]
-
-
 def test_the_picture_is_self_contained() -> None:
     """The animation loads no other file, runs no script, and respects reduced motion."""
     text = animation.drawing()

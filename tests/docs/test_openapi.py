@@ -56,6 +56,8 @@ def test_the_file_is_current() -> None:
 def test_every_address_is_described(client: TestClient) -> None:
     assert client.get("/openapi.json").json() == json.loads(json.dumps(DOCUMENT))
     routes = {route.path for route in client.app.routes if isinstance(route, Route)}  # type: ignore[attr-defined]
+    page = client.get("/api", headers={"accept": "text/html"}).text
+    assert all(f"<code>{path}</code>" in page for path in DOCUMENT["paths"])
     programs = {path for path in routes if path.startswith("/v1/")}
     assert programs | {"/export.pgn", "/healthz", "/metrics"} == set(DOCUMENT["paths"])
     assert all(bool(each.schema) == (each.media == JSON) for each in ENDPOINTS)

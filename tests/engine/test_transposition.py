@@ -9,7 +9,7 @@ from tbgen.compiling.jit import borrowing_kernel
 from tbgen.engine.search import transposition as entry
 from tbgen.engine.search.scores import UNKNOWN
 from tbgen.engine.search.state import STATE, Shared
-from tbgen.probing import Buffers, NumbaTables
+from tbgen.probing import NumbaTables
 from tbgen.tables import Rules, Tablebase
 
 KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
@@ -30,11 +30,6 @@ def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
     found[0], found[1] = entry.move_of(data), entry.cutoff_score(state, data, 0, 3, 0, 1)
 
 
-@pytest.fixture(scope="module")
-def buffers() -> Buffers:
-    return NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
-
-
 @pytest.mark.parametrize("mebibytes", [0, 1, 3, 16])
 def test_buckets_are_aligned_to_cache_lines(mebibytes: int) -> None:
     table = entry.new_table(mebibytes)
@@ -49,9 +44,10 @@ def test_buckets_are_aligned_to_cache_lines(mebibytes: int) -> None:
     [(-1, UNKNOWN), (2, UNKNOWN), (5, -55)],
     ids=["nothing known", "a shallower bound", "a deep enough bound"],
 )
-def test_a_move_is_stored_without_a_value(buffers: Buffers, depth: int, score: int) -> None:
+def test_a_move_is_stored_without_a_value(depth: int, score: int) -> None:
     states, found = np.zeros(1, STATE), np.zeros(2, np.int64)
     states["keys"][0, 0] = KEY
     states["generation"] = 1
+    buffers = NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
     tell(states, Shared(entry.new_table(1), buffers), depth, MOVE, found)
     assert found.tolist() == [MOVE, score]

@@ -1,4 +1,4 @@
-"""The README: its session, its commands, its length."""
+"""The README: its session and its commands."""
 
 from __future__ import annotations
 
@@ -57,11 +57,6 @@ def test_the_test_command_is_that_of_ci() -> None:
     last = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()[-1]
     assert last.endswith("-m pytest")
     assert last in blocks(README, "sh")[1]
-
-
-def test_the_readme_is_short() -> None:
-    """The README has fewer than 130 lines; longer texts are linked pages of docs/."""
-    assert len(README.splitlines()) < 130
 
 
 def test_comparison_of_output() -> None:

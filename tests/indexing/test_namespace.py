@@ -52,12 +52,6 @@ def test_display_of_positions() -> None:
     assert position._repr_svg_().startswith("<svg xmlns")
 
 
-def test_display_of_judgements() -> None:
-    judged = tbgen.judge(FEN, ["a0a1"])
-    assert repr(judged) == f"Judgement(undecided: {judged.reason})"
-    assert "<td>a0a1 idle</td>" in judged._repr_html_()
-
-
 def test_fens_are_accepted_as_positions() -> None:
     position = tbgen.Position.from_fen(FEN)
     assert tbgen.legal_moves(FEN) == tbgen.legal_moves(position)

@@ -31,7 +31,6 @@ from tests.kits.verifykit import Planted, recoded
 
 SINGLE = ("outcome", "distance", "order", "removed", "invented")
 SEVERAL = ("pair", "shift")
-REGIONS = ("next order", "no orders", "loop")
 
 MOST = 60_000
 """Largest number of positions in a region, which plain Python code searches."""

@@ -66,10 +66,6 @@ def test_mates_and_stalemates_are_losses_in_the_oracle():
         assert oracle.result_without_moves(position) < 0, position.fen
 
 
-def test_perft_of_the_opening_array_uncompiled():
-    assert [perft(START, depth) for depth in (1, 2)] == [44, 1920]
-
-
 def test_perft_of_endgames():
     rng = random.Random(7)
     for _ in range(6):

@@ -3,7 +3,7 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -301,6 +301,16 @@ def test_the_cache_stays_within_its_budget(tmp_path: Path) -> None:
         assert cache.info.misses == before.misses + 1
     assert cache.info.blocks == 0
     assert cache.info.bytes == 0
+
+
+def test_the_block_used_least_recently_is_evicted() -> None:
+    """Blocks that fill the budget exactly are kept."""
+    cache, block = BlockCache(30), cast(Any, np.zeros(10, np.uint8))
+    for number in range(3):
+        cache.put((1, number), block)
+    assert cache.get((1, 0)) is block
+    cache.put((1, 3), block)
+    assert [cache.get((1, number)) is block for number in range(4)] == [True, False, True, True]
 
 
 def test_a_cache_without_budget_is_empty(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ def test_probe_reads_the_slot_of_the_position(directory: tuple[Path, dict[str, P
                 assert result.material.name == name
                 assert (result.rules, result.metric) == (Rules.NONE, Metric.DTM)
                 assert (result.plies is None) == (result.outcome == Outcome.DRAW)
+                shown = "-" if result.outcome == Outcome.DRAW else result.plies
+                assert f"<td>{shown}</td>" in result._repr_html_()
                 assert tablebase.probe_wdl(position) == result.outcome
                 assert tablebase.probe(position.mirrored()) == result
                 assert tablebase.get(position) == result
