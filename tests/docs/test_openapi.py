@@ -22,6 +22,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
+from tbgen.board.web import http
 from tbgen.board.web.http import JSON
 from tbgen.board.web.openapi import ENDPOINTS, description
 from tbgen.board.web.routes import create_app
@@ -40,7 +41,13 @@ MATED = "3k5/9/9/9/9/9/9/9/9/3RK4_b"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    with open_tablebase(built("KRKN", rules="wxf")) as tables:
+    """Client of a server that waits for kernels to be compiled on a busy machine."""
+    with (
+        open_tablebase(built("KRKN", rules="wxf")) as tables,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(http, "ANSWER_SECONDS", 600)
+        patch.setattr(http, "SEARCH_SECONDS", 600)
         yield TestClient(create_app(tables))
 
 

@@ -9,15 +9,26 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from tbgen.indexing import Material, Position
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
-from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
+from tbgen.indexing.squares import (
+    SQUARES,
+    PieceType,
+    Side,
+    area,
+    piece_code,
+    piece_kind,
+    piece_side,
+)
+from tbgen.retrograde.chase import sieve
 from tbgen.retrograde.chase.sieve import attacked_row
 from tbgen.rows import bitsets
 from tbgen.rows.frame import MIDS, make_frame
+from tbgen.rules.attacks import attacks
 from tbgen.rules.chases import threatens
 from tbgen.verify.complete import hangs
 from tbgen.verify.index import BoardState, make_index
@@ -65,6 +76,26 @@ class Filters:
         """Return whether the proof's filter finds that a piece of `side` may be chased."""
         set_up(slot, self.state, self.index)
         return bool(hangs(side, word, self.state, self.index))
+
+
+@pytest.mark.parametrize("side", list(Side))
+@pytest.mark.parametrize("kind", [PieceType.ADVISOR, PieceType.ELEPHANT])
+def test_attacks_of_guards_stand_unless_their_eye_is_taken(kind: PieceType, side: Side) -> None:
+    rng = random.Random(int(kind))
+    for source in area(side, kind) * 4:
+        taken = rng.sample([square for square in range(SQUARES) if square != source], 25)
+        board = bytearray(SQUARES)
+        for square in taken:
+            board[square] = piece_code(side.other, PieceType.PAWN)
+        board[source] = piece_code(side, kind)
+        lo, hi = map(np.uint64, bitsets.square_set([*taken, source]))
+        for target in range(SQUARES):
+            found = sieve._defender_attack_stands(int(side), source, target, lo, hi)
+            eye = (source + target) // 2
+            for inner in {eye, *rng.sample(range(SQUARES), 4)} - {*taken, source}:
+                board[inner] = piece_code(side.other, PieceType.ROOK)
+                assert bitsets.has(*found, inner) == attacks(board, source, target)
+                board[inner] = 0
 
 
 def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:

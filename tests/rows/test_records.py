@@ -62,6 +62,7 @@ def test_lists_of_slots_are_recorded_apart() -> None:
     for slots, record in zip(lists, np.split(out[: ends[-1]], ends[:-1]), strict=True):
         rows = np.zeros((50, 2), np.uint64)
         k_add(record, 0, False, rows, rows)
+        assert np.array_equal(record, recorded(rows, Chunks(leads=1, size=1, mids=50))[0])
         bits = rows[:, :, None] >> np.arange(45, dtype=np.uint64) & np.uint64(1)
         assert np.array_equal(np.flatnonzero(bits), slots)
 
