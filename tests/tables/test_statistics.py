@@ -149,7 +149,7 @@ def forged(**changes: object) -> str:
         {"material": None},
         {"rules": "wxf\n"},
         {"metric": 1},
-        {"orders_limit": -1},
+        {"orders_limit": 0},
         {"index_size": 100},
         {"index_size": 2.5},
         {"red_to_move": []},
@@ -181,6 +181,10 @@ def forged(**changes: object) -> str:
 def test_statistics_of_another_type_or_range_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(SchemaError):
         TableStatistics.from_text(forged(**changes))
+
+
+def test_the_lowest_limit_of_orders_is_read() -> None:
+    assert TableStatistics.from_text(forged(orders_limit=1)).orders_limit == 1
 
 
 def test_unknown_members_of_statistics_are_ignored() -> None:

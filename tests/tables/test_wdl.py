@@ -359,6 +359,7 @@ GOOD_FACTS = (
         ("KPK.none.dtm", "KPK.check.dtm"),
         ("KPK.none.dtm", "KRK.none.dtm"),
         ("KPK.none.dtm", "KPK.none.wdl"),
+        ('"KPK.none.dtm.xqt"', "null"),
         ('"KPK"', '"KRK"'),
         ("0" * 32, "0" * 31),
         ('"wdl"', '"dtm"'),
