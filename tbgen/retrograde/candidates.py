@@ -151,7 +151,7 @@ class Search:
             self.sets.workers.storage.discard(front.rows)
 
     @contextmanager
-    def frontier(self) -> Iterator[Frontier]:
+    def idle_frontier(self) -> Iterator[Frontier]:
         """Context manager: yields one of the two idle frontiers, with arbitrary content."""
         front = self._idle.pop()
         try:
@@ -211,7 +211,7 @@ class Search:
         assert state.after_offence is not None
         assert state.possible_losses is not None
         losable = p.losable[self.offender]
-        with self.frontier() as newly_losing:
+        with self.idle_frontier() as newly_losing:
             self._find_newly_losing(newly_losing)
             if not newly_losing.counts.any():
                 sets.clear(self.loss_candidates)
@@ -240,7 +240,7 @@ class Search:
         """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
-        with self.frontier() as cause:
+        with self.idle_frontier() as cause:
             sets.put(p.last_wins(self.winner), cause)
             for records in p.waiting_for(self.winner, self.order, Outcome.WIN):
                 sets.put_more(records, cause)
@@ -263,7 +263,7 @@ class Search:
         unaffected = self.escapes
         sets.clear(wins)
         sets.transfer(losses, self.possible_losses)
-        with self.frontier() as new_wins, self.frontier() as new_losses:
+        with self.idle_frontier() as new_wins, self.idle_frontier() as new_losses:
             self.sweep(self.winner, losses, unaffected, new_wins)
             while sets.transfer(new_wins, unaffected):
                 sets.join(new_wins, wins)
@@ -299,21 +299,21 @@ class Search:
         With few losses left this is quick; propagating the pruned positions would take full plies.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
-        with self.frontier() as pruned_wins:
+        with self.idle_frontier() as pruned_wins:
             self.sweep(self.winner, None, self.win_candidates, pruned_wins, losses)
             self.sets.transfer(pruned_wins, wins, self.escapes)
-        with self.frontier() as pruned_losses:
-            with self.frontier() as kept_losses:
+        with self.idle_frontier() as pruned_losses:
+            with self.idle_frontier() as kept_losses:
                 self.sweep(self.offender, None, self.loss_candidates, kept_losses, self.escapes)
                 self.sets.put_difference(losses, kept_losses.rows, pruned_losses)
-            with self.frontier() as pruned_wins:
+            with self.idle_frontier() as pruned_wins:
                 self._spread(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
         """Prune the win candidates on a frontier and their dependents; return whether any exist."""
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False
-        with self.frontier() as pruned_losses:
+        with self.idle_frontier() as pruned_losses:
             self.sweep(self.offender, pruned_wins, self.loss_candidates.rows, pruned_losses)
             self._spread(pruned_wins, pruned_losses)
         return True

@@ -63,7 +63,7 @@ def _declare_captures(search: Search) -> None:
     The offence was committed, and the capture wins (docs/values.md, "Patterns, exactly").
     """
     p, sets, winner = search.propagation, search.sets, search.winner
-    with search.frontier() as won_by_capture, search.frontier() as in_check:
+    with search.idle_frontier() as won_by_capture, search.idle_frontier() as in_check:
         sets.clear(won_by_capture)
         for records in p.waiting_for(winner, search.order, Outcome.WIN):
             sets.put_more(records, won_by_capture, within=p.unknown[winner])
@@ -80,7 +80,7 @@ def _prune_checkers(search: Search) -> bool:
     """
     sets, sweep, winner, offender = search.sets, search.sweep, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows
-    with search.frontier() as in_check:
+    with search.idle_frontier() as in_check:
         sets.run_kernel(k_mark_in_check, int(offender), losses, in_check)
         if not in_check.counts.any():
             return False
@@ -88,7 +88,7 @@ def _prune_checkers(search: Search) -> bool:
         sets.copy(in_check.rows, checked)
     # Until they are found to be calm, win candidates are escapes too.
     sets.unite(wins, search.escapes)
-    with search.frontier() as calm_wins, search.frontier() as calm_losses:
+    with search.idle_frontier() as calm_wins, search.idle_frontier() as calm_losses:
         sets.put_difference(losses, checked, calm_losses)
         while True:
             sweep(winner, calm_losses, wins, calm_wins)
@@ -97,6 +97,6 @@ def _prune_checkers(search: Search) -> bool:
             sweep(offender, None, checked, calm_losses, search.escapes)
             if not sets.transfer(calm_losses, checked):
                 break
-    with search.frontier() as pruned_wins:
+    with search.idle_frontier() as pruned_wins:
         sets.put_common(wins, search.escapes, pruned_wins)
         return search.prune_wins(pruned_wins)

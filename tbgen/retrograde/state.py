@@ -31,8 +31,8 @@ from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.initialisation import SortedPositions
 from tbgen.retrograde.journal import Waiting
 from tbgen.retrograde.propagation import Propagation
-from tbgen.rows.records import Records, StoredRecords, packer, unpacked
-from tbgen.rows.sets import Sets
+from tbgen.rows.records import Bytes, Records, StoredRecords, packer, unpacked
+from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.storage import Storage
 from tbgen.tables.codes import CodeSpace
 
@@ -122,7 +122,7 @@ class BuildState:
         p = self.propagation
         for side in Side:
             for rows in (p.unknown[side], p.losable[side], p.frontiers[side].rows):
-                yield _entries(p.sets.packed(rows, Storage()))
+                yield _set_entries(p.sets, rows)
             waiting = p.waiting[side]
             yield chain.from_iterable(_entries(waiting.records(c), c) for c in waiting.codes)
             yield ((chunk, 0, segment) for chunk, segment in p.journals[side].segments())
@@ -188,6 +188,17 @@ def _section(parts: Iterator[bytes]) -> Iterator[Entry]:
 def _end(parts: Iterator[bytes]) -> None:
     """Check that a state has no more parts; reading its end closes its file."""
     assert next(parts, None) is None, "a state has more parts than it should"
+
+
+def _set_entries(sets: Sets, members: Rows) -> list[Entry]:
+    """Return the records of a set, compressed by all threads."""
+    entries: list[Entry] = []
+
+    def add(chunk: int, record: Bytes) -> None:
+        entries.append((chunk, 0, packer.compress(record.data)))
+
+    sets.record(members, add)
+    return entries
 
 
 def _entries(records: Records, code: int = 0) -> Iterator[Entry]:

@@ -54,7 +54,7 @@ STEP, RANK = 2, 22
 rows. A rank has nine squares and a margin of two, in which steps over either edge end."""
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
 """First word of the ten ranks, the word after them, and all words with margins of two ranks."""
-CELLS = np.array(
+WORD_OF_SQUARE = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
 )
 """int64 (90,): the offset of each square's first word on a board of rows."""
@@ -67,7 +67,7 @@ _LINES = np.array(
     ]
 )
 """int64 (38, 3): first square, step and number of steps along each file and rank, both ways."""
-WAY, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
+FREE, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
 """Offsets of four more boards in a buffer, after the board of the rows: the free
 squares of the inner piece while a square is passed, the results, and the running unions
 up and down the files.
@@ -83,7 +83,7 @@ def gather_dense(lead, side, front, reached, scratch, frame):
     side : int64, side to move in the predecessors
     """
     mids = frame.size[MIDS]
-    taken, is_open = frame.mid_taken.reshape(-1), scratch.open.reshape(-1)
+    taken, inner_free = frame.mid_taken.reshape(-1), scratch.inner_free.reshape(-1)
     taken_lo, taken_hi = frame.lead_taken[lead, 0], frame.lead_taken[lead, 1]
     for m in range(frame.move_start[side, lead], frame.move_start[side, lead + 1]):
         target = np.int64(frame.lead_after[m])
@@ -95,8 +95,8 @@ def gather_dense(lead, side, front, reached, scratch, frame):
     first = lead * mids
     for i in range(0, 2 * mids, 2):
         overlap = (taken[i] & taken_lo) | (taken[i + 1] & taken_hi)
-        is_open[i] = EMPTY if overlap else ~taken[i]
-        is_open[i + 1] = EMPTY if overlap else ~taken[i + 1]
+        inner_free[i] = EMPTY if overlap else ~taken[i]
+        inner_free[i + 1] = EMPTY if overlap else ~taken[i + 1]
     if frame.size[INNER_SIDE] == side:
         _gather_inner(first, taken_lo, taken_hi, side, front, reached, frame)
     for g in range(frame.size[GROUPS]):
@@ -178,7 +178,7 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
     mids = frame.size[MIDS]
     kind, stride = frame.groups[g, KIND], frame.groups[g, GROUP_STRIDE]
     size, first_extend = frame.groups[g, SIZE], frame.groups[g, FIRST_EXTEND]
-    mid_of, live, rows = scratch.mid_of, scratch.live, front.rows
+    mid_of, on_front, rows = scratch.mid_of, scratch.on_front, front.rows
     for outer in range(mids // (stride * size)):
         for c in range(frame.groups[g, COMPANIONS]):
             if stride == 1:
@@ -187,10 +187,10 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
                     frame,
                 )  # fmt: skip
                 continue
-            any_live = False
+            any_on_front = False
             for square in range(SQUARES):
                 rank = np.int64(frame.extend[first_extend + c, square])
-                live[square] = False
+                on_front[square] = False
                 if rank < 0:
                     mid_of[square] = -1
                     continue
@@ -200,9 +200,9 @@ def _gather_group(g, first, taken_lo, taken_hi, side, front, reached, scratch, f
                 for i in range(first + mid, first + mid + stride):
                     union |= rows[i, 0] | rows[i, 1]
                 if union:
-                    live[square] = True
-                    any_live = True
-            if not any_live:
+                    on_front[square] = True
+                    any_on_front = True
+            if not any_on_front:
                 continue
             if kind == ROOK or kind == CANNON:
                 _gather_lines(first, stride, front, reached, scratch)
@@ -221,8 +221,8 @@ def _gather_lines(first, stride, front, reached, scratch):
 
     first, stride : int64, the first row of the lead, and the group's stride
     """
-    mid_of, live = scratch.mid_of, scratch.live
-    line, is_open = scratch.line.reshape(-1), scratch.open.reshape(-1)
+    mid_of, on_front = scratch.mid_of, scratch.on_front
+    line, inner_free = scratch.line.reshape(-1), scratch.inner_free.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     for number in range(_LINES.shape[0]):
         square, step, running = _LINES[number, 0], _LINES[number, 1], False
@@ -234,12 +234,12 @@ def _gather_lines(first, stride, front, reached, scratch):
                 running = False
                 continue
             if not running:
-                if not live[passed]:
+                if not on_front[passed]:
                     continue
                 running = True
                 for i in range(2 * stride):
                     line[i] = EMPTY
-            behind, way = rows[2 * target :], is_open[2 * target :]
+            behind, way = rows[2 * target :], inner_free[2 * target :]
             for i in range(2 * stride):
                 line[i] = (line[i] | behind[i]) & way[i]
             source = mid_of[square]
@@ -261,23 +261,23 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
     companions, first : int64, row of `Frame.extend` of its companions, and first row of the lead
     """
     mid_of, board = scratch.mid_of, scratch.board
-    is_open = scratch.open.reshape(-1)
+    inner_free = scratch.inner_free.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     union = EMPTY
     for square in range(SQUARES):
-        at, rank = np.int64(CELLS[square]), np.int64(frame.extend[companions, square])
+        at, rank = np.int64(WORD_OF_SQUARE[square]), np.int64(frame.extend[companions, square])
         lo, hi, way_lo, way_hi = EMPTY, EMPTY, EMPTY, EMPTY
         mid_of[square] = -1
         if rank >= 0:
             mid = base + rank
             mid_of[square] = mid
             lo, hi = rows[2 * mid], rows[2 * mid + 1]
-            way_lo, way_hi = is_open[2 * mid], is_open[2 * mid + 1]
+            way_lo, way_hi = inner_free[2 * mid], inner_free[2 * mid + 1]
             union |= lo | hi
         board[at] = lo
         board[at + 1] = hi
-        board[WAY + at] = way_lo
-        board[WAY + at + 1] = way_hi
+        board[FREE + at] = way_lo
+        board[FREE + at + 1] = way_hi
     if not union:
         return
     if kind == ROOK or kind == CANNON:
@@ -287,7 +287,7 @@ def _gather_single(kind, base, companions, first, side, front, reached, scratch,
     else:
         _step_on_board(side, board)
     for square in range(SQUARES):
-        at, mid = OUT + np.int64(CELLS[square]), mid_of[square]
+        at, mid = OUT + np.int64(WORD_OF_SQUARE[square]), mid_of[square]
         if mid >= 0:
             words[2 * mid] |= board[at]
             words[2 * mid + 1] |= board[at + 1]
@@ -301,24 +301,24 @@ def _slide_on_board(board):
     """
     lo, hi = EMPTY, EMPTY
     for i in range(FIRST, LAST, STEP):
-        lo = (lo | board[i]) & board[WAY + i]
-        hi = (hi | board[i + 1]) & board[WAY + i + 1]
+        lo = (lo | board[i]) & board[FREE + i]
+        hi = (hi | board[i + 1]) & board[FREE + i + 1]
         board[OUT + i + STEP] = lo
         board[OUT + i + STEP + 1] = hi
     board[OUT + FIRST] = EMPTY
     board[OUT + FIRST + 1] = EMPTY
     lo, hi = EMPTY, EMPTY
     for i in range(LAST - STEP, FIRST, -STEP):
-        lo = (lo | board[i]) & board[WAY + i]
-        hi = (hi | board[i + 1]) & board[WAY + i + 1]
+        lo = (lo | board[i]) & board[FREE + i]
+        hi = (hi | board[i + 1]) & board[FREE + i + 1]
         board[OUT + i - STEP] |= lo
         board[OUT + i - STEP + 1] |= hi
     # The first rank of UP and the last of DOWN stay zero: nothing slides into them.
     for i in range(FIRST, LAST - RANK):
-        board[UP + i + RANK] = (board[UP + i] | board[i]) & board[WAY + i]
+        board[UP + i + RANK] = (board[UP + i] | board[i]) & board[FREE + i]
     for rank in range(LAST - RANK, FIRST, -RANK):
         for i in range(rank, rank + RANK):
-            board[DOWN + i - RANK] = (board[DOWN + i] | board[i]) & board[WAY + i]
+            board[DOWN + i - RANK] = (board[DOWN + i] | board[i]) & board[FREE + i]
     for i in range(FIRST, LAST):
         board[OUT + i] |= board[UP + i] | board[DOWN + i]
 
@@ -331,10 +331,10 @@ def _jump_on_board(board):
     """
     for i in range(FIRST, LAST):
         board[OUT + i] = (
-            (board[i + 2 * RANK - STEP] | board[i + 2 * RANK + STEP]) & board[WAY + i + RANK]
-            | (board[i - 2 * RANK - STEP] | board[i - 2 * RANK + STEP]) & board[WAY + i - RANK]
-            | (board[i + RANK + 2 * STEP] | board[i - RANK + 2 * STEP]) & board[WAY + i + STEP]
-            | (board[i + RANK - 2 * STEP] | board[i - RANK - 2 * STEP]) & board[WAY + i - STEP]
+            (board[i + 2 * RANK - STEP] | board[i + 2 * RANK + STEP]) & board[FREE + i + RANK]
+            | (board[i - 2 * RANK - STEP] | board[i - 2 * RANK + STEP]) & board[FREE + i - RANK]
+            | (board[i + RANK + 2 * STEP] | board[i - RANK + 2 * STEP]) & board[FREE + i + STEP]
+            | (board[i + RANK - 2 * STEP] | board[i - RANK - 2 * STEP]) & board[FREE + i - STEP]
         )
 
 
@@ -358,7 +358,7 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached,
 
     kind, first, stride : int64, KNIGHT or PAWN, the first row of the lead, the group's stride
     """
-    mid_of, live, taken = scratch.mid_of, scratch.live, frame.mid_taken.reshape(-1)
+    mid_of, on_front, taken = scratch.mid_of, scratch.on_front, frame.mid_taken.reshape(-1)
     rows, words = front.rows.reshape(-1)[2 * first :], reached.reshape(-1)
     for square in range(SQUARES):
         if mid_of[square] < 0:
@@ -369,7 +369,7 @@ def _gather_steps(kind, first, stride, taken_lo, taken_hi, side, front, reached,
                 target_square = np.int64(KNIGHT_TARGETS[square, k])
             else:
                 target_square = np.int64(PAWN_TARGETS[side, square, k])
-            if target_square < 0 or not live[target_square]:
+            if target_square < 0 or not on_front[target_square]:
                 continue
             target = 2 * mid_of[target_square]
             if kind == KNIGHT:

@@ -418,12 +418,9 @@ class Sets:
 
         self.workers.run(record, chunks.number)
 
-    def packed(self, members: Rows, storage: Storage | None = None) -> StoredRecords:
-        """Return a set as compressed records.
-
-        storage : of the records (None: that of the solver)
-        """
-        packed = StoredRecords(storage or self.workers.storage)
+    def packed(self, members: Rows) -> StoredRecords:
+        """Return a set as compressed records."""
+        packed = StoredRecords(self.workers.storage)
         self.record(members, packed.add)
         return packed
 

@@ -53,13 +53,13 @@ class Scratch(NamedTuple):
     """uint64 (M, 2): zero between uses."""
     line: Rows
     """uint64 (M, 2): the running unions of a line of rows."""
-    open: Rows
+    inner_free: Rows
     """uint64 (M, 2): the free squares of the inner piece; none if the outer pieces overlap."""
     board: NDArray[np.uint64]
     """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
     """int64 (90,): the mid of each square of the moving piece, -1 for none."""
-    live: NDArray[np.bool_]
+    on_front: NDArray[np.bool_]
     """bool (90,): squares whose rows are on the frontier."""
     touched: NDArray[np.int32]
     """int32 (M + 1,): mids of the nonzero rows of `reached`, and a place for a write that does not
@@ -198,7 +198,7 @@ def _k_sweep(
     Returns the number of rows of `within` that were read.
     """
     mids = frame.size[MIDS]
-    looked_at = 0
+    rows_read = 0
     for lead in range(lead_0, lead_1):
         waiting = add_found and found.counts[lead] > 0
         if not waiting:
@@ -229,7 +229,7 @@ def _k_sweep(
         if waiting:
             found.counts[lead] = 0
         rows = mids if whole else listed
-        looked_at += rows
+        rows_read += rows
         wanted = _keep_within(
             lead, rows, whole, scanned or everywhere, waiting, within, found, scratch, frame
         )
@@ -239,7 +239,7 @@ def _k_sweep(
         gathered = use_escape and whole and wanted > mids // MANY_ROWS
         _put_found(lead, side, rows, whole, scanned, gathered, front,
                    use_escape, escape, found, scratch, frame)  # fmt: skip
-    return looked_at
+    return rows_read
 
 
 class Sweeper:
@@ -277,10 +277,10 @@ class Sweeper:
         avoided = found if escape is None else self._whole(escape, found)
         # An enumeration as argument would slow the kernel's call by forty microseconds.
         mover = int(side)
-        looked_at = [0] * self._workers.threads
+        rows_read = [0] * self._workers.threads
 
         def work(lead_0: int, lead_1: int, thread: int) -> None:
-            looked_at[thread] += _k_sweep(
+            rows_read[thread] += _k_sweep(
                 lead_0, lead_1, mover, everywhere, source, members, escape is not None, avoided,
                 add_found, found, self._scratch[thread], self._frame,
             )  # fmt: skip
@@ -289,7 +289,7 @@ class Sweeper:
         if listed or not everywhere:
             ranges = max(ranges_for(source), ranges_for(found) if add_found else 1)
         self._workers.run(work, self._leads, ranges)
-        self._workers.meter.add(sum(looked_at))
+        self._workers.meter.add(sum(rows_read))
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
         """Return a set as a frontier without lists: all of it is read."""
