@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.test_protocols import PATIENCE, START
+from tests.engine.test_protocols import ANSWER_SECONDS, START
 from tests.kits.paths import ROOT
 
 GAMES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"])
@@ -57,7 +57,7 @@ def test_xboard_plays_a_game(screen: str, tmp_path: Path, loaded: object) -> Non
          "-lpf", tmp_path / "start.fen", "-mg", "1", "-sgf", saved,
          "-popupExitMessage", "false"],
         env={**os.environ, "DISPLAY": screen, "HOME": str(tmp_path), "XDG_CACHE_HOME": kernels},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE, check=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=ANSWER_SECONDS, check=True,
     )  # fmt: skip
     game = saved.read_text(errors="replace")
     assert '[Result "1-0"]' in game

@@ -14,12 +14,14 @@ from tbgen.tables import Metric
 class Builder(builder.Builder):
     """Builder whose `build` raises the first error."""
 
-    def build(self, materials: Iterable[Material], metric: Metric | None = None) -> None:
+    def build(
+        self, materials: Iterable[Material], metric: Metric | None = None, *, force: bool = False
+    ) -> None:
         """Build materials and their supporting tables.
 
-        `metric` (None: chosen automatically) holds for the given materials only.
+        `metric` (None: chosen automatically) and `force` hold for the given materials only.
         """
-        work = work_for(materials, metric, force=False)
+        work = work_for(materials, metric, force=force)
         outcome = run(builder.jobs_of(work), InProcess(self.task_runner(len(work))), Observer())
         for error in outcome.failures.values():
             raise error

@@ -110,9 +110,9 @@ def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     forged = CliRunner().invoke(main, [*command, "--no-minor-chases"])
     assert forged.exit_code == 3
     assert "holds KNK.wxf.dtm, not what its name says" in forged.stderr
-    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), NoProgress(), force=True)
+    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), NoProgress())
     with pytest.raises(CorruptTableError, match="not what its name says"):
-        builder.build([Material.parse("KRKN")])
+        builder.build([Material.parse("KRKN")], force=True)
 
 
 # -- the game against a twin from the definitions ---------------------------------------------
