@@ -305,7 +305,14 @@ def test_a_damaged_table_is_reported_without_its_path(tmp_path: Path) -> None:
         answer = client.get("/v1/probe", params={"fen": LOOP})
         assert answer.status_code == 500
         assert str(tmp_path) not in answer.text
-        assert client.get("/endgames").status_code == 200
+        listed = client.get("/endgames?lang=zh-Hans")
+        assert "KRKN</code>" in listed.text
+        assert "无法读取" in listed.text
+        assert "Error" not in listed.text
+        page = client.get("/endgames/KRKN?lang=zh-Hans", headers={"accept": "text/html"})
+        assert page.status_code == 500
+        assert "「KRKN」的残局库文件已损坏" in page.text
+        assert "<p>请重新生成</p>" in page.text
 
 
 EVERYWHERE = ("/", "/?mode=edit", "/endgames", "/static/board.js", "/healthz", "/metrics",

@@ -170,6 +170,17 @@ def test_the_longest_wins_of_both_sides_are_shown(client: TestClient) -> None:
     assert "<h2>How long it takes" not in drawn
 
 
+def test_the_longest_win_may_begin_with_the_loser() -> None:
+    """Black to move takes the rook, then is mated by the knight: longer than any win to move."""
+    folder = built("KRNK")
+    with open_tablebase(folder) as tables:
+        client = TestClient(create_app(tables, folder))
+        text = page(client, "/endgames/KRNK")
+        assert "14 plies (7 moves)" in text
+        assert "<span>Red wins, 7 moves</span>" in text
+        assert "<span>longest: 7 moves</span>" in page(client, "/handbook/KRN")
+
+
 def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
     text = page(client, "/endgames")
     table = text.split('<table class="matrix">')[1].split("</table>")[0]

@@ -18,15 +18,16 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.language.i18n import LANGUAGES, TEXTS, read_csv, traditional
 from tbgen.board.language.names import material_name
-from tbgen.board.language.words import Chinese
+from tbgen.board.language.words import Chinese, percent
 from tbgen.board.web import pages
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.state import View
+from tbgen.board.web.verdict import short_value
 from tbgen.indexing import Material, Position
 from tbgen.notation.materials import read_material
 from tbgen.rules import legal_moves
-from tbgen.tables import Metric
+from tbgen.tables import Metric, Outcome, Value
 from tests.kits.boardkit import demo
 from tests.kits.languages import SIMPLIFIED, misfits, shown
 from tests.kits.paths import ROOT
@@ -389,12 +390,34 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
         ("/nothing", "没有此页面"),
         ("/?fen=9/9/9", "有3行，应为10行"),
         ("/?fen=hello", "看不懂"),
+        ("/endgames/KXK", "「KXK」中的「X」不是棋子"),
+        ("/endgames/KRRRK", "一方有3个车"),
+        ("/endgames?nothing=1", "没有参数「nothing」"),
+        ("/search/KRKN?order=x", "「x」不是数的范围"),
+        ("/handbook/KZ", "没有这一章"),
+        ("/?fen=1+2+3+4+5", "编码有5个整数，应为六个"),
     ],
 )
 def test_errors_are_translated(client: TestClient, path: str, said: str) -> None:
     answer = client.get(path, params=None, headers={"accept": "text/html", "accept-language": "zh"})
     assert said in answer.text
     assert "无法理解这个请求" not in answer.text
+    assert "「&#x27;" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0, "0.0%"), (1e-6, "< 0.1%"), (0.0005, "0.1%"), (0.5, "50.0%"), (1 - 1e-6, "> 99.9%"),
+     (1, "100.0%")],
+)  # fmt: skip
+def test_a_percentage_is_0_or_100_only_if_exact(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+def test_a_mated_position_has_no_number() -> None:
+    """A mate on the board is shown as a loss by mate, not as a loss in no moves."""
+    values = [Value(Outcome.LOSS, 0, 0), Value(Outcome.WIN, 0, 1), Value(Outcome.LOSS, 0, 2)]
+    assert [short_value(value) for value in values] == ["−#", "#", "−1"]
 
 
 def test_an_english_page_has_no_chinese(client: TestClient) -> None:

@@ -8,6 +8,7 @@ from html import escape
 from math import log10
 
 from tbgen.board.language.i18n import text
+from tbgen.board.language.words import percent
 from tbgen.indexing import Position, Side
 from tbgen.tables import Outcome, ProbeResult, TableStatistics
 from tbgen.tables.statistics import SideCounts
@@ -105,7 +106,7 @@ def share_bar(counts: SideCounts, *, first: str = "win") -> str:
         width = 100 * number / legal
         parts.append(f'<rect class="{name}" x="{x:.2f}" width="{width:.2f}" height="10"/>')
         x += width
-    label = " / ".join(f"{number / legal:.1%}" for number in numbers)
+    label = escape(" / ".join(percent(number / legal) for number in numbers))
     return (
         f'<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
         f'aria-label="{label}">{"".join(parts)}</svg> <small>{label}</small>'

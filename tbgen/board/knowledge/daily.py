@@ -54,6 +54,11 @@ def rules_of_the_day(library: Library, day: date) -> Position | None:
     return library.recall(("rules of the day", day), partial(_decided, library, day.toordinal()))
 
 
+def has_puzzles(library: Library) -> bool:
+    """Return whether a table is large enough for a puzzle of the day."""
+    return any(name.material.men > LEAST_MEN for name in library.available())
+
+
 def puzzle_of_the_day(library: Library, day: date) -> Position | None:
     """Return the day's puzzle, a win to find; None if no table has any."""
     return library.recall(("puzzle of the day", day), partial(_puzzle, library, day.toordinal()))
@@ -69,14 +74,16 @@ def _puzzle(library: Library, number: int) -> Position | None:
 
 
 def _decided(library: Library, number: int) -> Position | None:
-    decided = [
-        material
-        for material in comparable(library)
-        if material.both_armed and library.statistics(material)[0].rule_decided
-    ]
-    for offset in range(min(ATTEMPTS, len(decided))):
+    decided = [material for material in comparable(library) if material.both_armed]
+    tried = 0
+    for offset in range(len(decided)):
         material = decided[(number + offset) % len(decided)]
+        if not library.statistics(material)[0].rule_decided:
+            continue
         found = glance(library, material, DECIDED, seed=number, most=1, seconds=SECONDS)
         if found.positions:
             return found.positions[0]
+        tried += 1
+        if tried == ATTEMPTS:
+            break
     return None

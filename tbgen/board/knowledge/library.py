@@ -9,10 +9,12 @@ A missing table is no error here: the known facts are returned, the others are N
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from math import inf
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -41,6 +43,7 @@ from tbgen.tables import (
     read_build_record,
 )
 from tbgen.tables.certificates import certificate_path
+from tbgen.tables.names import build_record_path
 from tbgen.tables.proofs import Proofs, ProofStatus
 
 MAX_LINE = 1000
@@ -156,8 +159,9 @@ class Library:
         self.opponent = opponent
         self.tables_option = tables_option
         self._directories = [folder for folder in (directory, compared) if folder is not None]
-        self._changed: tuple[int, ...] | None = None
+        self._changed: tuple[tuple[int, int], ...] | None = None
         self._fingerprint = ""
+        self._states: dict[TableName, list[tuple[int, int]]] = {}
         self._cache = AnswerCache()
         self._others: dict[RuleSet, GameTablebase] = {}
         self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
@@ -292,10 +296,15 @@ class Library:
             with contextlib.suppress(TablebaseError, OSError):
                 self.proof(material)
 
-    def all_statistics(self) -> dict[Material, TableStatistics]:
-        """Return the statistics of every readable table, fewest pieces first."""
-        found = {}
+    def all_statistics(self, seconds: float = inf) -> dict[Material, TableStatistics]:
+        """Return the statistics of every readable table, fewest pieces first.
+
+        Those that are not read after `seconds` are left out.
+        """
+        found, until = {}, time.monotonic() + seconds
         for name in self.available():
+            if time.monotonic() > until and name.material not in self._statistics:
+                continue
             with contextlib.suppress(TablebaseError, OSError):
                 found[name.material] = self.statistics(name.material)[0]
         return found
@@ -335,27 +344,33 @@ class Library:
     def fingerprint(self) -> str:
         """Hash of the tables and the program version; it changes whenever answers may change."""
         with self._lock:
-            changed = tuple(map(_changed, self._directories))
+            changed = tuple(map(_state, self._directories))
             if changed != self._changed:
                 self.tables.forget_removed()
                 for directory in self._directories:
                     with contextlib.suppress(OSError):  # removed
                         self.tables.add_directory(directory)
-                self._fingerprint = self._describe()
-                self._others, self._statistics = {}, {}
+                before, self._states = self._states, self._file_states()
+                self._fingerprint = sha256(f"{__version__} {self._states}".encode()).hexdigest()
+                self._others = {}
+                self._statistics = {
+                    material: kept
+                    for material, kept in self._statistics.items()
+                    if self._states.get(kept[0]) == before.get(kept[0])
+                }
                 self._proofs = Proofs(self._find)
                 self._changed = changed
             return self._fingerprint
 
-    def _describe(self) -> str:
-        digest = hashlib.sha256(__version__.encode())
+    def _file_states(self) -> dict[TableName, list[tuple[int, int]]]:
+        """Return size and modification time (ns) of each table, build record and certificate."""
+        found = {}
         for name in self.tables.available():
-            with contextlib.suppress(OSError, KeyError):  # removed meanwhile, or not proven
+            with contextlib.suppress(KeyError):  # removed meanwhile
                 path = self.tables.path(name)
-                for file in (path, certificate_path(path)):
-                    state = file.stat()
-                    digest.update(f"{name} {state.st_size} {state.st_mtime_ns};".encode())
-        return digest.hexdigest()[:16]
+                files = (path, build_record_path(path), certificate_path(path))
+                found[name] = [_state(file) for file in files]
+        return found
 
     @property
     def first_position(self) -> Position:
@@ -370,7 +385,8 @@ class Library:
             except (TablebaseError, OSError):
                 continue
             for entry in figures.longest:
-                if entry.order == 0 and entry.side == Side.RED and entry.value > best:
+                wins = entry.order == 0 and entry.side == Side.RED and entry.value % 2
+                if wins and entry.value > best:
                     with contextlib.suppress(InputError):
                         position = Position.from_fen(entry.fen)
                         check_legal(position)
@@ -378,11 +394,12 @@ class Library:
         return found
 
 
-def _changed(directory: Path) -> int:
-    """Return the modification time of a directory in ns; 0 if it is missing."""
+def _state(path: Path) -> tuple[int, int]:
+    """Return size and modification time (ns) of a file or directory; zeros if it is missing."""
     with contextlib.suppress(OSError):
-        return directory.stat().st_mtime_ns
-    return 0
+        found = path.stat()
+        return found.st_size, found.st_mtime_ns
+    return 0, 0
 
 
 def _forbidden(

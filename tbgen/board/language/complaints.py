@@ -50,10 +50,11 @@ def _word(found: str) -> str:
     """Translate a part of a message that its pattern captured into Chinese.
 
     Sides and pieces are translated; a number, and a command after `run: `, are kept; anything else
-    is put in corner brackets.
+    is put in corner brackets, without quotes of its own.
     """
     if found in _SIDES or found in _KINDS:
         return _SIDES.get(found) or _KINDS[found]
     if found.isdecimal() or found.startswith("run: "):
         return found.removeprefix("run: ")
-    return f"「{found}」"
+    quoted = re.fullmatch(r"(['\"])(.*)\1", found, re.DOTALL)
+    return f"「{quoted[2] if quoted else found}」"

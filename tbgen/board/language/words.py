@@ -138,6 +138,13 @@ def time_in_words(seconds: float, language: str) -> str:
     return localise(language, format_duration(seconds), f"{seconds / 3600:.1f}小时")
 
 
+def percent(share: float) -> str:
+    """Format a share (0 to 1) as a percentage: only nothing is `0.0%`, and only all is `100.0%`."""
+    if 0 < share < 0.0005:
+        return "< 0.1%"
+    return "> 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
+
+
 def proof_in_words(status: ProofStatus, language: str) -> str:
     """Return the proof status of a table as text, such as `proven from the rules, but for KRK`."""
     said = text(language, f"proof_{status.state.name.lower()}")

@@ -16,6 +16,7 @@ from tbgen.board.knowledge.daily import comparable
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import Found, has_studies, search
 from tbgen.board.language.names import material_name
+from tbgen.board.language.words import percent
 from tbgen.board.web.gallery import small_boards
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import hidden_fields, link, wide_page, with_settings
@@ -98,9 +99,11 @@ def _said(found: Found, view: View) -> str:
         return view.text("find_none")
     if found.share == 1:
         return view.text("find_all", n=len(found.positions), candidates=f"{found.candidates:,}")
-    share = f"{found.share:.1%}" if found.share >= 0.001 else "< 0.1%"
     return view.text(
-        "find_sample", n=len(found.positions), share=share, candidates=f"{found.candidates:,}"
+        "find_sample",
+        n=len(found.positions),
+        share=percent(found.share),
+        candidates=f"{found.candidates:,}",
     )
 
 

@@ -304,7 +304,7 @@ def _form(view: View, reading: Reading) -> str:
     pai = ""
     if any(sketch.board) and EMPTY in sketch.board:
         code = f"<p class='codes'><code>{escape(format_position(sketch, 'pai'))}</code></p>"
-        pai = details("Pai", code)
+        pai = details(view.text("pai"), code)
     return (
         f'<form class="text" action="/" method="get">{hidden}'
         f"<label>{view.message('paste')}"

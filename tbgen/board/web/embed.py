@@ -48,7 +48,8 @@ def embed_page(library: Library, view: View) -> Answer:
         f'<!doctype html><html lang="{view.language}"{theme}><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>"
-        f'<link rel="stylesheet" href="{address("board.css")}"></head>'
+        f'<link rel="stylesheet" href="{address("board.css")}">'
+        f'<link rel="icon" href="{address("icon.svg")}"></head>'
         f'<body class="embedded"><main>{shown}<h1>{escape(title)}</h1>'
         f"<p>{escape(said)} {more}</p></main></body></html>"
     )

@@ -17,7 +17,7 @@ from tbgen.board.drawing.figures import histogram, orders_of, share_bar
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.workshop import closure_size
 from tbgen.board.language.names import army_name, material_name, piece_name
-from tbgen.board.language.words import proof_in_words, result_name, time_in_words
+from tbgen.board.language.words import percent, proof_in_words, result_name, time_in_words
 from tbgen.board.web.construction import starters
 from tbgen.board.web.gallery import bar_href
 from tbgen.board.web.http import HTML, Answer, RequestError
@@ -58,7 +58,7 @@ def list_page(library: Library, view: View) -> Answer:
         empty = starters(library, view, with_settings("/endgames", view)) or none
     build = link(with_settings("/build", view), view.text("build_title"))
     content = (
-        f"{empty}{overview}{_filters(view)}{sections}"
+        f"{empty}{overview}{_filters(view) if sections else ''}{sections}"
         f'<p>{view.message("class_note")}</p><p class="to-build">{build}</p>'
     )
     return wide_page(view, view.text("endgames"), content, "/endgames")
@@ -105,9 +105,12 @@ def _overview(library: Library, view: View) -> tuple[str, str]:
         try:
             figures, file = library.statistics(name.material)
             proof = library.proof(name.material)
-        except (TablebaseError, OSError) as error:
-            row = [f"<code>{name.material.name}</code>", f"<code>{type(error).__name__}</code>",
-                   *[""] * 6]  # fmt: skip
+        except (TablebaseError, OSError):
+            href = with_settings(f"/endgames/{name.material}", view)
+            words = link(href, material_name(name.material, view.language))
+            unreadable = f'<strong class="forbidden">{view.message("table_unreadable")}</strong>'
+            row = [f"{words} <code>{name.material}</code> {unreadable}",
+                   str(name.material.men), *[""] * 6]  # fmt: skip
         else:
             row = _list_row(view, figures, file["bytes_on_disk"], proof)
             cells[name.material] = figures
@@ -164,7 +167,7 @@ def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatu
         class_badge(kind, view),
         share_bar(figures.red_to_move),
         f"{figures.max_distance} {view.message('plies')}",
-        f"{figures.rule_decided_rate:.1%}",
+        escape(percent(figures.rule_decided_rate)),
         f'<span class="proof {state}" title="{escape(proof_in_words(proof, view.language))}">'
         f"{view.message(f'proof_short_{state}')}</span>",
         format_bytes(size),

@@ -17,7 +17,7 @@ from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.drawing.diagram import thumbnail
-from tbgen.board.knowledge.daily import puzzle_of_the_day, rules_of_the_day, today
+from tbgen.board.knowledge.daily import has_puzzles, rules_of_the_day, today
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
 from tbgen.board.language.names import material_name
@@ -54,25 +54,34 @@ def bar_query(winner: Side, order: int, plies: int) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class LongestWin:
-    """Position with the longest win of the side to move in an order, in plies."""
+    """Position with the longest win of a side in an order; either side may be to move."""
 
     position: Position
     order: int
     winner: Side
     plies: int
 
+    @property
+    def has_move(self) -> bool:
+        """Return whether the winner is to move."""
+        return self.position.side == self.winner
+
+    @property
+    def length(self) -> tuple[int, bool]:
+        """Key to compare lengths: the number of moves, then whether the winner is to move."""
+        return (self.plies + 1) // 2, self.has_move
+
 
 def longest_wins(figures: TableStatistics) -> list[LongestWin]:
-    """Return the longest wins stored in the statistics of a table."""
+    """Return the wins that a table's statistics contain: for each order, one per side to move."""
     return [
         LongestWin(
             Position.from_fen(entry.fen),
             entry.order,
-            entry.side,
+            entry.side if entry.value % 2 else entry.side.other,
             255 - entry.value if entry.order else entry.value,
         )
         for entry in figures.longest
-        if entry.value % 2  # even: the side to move loses
     ]
 
 
@@ -137,9 +146,17 @@ A row that begins with the position of the day is always shown.
 """
 
 
+CHOSEN_SECONDS = 2.0
+"""Time in seconds that a first page waits for statistics; later pages show boards of more tables.
+
+The server reads all statistics in the background (`routes`).
+"""
+
+
 def chosen_panel(library: Library, view: View) -> str:
     """Return the boards of the first page; empty if there are too few."""
-    chosen = library.recall(("chosen",), lambda: _chosen(library))
+    figures = library.all_statistics(CHOSEN_SECONDS)
+    chosen = library.recall(("chosen", len(figures)), lambda: _chosen(library, figures.values()))
     shown = []
     daily = rules_of_the_day(library, today())
     if daily is not None:
@@ -154,18 +171,25 @@ def chosen_panel(library: Library, view: View) -> str:
         name = material_name(win.position.material, view.language)
         shown.append((win.position, f"{name}{view.text('colon')}{said}"))
     boards = small_boards(shown, view)
-    if puzzle_of_the_day(library, today()) is not None:
+    if has_puzzles(library):
         puzzle = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
         boards += f"<p>{puzzle}</p>"
     return f'<section class="chosen"><h2>{view.message("chosen")}</h2>{boards}</section>'
 
 
-def _chosen(library: Library) -> list[tuple[LongestWin, Offence | None]]:
+def _chosen(
+    library: Library, tables: Iterable[TableStatistics]
+) -> list[tuple[LongestWin, Offence | None]]:
     """Return the longest wins and the wins of highest order, each with the offence that decides it.
 
-    The offence is None for the longest wins, which repetition does not decide.
+    The winner is to move. The offence is None for the longest wins, which repetition does not
+    decide.
     """
-    wins = [found for found in map(longest_wins, library.all_statistics().values()) if found]
+    wins = [
+        found
+        for figures in tables
+        if (found := [win for win in longest_wins(figures) if win.has_move])
+    ]
     plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
     plain.sort(key=lambda win: -win.plies)
     # Skip the longest one: it is the board's first position.

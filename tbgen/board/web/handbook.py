@@ -16,11 +16,11 @@ import contextlib
 import time
 from collections.abc import Sequence
 from html import escape
-from math import inf
 
 from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import glance
 from tbgen.board.language.names import army_name, material_name
+from tbgen.board.language.words import percent
 from tbgen.board.web.gallery import longest_wins, small_boards
 from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import class_badge, link, table, wide_page, with_settings
@@ -43,7 +43,7 @@ SECONDS = 0.5
 """Seconds to search for the exceptions of one endgame."""
 
 DOCUMENT_SECONDS = 12.0
-"""Seconds to search for all exceptions of the document; later requests search for the others."""
+"""Seconds to search for all exceptions of a page; later requests search for the others."""
 
 
 CSS = "wide handbook"
@@ -73,9 +73,12 @@ def chapter_page(library: Library, view: View, name: str) -> Answer:
     entries = found[name]
     words = army_name(entries[0].material.first, Side.RED, view.language)
     title = f"{view.text('handbook')}{view.text('colon')}{words}"
-    parts = [_section(library, view, entry, _exceptions(library, entry)) for entry in entries]
+    sections, missing = _sections(library, view, entries, time.monotonic() + DOCUMENT_SECONDS)
     back = link(with_settings("/handbook", view), view.text("handbook_all"))
-    content = f'<p class="links">{back}</p>{_legend(view)}{_table(entries, view)}{"".join(parts)}'
+    content = (
+        f'<p class="links">{back}</p>{_missing_note(missing, view)}{_legend(view)}'
+        f"{_table(entries, view)}{sections}"
+    )
     return wide_page(view, title, content, f"/handbook/{name}", css=CSS)
 
 
@@ -87,24 +90,16 @@ def document_page(library: Library, view: View) -> Answer:
     for name, entries in found.items():
         words = army_name(entries[0].material.first, Side.RED, view.language)
         contents.append(f"<li>{link(f'#{name}', words)}</li>")
-        sections = []
-        for entry in entries:
-            library.tables.checkpoint()
-            exceptions = _exceptions(library, entry, until)
-            missing += exceptions is None
-            sections.append(_section(library, view, entry, exceptions))
+        sections, without = _sections(library, view, entries, until)
+        missing += without
         parts.append(
             f'<section class="part" id="{name}"><h2>{escape(words)}</h2>'
-            f"{_table(entries, view)}{''.join(sections)}</section>"
+            f"{_table(entries, view)}{sections}</section>"
         )
-    note = ""
-    if missing:
-        said = view.message("handbook_missing", n=missing)
-        note = f'<p class="notice">{said}</p>'
     rules = rules_name(library.tables.rule_set, view)
     under = f"{view.text('rules')}{view.text('colon')}{rules}"
     content = (
-        f'<p class="under">{escape(under)}</p>{note}{_legend(view)}'
+        f'<p class="under">{escape(under)}</p>{_missing_note(missing, view)}{_legend(view)}'
         f'<ol class="contents">{"".join(contents)}</ol>{"".join(parts)}'
     )
     return wide_page(view, view.text("handbook"), content, "/handbook/all", css=CSS)
@@ -153,9 +148,9 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
         row = [
             f"{link(href, name)} <code>{entry.material}</code>",
             class_badge(entry.kind, view),
-            *(f"{share:.1%}" for share in (entry.wins, entry.draws, entry.losses)),
+            *map(escape, map(percent, (entry.wins, entry.draws, entry.losses))),
             escape(longest),
-            f"{entry.by_rules:.1%}",
+            escape(percent(entry.by_rules)),
         ]
         if compared:
             row.append(_without(entry, view))
@@ -170,8 +165,31 @@ def _without(entry: HandbookEntry, view: View) -> str:
     """
     if entry.other_kind is None or entry.other_wins is None:
         return ""
-    said = f"{view.text('win')} {entry.other_wins:.1%}"
+    said = f"{view.text('win')} {percent(entry.other_wins)}"
     return f"{class_badge(entry.other_kind, view) if entry.changed else ''} {escape(said)}"
+
+
+def _sections(
+    library: Library, view: View, entries: Sequence[HandbookEntry], until: float
+) -> tuple[str, int]:
+    """Return the sections of a chapter, and the number of those without a search for exceptions.
+
+    until : value of `time.monotonic()` after which no search is begun
+    """
+    parts, missing = [], 0
+    for entry in entries:
+        library.tables.checkpoint()
+        exceptions = _exceptions(library, entry, until)
+        missing += exceptions is None
+        parts.append(_section(library, view, entry, exceptions))
+    return "".join(parts), missing
+
+
+def _missing_note(missing: int, view: View) -> str:
+    """Return a notice that searches for exceptions are not finished; empty if all are."""
+    if not missing:
+        return ""
+    return f'<p class="notice">{view.message("handbook_missing", n=missing)}</p>'
 
 
 def _section(
@@ -189,10 +207,10 @@ def _section(
     for position, outcome in exceptions or ():
         shown.append((position, view.text(f"handbook_{outcome.name.lower()}")))
     boards = small_boards(shown, view) if shown else ""
-    wins, draws = f"{entry.wins:.1%}", f"{entry.draws:.1%}"
+    wins, draws = percent(entry.wins), percent(entry.draws)
     said = view.text(f"handbook_said_{entry.kind}", wins=wins, draws=draws)
     if entry.by_rules:
-        said += view.text("handbook_rules", share=f"{entry.by_rules:.1%}")
+        said += view.text("handbook_rules", share=percent(entry.by_rules))
     heading = link(with_settings(f"/endgames/{entry.material}", view), name)
     return (
         f'<section class="entry"><h2>{heading} {class_badge(entry.kind, view)}</h2>'
@@ -202,11 +220,12 @@ def _section(
 
 def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
     """Return the attacker's longest win, and its win of the highest order, with captions."""
-    wins = [win for win in longest_wins(figures) if win.winner == Side.RED]
+    wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
-    for win in [win for win in wins if not win.order][:1]:
-        moves = moves_in_words(win.plies, view)
-        found.append((win.position, f"{view.text('longest')}{view.text('colon')}{moves}"))
+    plain = max((win for win in wins if not win.order), key=lambda win: win.length, default=None)
+    if plain is not None:
+        moves = moves_in_words(plain.plies, view)
+        found.append((plain.position, f"{view.text('longest')}{view.text('colon')}{moves}"))
     deep = max((win for win in wins if win.order), key=lambda win: win.order, default=None)
     if deep is not None:
         found.append((deep.position, view.text("handbook_deep", n=deep.order)))
@@ -214,7 +233,7 @@ def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]
 
 
 def _exceptions(
-    library: Library, entry: HandbookEntry, until: float = inf
+    library: Library, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
     """Return positions with the attacker to move whose outcome contradicts the class.
 

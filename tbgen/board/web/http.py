@@ -286,7 +286,9 @@ class Gate:
             self._waiting.discard(gone)
         if self.closed:
             raise RequestError(503, "the server ends")
-        raise RequestError(503, "the answer takes too long", "ask for less, or again in a moment")
+        raise RequestError(
+            503, "the answer takes too long", "ask for less, or try again in a moment"
+        )
 
     def _etag(self, request: Request) -> str:
         """Return the ETag: a digest of tables, whole address and language."""

@@ -17,7 +17,14 @@ from tbgen.board.knowledge.insight import heat_map, slip, verdicts
 from tbgen.board.knowledge.library import Library, Study, winner_of
 from tbgen.board.language.names import piece_name, point_name
 from tbgen.board.language.words import proof_in_words, result_name
-from tbgen.board.web.gallery import MAX_SLOTS, bar_href, longest_win, longest_wins, small_boards
+from tbgen.board.web.gallery import (
+    MAX_SLOTS,
+    LongestWin,
+    bar_href,
+    longest_win,
+    longest_wins,
+    small_boards,
+)
 from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.state import View
 from tbgen.board.web.verdict import (
@@ -107,7 +114,7 @@ def rules_boards(library: Library, material: Material, figures: TableStatistics,
         return ""
     found = []
     for win in sorted(longest_wins(figures), key=lambda win: -win.order):
-        if not win.order:
+        if not win.order or not win.has_move:
             continue
         known = rules_known(library, library.probe(win.position))
         others = [result for result in known if result.outcome != known[0].outcome]
@@ -223,15 +230,16 @@ def longest_boards(
     searched for the side's longest win.
     """
     limit = MAX_SLOTS if most is None else QUICK_SLOTS
-    longest = longest_wins(figures)
+    longest: dict[tuple[int, Side], LongestWin] = {}
+    for win in sorted(longest_wins(figures), key=lambda win: win.length):
+        longest[win.order, win.winner] = win
     for side in Side:
-        told = any(win.order == 0 and win.winner == side for win in longest)
-        if not told and figures.index_size <= limit:
-            win = longest_win(library, figures, side)
-            if win is not None:
-                longest.append(win)
+        if (0, side) not in longest and figures.index_size <= limit:
+            searched = longest_win(library, figures, side)
+            if searched is not None:
+                longest[0, side] = searched
     found = []
-    for win in sorted(longest, key=lambda win: (win.order, win.winner)):
+    for _, win in sorted(longest.items()):
         said = result_name(win.winner, view.language)
         moves = moves_in_words(win.plies, view)
         if win.order and win.plies:

@@ -249,18 +249,17 @@ def _error_page(request: Request, answer: Answer) -> Answer:
             check_legal(view.start)
             picture = f'<div class="stage">{draw(view.position, view.look)}</div>'
     what, hint = complain(str(body["error"]), str(body["hint"]), view.language)
-    report = f" {view.text('error_report')}" if answer.status >= 500 else ""
+    notes = [hint, view.text("error_report")] if answer.status >= 500 else [hint]
     key = "board" if picture else "back_to_board"
     back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
     shape = "workspace" if picture else ""
     main = (
         f'<div class="verdict"><div class="notice problem" role="alert"><h1>{escape(what)}</h1>'
-        f"<p>{escape(hint)}{escape(report)}</p></div>"
+        f"{''.join(f'<p>{escape(note)}</p>' for note in notes if note)}</div>"
         f"<p>{link(back, view.text(key), 'button')}</p></div>{picture}"
     )
-    title = view.text("not_found") if answer.status == 404 else str(answer.status)
     address = View.href if picture else partial(with_settings, "/endgames")
-    whole = page(view, title, main, address, css=shape)
+    whole = page(view, what, main, address, css=shape)
     return Answer(whole, HTML, answer.status, answer.headers)
 
 

@@ -37,8 +37,8 @@ def outcome_word(outcome: Outcome | None) -> str:
 def short_value(worth: Value | None) -> str:
     """Format a value in a few characters.
 
-    A win or loss is the number of moves to the end, `#` for mate at once, or `↻` and the order. A
-    draw is `=`, an unknown value `?`.
+    A win or loss is the number of moves to the end, `#` for mate on the board or at once, or `↻`
+    and the order. A draw is `=`, an unknown value `?`.
     """
     if worth is None:
         return "?"
@@ -47,8 +47,8 @@ def short_value(worth: Value | None) -> str:
     sign = "" if worth.outcome == Outcome.WIN else "−"
     if worth.order:
         return f"{sign}↻{worth.order}"
-    moves = (worth.plies + 1) // 2
-    return "#" if worth.plies <= 1 and worth.outcome == Outcome.WIN else f"{sign}{moves}"
+    mate = worth.plies <= (worth.outcome == Outcome.WIN)
+    return f"{sign}{'#' if mate else (worth.plies + 1) // 2}"
 
 
 def value_badge(worth: Value | None) -> str:

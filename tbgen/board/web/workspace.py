@@ -103,7 +103,8 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
     what, hint = complain(fault.message, fault.hint, view.language)
     said = view.text("game_fault", n=number, side=view.position.side, what=what)
     return (
-        f'<div class="notice problem" role="alert"><p>{escape(said)}</p><p>{escape(hint)}</p>'
+        f'<div class="notice problem" role="alert"><p>{escape(said)}</p>'
+        f"{f'<p>{escape(hint)}</p>' if hint else ''}"
         f"<p>{view.message('game_kept', n=len(view.moves))}</p></div>"
     )
 

@@ -47,9 +47,9 @@ document.addEventListener("input", filter);
 document.addEventListener("change", filter);
 
 function number(cell) {
-  const found = cell.textContent.match(/^[\d.]+/);
+  const found = cell.textContent.match(/^[<> ]*([\d.]+)/);
   const unit = { B: 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 2 ** 30 }[cell.textContent.split(" ").pop()] || 1;
-  return found ? Number(found[0]) * unit : NaN;
+  return found ? Number(found[1]) * unit : NaN;
 }
 
 function sort(head) {
