@@ -16,10 +16,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from tbgen.board.drawing.animation import Pace, keyframes, shown_between, walks
-from tbgen.board.drawing.diagram import Look, draw, draw_arrow
-from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place
-from tbgen.board.drawing.story import checkers
+from tbgen.board.drawing.animation import Pace, checkers, keyframes, piece_paths, shown_between
+from tbgen.board.drawing.diagram import HEIGHT, VIEW_BOX, WIDTH, Look, draw, draw_arrow, place
 from tbgen.indexing import Move, Position
 from tbgen.indexing.squares import square_name
 from tbgen.referee import judge
@@ -119,7 +117,7 @@ def scene_of(number: int, scene: Scene) -> tuple[str, str]:
 def drawing() -> str:
     """Return the SVG document."""
     scenes, rules, groups = play(), [STYLE], []
-    for walk in walks(Position.from_fen(START), LINE, PACE):
+    for walk in piece_paths(Position.from_fen(START), LINE, PACE):
         if walk.ways:
             name = square_name(walk.square)
             rules.append(keyframes(name, walk, PACE, SECONDS, False))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tbgen.board.drawing import raster
+from tbgen.board.drawing import bitmap
 from tbgen.board.drawing.diagram import Look, Marks, draw
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.cli.command import Command, show_json
@@ -68,7 +68,7 @@ def diagram(
         click.echo(picture)
         return
     png = out.suffix.lower() == ".png"
-    data = raster.png(picture, width or 480) if png else (picture + "\n").encode()
+    data = bitmap.png(picture, width or 480) if png else (picture + "\n").encode()
     with replacing(out) as file:
         file.write(data)
     if as_json:

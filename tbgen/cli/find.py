@@ -61,7 +61,7 @@ def find(
 ) -> None:  # fmt: skip
     """List all positions of a table that meet conditions.
 
-    Mirror images count once; Red has the pieces that the material names first. Positions are
+    FileEndpoint images count once; Red has the pieces that the material names first. Positions are
     sorted by side to move and slot (docs/format.md): an interrupted search resumes with --after
     and its last FEN. CSV has the columns fen, side, outcome for the side to move (1, 0, -1),
     order, plies, slot; with --study also length, the plies of the unique line.
@@ -118,12 +118,12 @@ def _columns(found: Search) -> tuple[str, ...]:
 
 def _write_pgn(found: Search, tables: GameTablebase) -> None:
     """Write a PGN game for each position found: best play from it."""
-    from tbgen.board.knowledge.library import Library
-    from tbgen.board.knowledge.pgn import game_text
+    from tbgen.board.knowledge.games import game_text
+    from tbgen.board.knowledge.store import TableStore
 
-    library = Library(tables)
+    store = TableStore(tables)
     for each in found:
-        sys.stdout.write(f"{game_text(library, [each.position], [])}\n")
+        sys.stdout.write(f"{game_text(store, [each.position], [])}\n")
 
 
 _WRITERS: dict[str, Callable[[Search, GameTablebase], None]] = {

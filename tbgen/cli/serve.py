@@ -79,9 +79,9 @@ def serve(
     _require_extra()
     if files:
         _require_index(selection)
-    from tbgen.board.knowledge.workshop import Limits
-    from tbgen.board.web.construction import ENTRY
-    from tbgen.board.web.limits import is_loopback
+    from tbgen.board.knowledge.builds import Limits
+    from tbgen.board.web.building import ENTRY
+    from tbgen.board.web.middleware import is_loopback
     from tbgen.board.web.routes import create_app
     from tbgen.board.web.server import BoardServer
     from tbgen.building.allowance import usable_memory

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tbgen.answers import failures
-from tbgen.board.knowledge.workshop import Cost, Limits, Progress, Stage, closure_size
+from tbgen.board.knowledge.builds import Cost, Limits, Progress, Stage, closure_size
 from tbgen.building.collection import Collection, jobs_worth, process_limits
 from tbgen.building.plan import plan
 from tbgen.building.sets import materials_of

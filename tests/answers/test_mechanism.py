@@ -142,7 +142,7 @@ def test_arrows_of_a_chase(chases: GameTablebase) -> None:
     Tested are the picture of the position, and each frame with a move of the offender.
     """
     pytest.importorskip("starlette", reason="the extra `web` is not installed")
-    from tbgen.board.drawing.story import frames_of_line
+    from tbgen.board.drawing.animation import frames_of_line
     from tbgen.board.web.verdict import chase_arrows
 
     position = Position.from_fen(CHASE)

@@ -21,7 +21,7 @@ from tbgen import open_tablebase
 from tbgen.answers.as_json import probe_answer
 from tbgen.board.language import i18n, words
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.state import MODES
+from tbgen.board.web.view import MODES
 from tbgen.indexing import Position
 from tbgen.play.mainline import Ending
 from tests.kits.boardkit import ROOT, demo

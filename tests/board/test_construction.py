@@ -17,9 +17,9 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.knowledge.workshop import Cost, Limits, Progress, Stage
-from tbgen.board.web.construction import ENTRY, KEY, TOKEN
-from tbgen.board.web.limits import MAX_BODY
+from tbgen.board.knowledge.builds import Cost, Limits, Progress, Stage
+from tbgen.board.web.building import ENTRY, KEY, TOKEN
+from tbgen.board.web.middleware import MAX_BODY
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material
 from tests.kits.boardkit import demo

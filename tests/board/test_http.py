@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from tbgen import open_tablebase
-from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web import http
-from tbgen.board.web.http import Answer, Gate, Lane
-from tbgen.board.web.limits import is_loopback
+from tbgen.board.web.http import Answer, EndpointRunner, Lane
+from tbgen.board.web.middleware import is_loopback
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.state import MAX_MOVES
+from tbgen.board.web.view import MAX_MOVES
 from tbgen.indexing import Move, Position
 from tbgen.referee import record
 from tbgen.rules import legal_moves
@@ -72,26 +72,26 @@ class Work:
     def __init__(self) -> None:
         self.begun = 0
         self.ended = Event()
-        self.gate = Gate(lambda: "")
+        self.runner = EndpointRunner(lambda: "")
 
         def long(request: Request) -> Answer:
             self.begun += 1
             try:
                 while True:
-                    self.gate.checkpoint()
+                    self.runner.checkpoint()
                     time.sleep(0.001)
             finally:
                 self.ended.set()
 
         def short(request: Request) -> Answer:
-            self.gate.checkpoint()
+            self.runner.checkpoint()
             return Answer({})
 
         self.app = Starlette(routes=[
-            Route("/long", self.gate.endpoint("long", long, lane=lambda request: Lane.LONG)),
-            Route("/search", self.gate.endpoint("search", long, lane=lambda request: Lane.SEARCH)),
-            Route("/page", self.gate.endpoint("page", short, lane=lambda request: Lane.PAGE)),
-            Route("/short", self.gate.endpoint("short", short)),
+            Route("/long", self.runner.endpoint("long", long, lane=lambda request: Lane.LONG)),
+            Route("/search", self.runner.endpoint("search", long, lane=lambda _: Lane.SEARCH)),
+            Route("/page", self.runner.endpoint("page", short, lane=lambda request: Lane.PAGE)),
+            Route("/short", self.runner.endpoint("short", short)),
         ])  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def test_work_ends_when_the_server_does() -> None:
     async def ending() -> int:
         task = asyncio.ensure_future(ask(work.app, "/long"))
         await asyncio.sleep(0.05)
-        work.gate.close()
+        work.runner.close()
         return await task
 
     assert asyncio.run(ending()) == 503
@@ -250,7 +250,7 @@ def test_a_game_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for move in moves:
         positions.append(positions[-1].after(*move))
     with open_tablebase(tmp_path) as tables:
-        study = Library(tables).study(positions, moves)
+        study = TableStore(tables).study(positions, moves)
     assert study.judgement is not None
     assert sum(move.after in positions for move in study.moves) > 20
     assert calls < 3 * MAX_MOVES

@@ -17,17 +17,15 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.language.i18n import LANGUAGES, TEXTS, read_csv, traditional
-from tbgen.board.language.names import material_name
-from tbgen.board.language.words import Chinese, percent
+from tbgen.board.language.words import Chinese, material_name
 from tbgen.board.web import pages
 from tbgen.board.web.layout import with_settings
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.state import View
-from tbgen.board.web.verdict import short_value
+from tbgen.board.web.view import View
 from tbgen.indexing import Material, Position
 from tbgen.notation.materials import read_material
 from tbgen.rules import legal_moves
-from tbgen.tables import Metric, Outcome, Value
+from tbgen.tables import Metric
 from tests.kits.boardkit import demo
 from tests.kits.languages import SIMPLIFIED, misfits, shown
 from tests.kits.paths import ROOT
@@ -334,11 +332,11 @@ def test_traditional_texts_have_traditional_characters_and_words() -> None:
     said = "".join(
         node.value
         for path in (ROOT / "tbgen" / "board").rglob("*.py")
-        if path.name not in ("i18n.py", "names.py")  # which have both scripts
+        if path.name != "i18n.py"  # which has both scripts
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    files = [*TEXTS.values(), *read_csv("complaints.csv")]
+    files = [*TEXTS.values(), *read_csv("error_messages.csv")]
     said += "".join([*(chinese for _, chinese in files), *Chinese.sentences.values()])
     found = traditional(said)
     assert not set(found) & SIMPLIFIED
@@ -403,21 +401,6 @@ def test_errors_are_translated(client: TestClient, path: str, said: str) -> None
     assert said in answer.text
     assert "无法理解这个请求" not in answer.text
     assert "「&#x27;" not in answer.text
-
-
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [(0, "0.0%"), (1e-6, "< 0.1%"), (0.0005, "0.1%"), (0.5, "50.0%"), (1 - 1e-6, "> 99.9%"),
-     (1, "100.0%")],
-)  # fmt: skip
-def test_a_percentage_is_0_or_100_only_if_exact(share: float, said: str) -> None:
-    assert percent(share) == said
-
-
-def test_a_mated_position_has_no_number() -> None:
-    """A mate on the board is shown as a loss by mate, not as a loss in no moves."""
-    values = [Value(Outcome.LOSS, 0, 0), Value(Outcome.WIN, 0, 1), Value(Outcome.LOSS, 0, 2)]
-    assert [short_value(value) for value in values] == ["−#", "#", "−1"]
 
 
 def test_an_english_page_has_no_chinese(client: TestClient) -> None:

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.state import MODES, VIEW, View
+from tbgen.board.web.view import MODES, VIEW, View
 from tbgen.indexing import Position, Side
 from tests.kits.boardkit import demo
 

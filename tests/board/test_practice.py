@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.knowledge.errors import NoReplyError
-from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, level_of
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material, Move, Position
 from tbgen.rules import legal_moves
@@ -82,7 +82,7 @@ def test_a_puzzle_of_repetition_is_labelled(client: TestClient) -> None:
 
 def test_draws_to_be_held(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
-        position = find_puzzle(Library(tables), Material.parse("KRKR"), Outcome.DRAW, seed=3)
+        position = find_puzzle(TableStore(tables), Material.parse("KRKR"), Outcome.DRAW, seed=3)
         moves = tables.probe_root(position)
     assert [move.outcome for move in moves].count(Outcome.DRAW) == 1
     task = {"fen": position.fen, "mode": "play", "task": "draw",
@@ -119,7 +119,7 @@ def test_a_puzzle_does_not_contain_its_solution(client: TestClient) -> None:
 def test_the_puzzle_of_the_day(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     found = set()
     for day in (1, 2):
-        for module in ("gallery", "pages", "routes"):
+        for module in ("small_boards", "pages", "routes"):
             monkeypatch.setattr(
                 f"tbgen.board.web.{module}.today", lambda day=day: date(2026, 1, day)
             )
@@ -133,9 +133,9 @@ def test_the_puzzle_of_the_day(client: TestClient, monkeypatch: pytest.MonkeyPat
 
 def test_puzzles_have_levels(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
-        library = Library(tables)
+        store = TableStore(tables)
         for level in LEVELS:
-            position = find_puzzle(library, Material.parse("KRKN"), seed=1, level=level)
+            position = find_puzzle(store, Material.parse("KRKN"), seed=1, level=level)
             assert level_of(position, tables.probe(position)) == level
             side = position.side.name.lower()
             shown = page(client, "/", fen=position.fen, mode="play", task="win", side=side)
@@ -149,7 +149,7 @@ def test_the_table_plays_at_other_strengths(client: TestClient) -> None:
     """`varied` plays any move that keeps the outcome; `beginner` sometimes gives it away."""
     with open_tablebase(demo().tables) as tables:
         position = Position.from_fen(SLIP)
-        study = Library(tables).study((position,), ())
+        study = TableStore(tables).study((position,), ())
         worth = {move.move: move.outcome for move in study.moves}
         chance = random.Random(1)
         assert {worth[answer(study, "varied", chance)] for _ in range(20)} == {Outcome.WIN}

@@ -25,13 +25,13 @@ from starlette.testclient import TestClient
 
 from tbgen import find, open_tablebase
 from tbgen.answers.mechanism import Offence
-from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.search import glance, search
+from tbgen.board.knowledge.search import positions_of_value, search
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.api import Api
-from tbgen.board.web.helpers import Helper, Helpers, TableList
 from tbgen.board.web.http import AbandonedError, RequestError
 from tbgen.board.web.pages import Pages
 from tbgen.board.web.routes import create_app
+from tbgen.board.web.search_processes import SearchProcess, SearchProcesses, TableList
 from tbgen.finding.query import Query
 from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.errors import PositionError
@@ -48,14 +48,14 @@ PATIENT = 600.0
 
 
 @pytest.fixture(scope="module")
-def library() -> Iterator[Library]:
+def store() -> Iterator[TableStore]:
     with open_tablebase(demo().tables) as tables:
-        yield Library(tables)
+        yield TableStore(tables)
 
 
 @pytest.fixture(scope="module")
-def client(library: Library) -> TestClient:
-    return TestClient(create_app(library.tables, demo().tables))
+def client(store: TableStore) -> TestClient:
+    return TestClient(create_app(store.tables, demo().tables))
 
 
 def legal(position: Position) -> bool:
@@ -75,13 +75,13 @@ def everywhere(material: Material) -> Iterator[Position]:
             yield position
 
 
-def has(library: Library, wanted: Query, position: Position, value: ProbeResult) -> bool:
+def has(store: TableStore, wanted: Query, position: Position, value: ProbeResult) -> bool:
     """Return whether a position meets a query, from probed values of it and its successors.
 
     `value` is the probed value of the position. Zugzwang is tested by probing it with the
     other side to move.
     """
-    tables = library.tables
+    tables = store.tables
     if wanted.turn not in (None, position.side) or wanted.outcome not in (None, value.outcome):
         return False
     low, high = wanted.plies
@@ -109,15 +109,15 @@ QUESTIONS = (
 )
 
 
-def test_complete_results_agree_with_a_loop_over_the_table(library: Library) -> None:
+def test_complete_results_agree_with_a_loop_over_the_table(store: TableStore) -> None:
     expected: dict[Query, set[Position]] = {wanted: set() for wanted in QUESTIONS}
     for position in everywhere(KNK):
-        value = library.tables.probe(position)
+        value = store.tables.probe(position)
         for wanted in QUESTIONS:
-            if has(library, wanted, position, value):
+            if has(store, wanted, position, value):
                 expected[wanted].add(position)
     for wanted in QUESTIONS:
-        found = search(library, KNK, wanted, most=EVERYTHING, seconds=PATIENT)
+        found = search(store, KNK, wanted, most=EVERYTHING, seconds=PATIENT)
         assert found.share == 1
         assert set(found.positions) == expected[wanted]
         assert len(found.positions) == len(expected[wanted])
@@ -133,16 +133,16 @@ def test_zugzwangs() -> None:
     """
     chance, material = random.Random(1), Material.parse("KNKP")
     with open_tablebase(built("KNKP", rules="wxf")) as tables:
-        library = Library(tables)
+        store = TableStore(tables)
         wanted = Query(zugzwang=True)
-        found = search(library, material, wanted, most=EVERYTHING, seconds=PATIENT)
+        found = search(store, material, wanted, most=EVERYTHING, seconds=PATIENT)
         assert found.share == 1
         known = set(found.positions)
         assert len(known) > 100
         met = 0
         for position in chance.sample(found.positions, 15):
             for moved in with_the_knight_elsewhere(position):
-                is_one = has(library, wanted, moved, tables.probe(moved))
+                is_one = has(store, wanted, moved, tables.probe(moved))
                 assert is_one == bool({moved, moved.mirrored()} & known)
                 met += is_one
         assert met >= 15
@@ -162,81 +162,81 @@ def with_the_knight_elsewhere(position: Position) -> Iterator[Position]:
                 yield changed
 
 
-def test_a_sample_is_labelled_and_depends_on_the_seed(library: Library) -> None:
+def test_a_sample_is_labelled_and_depends_on_the_seed(store: TableStore) -> None:
     wanted = Query(outcome=Outcome.WIN, plies=(11, 99))
     material = Material.parse("KRKN")
-    for seek in (search, glance):
-        one, again, other = (seek(library, material, wanted, seed) for seed in (0, 0, 1))
+    for seek in (search, positions_of_value):
+        one, again, other = (seek(store, material, wanted, seed) for seed in (0, 0, 1))
         assert one == again
         assert 0 < one.share < 1
         assert len(one.positions) == 24
         assert set(one.positions) != set(other.positions)
-    hasty = search(library, material, replace(wanted, zugzwang=True), seconds=0.0)
+    hasty = search(store, material, replace(wanted, zugzwang=True), seconds=0.0)
     assert hasty.share < 0.1
 
 
-def test_a_glance_agrees_with_a_search(library: Library) -> None:
+def test_a_glance_agrees_with_a_search(store: TableStore) -> None:
     wanted = Query(turn=Side.RED, outcome=Outcome.WIN, plies=(11, 13))
-    whole = [seek(library, KNK, wanted, most=EVERYTHING) for seek in (glance, search)]
+    whole = [seek(store, KNK, wanted, most=EVERYTHING) for seek in (positions_of_value, search)]
     assert [found.share for found in whole] == [1, 1]
     assert {*whole[0].positions} == {*whole[1].positions}
     assert len(whole[0].positions) == whole[0].candidates == whole[1].candidates
 
 
-def test_orders_of_positions_and_studies(library: Library) -> None:
+def test_orders_of_positions_and_studies(store: TableStore) -> None:
     """The search page gives the positions and sort order of `tbgen find` with equal parameters."""
     question = "outcome=win&order=1-9&sort=-order&at=R@e2"
-    found = Api(library).search(Request(asked(question))).body
-    rows = find("KRKN", library.tables, outcome=Outcome.WIN, orders=(1, 9), pieces=["R@e2"])
+    found = Api(store).search(Request(asked(question))).body
+    rows = find("KRKN", store.tables, outcome=Outcome.WIN, orders=(1, 9), pieces=["R@e2"])
     orders = [entry["order"] for entry in found["positions"]]
     assert orders == sorted((each.order for each in rows), reverse=True)[:24]
     assert found["share"] == 1
-    lengths = find("KRKN", library.tables, turn=Side.RED, study=True, sort="-length").columns()
+    lengths = find("KRKN", store.tables, turn=Side.RED, study=True, sort="-length").columns()
     question = "study=1&turn=red&sort=-length"
-    found = Api(library).search(Request(asked(question))).body
+    found = Api(store).search(Request(asked(question))).body
     assert [entry["length"] for entry in found["positions"]] == lengths["length"].tolist()[:24]
-    shown = Pages(library).search(Request(asked(question))).body
+    shown = Pages(store).search(Request(asked(question))).body
     assert f"unique for {lengths['length'][0]} plies" in shown
 
 
 def test_studies_of_large_tables_are_refused(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+    store: TableStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tbgen.board.knowledge.search.MOST_WINS", 1)
     with pytest.raises(InputError, match="studies of KRKN take too long"):
-        Api(library).search(Request(asked("study=1&turn=black")))
-    assert "study=1" not in Pages(library).search(Request(asked(""))).body
+        Api(store).search(Request(asked("study=1&turn=black")))
+    assert "study=1" not in Pages(store).search(Request(asked(""))).body
 
 
-def test_direct_wins_by_offence(library: Library) -> None:
-    found = search(library, Material.parse("KRKN"), Query(offence=Offence.CHECK))
+def test_direct_wins_by_offence(store: TableStore) -> None:
+    found = search(store, Material.parse("KRKN"), Query(offence=Offence.CHECK))
     assert found.positions
     for position in found.positions[:4]:
-        result = library.tables.probe(position)
+        result = store.tables.probe(position)
         assert (result.outcome, result.plies) == (Outcome.WIN, 0)
         assert result.order
-        mechanism = library.mechanism(library.probe(position))
+        mechanism = store.mechanism(store.probe(position))
         assert mechanism is not None
         assert mechanism.offence == Offence.CHECK
-    none = search(library, Material.parse("KRKN"), Query(offence=Offence.CHASE))
+    none = search(store, Material.parse("KRKN"), Query(offence=Offence.CHASE))
     assert (none.positions, none.share) == ((), 1)
 
 
-def test_positions_that_the_rules_change(tmp_path: Path, library: Library) -> None:
+def test_positions_that_the_rules_change(tmp_path: Path, store: TableStore) -> None:
     material, wanted = Material.parse("KRKN"), Query(differs=True)
-    assert not search(library, material, wanted).positions  # no other rule set is here
+    assert not search(store, material, wanted).positions  # no other rule set is here
     for rules in ("wxf", "none"):
         for path in built("KRKN", rules=rules).glob("*.xqt"):
             shutil.copy(path, tmp_path)
     with open_tablebase(tmp_path, rules="wxf") as own, open_tablebase(tmp_path, rules="none") as no:
-        for seek in (search, glance):
-            found = seek(Library(own, tmp_path), material, wanted, most=6, seconds=PATIENT)
+        for seek in (search, positions_of_value):
+            found = seek(TableStore(own, tmp_path), material, wanted, most=6, seconds=PATIENT)
             assert len(found.positions) == 6
             for position in found.positions:
                 assert own.probe(position).outcome != no.probe(position).outcome
 
 
-def test_the_api_agrees_with_the_page(client: TestClient, library: Library) -> None:
+def test_the_api_agrees_with_the_page(client: TestClient, store: TableStore) -> None:
     asked = {"outcome": "win", "only": "1", "turn": "black", "least": "3"}
     answer = client.get("/v1/tables/KRKN/search", params=asked).json()
     listed = [Position.from_fen(entry["fen"]) for entry in answer["positions"]]
@@ -293,7 +293,7 @@ def boards(text: str) -> list[Position]:
     ]
 
 
-def test_the_page_shows_form_and_results(client: TestClient, library: Library) -> None:
+def test_the_page_shows_form_and_results(client: TestClient, store: TableStore) -> None:
     empty = page(client, "/search/KRKN")
     assert not boards(empty)
     assert empty.count('class="button small"') == 6  # without another rule set to compare with
@@ -301,7 +301,7 @@ def test_the_page_shows_form_and_results(client: TestClient, library: Library) -
     text = page(client, "/search/KRKN", outcome="win", only="1", turn="black", least="3")
     assert len(boards(text)) > 3
     for position in boards(text):
-        moves = library.tables.probe_root(position)
+        moves = store.tables.probe_root(position)
         assert position.side == Side.BLACK
         assert [move.outcome for move in moves].count(Outcome.WIN) == 1
     assert '<option value="black" selected>' in text
@@ -324,88 +324,88 @@ def asked(query: str, material: str = "KRKN") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_cancelled_search_frees_its_process(library: Library) -> None:
-    helper, listed = Helper(), TableList.of(library)
+def test_a_cancelled_search_frees_its_process(store: TableStore) -> None:
+    searcher, listed = SearchProcess(), TableList.of(store)
 
     def leave() -> None:
         raise AbandonedError
 
     try:
         with pytest.raises(AbandonedError):
-            helper.ask("json", asked("zugzwang=1&differs=1"), listed, leave)
-        answer = helper.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
+            searcher.ask("json", asked("zugzwang=1&differs=1"), listed, leave)
+        answer = searcher.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
     finally:
-        helper.end()
+        searcher.end()
     assert len(answer.body["positions"]) == 1
 
 
-def test_cancelling_does_not_wait_for_compilation(library: Library) -> None:
-    helper, listed = Helper(), TableList.of(library)
+def test_cancelling_does_not_wait_for_compilation(store: TableStore) -> None:
+    searcher, listed = SearchProcess(), TableList.of(store)
 
     def leave() -> None:
         raise AbandonedError
 
     try:
-        helper.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
-        os.kill(helper._process.pid or 0, signal.SIGSTOP)
+        searcher.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
+        os.kill(searcher._process.pid or 0, signal.SIGSTOP)
         for _ in range(2):
             with pytest.raises(AbandonedError):
-                helper.ask("json", asked("outcome=draw&limit=2"), listed, leave)
-        os.kill(helper._process.pid or 0, signal.SIGCONT)
-        answer = helper.ask("json", asked("outcome=loss&limit=3"), listed, lambda: None)
+                searcher.ask("json", asked("outcome=draw&limit=2"), listed, leave)
+        os.kill(searcher._process.pid or 0, signal.SIGCONT)
+        answer = searcher.ask("json", asked("outcome=loss&limit=3"), listed, lambda: None)
     finally:
-        helper.end()
+        searcher.end()
     assert [entry["outcome"] for entry in answer.body["positions"]] == ["loss"] * 3
 
 
 def test_a_dead_search_process_is_reported_and_replaced(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+    store: TableStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    helpers = Helpers(library)
-    search_elsewhere = helpers.endpoint("json")
-    died = Helper()
+    searchers = SearchProcesses(store)
+    search_elsewhere = searchers.endpoint("json")
+    died = SearchProcess()
     died.end()
-    monkeypatch.setattr(helpers, "_free", LifoQueue())
-    helpers._free.put(died)
+    monkeypatch.setattr(searchers, "_free", LifoQueue())
+    searchers._free.put(died)
     with pytest.raises(RequestError, match="ended"):
         search_elsewhere(Request(asked("outcome=win")))
     assert search_elsewhere(Request(asked("outcome=win"))).status == 200
     wrong = Request(asked("outcome=maybe"))
     with pytest.raises(RequestError, match="outcome is none of"):
         search_elsewhere(wrong)
-    helper = helpers._free.get()
-    assert helper is not None
-    helper.end()
+    searcher = searchers._free.get()
+    assert searcher is not None
+    searcher.end()
 
 
-def test_a_process_compiles_in_advance(library: Library) -> None:
-    helpers = Helpers(library)
-    helpers.compile()
-    helper = helpers._free.get()
-    assert helper is not None
-    assert helper._process.is_alive()
-    answer = helper.ask("json", asked("outcome=win&limit=1"), TableList.of(library), lambda: None)
-    helper.end()
+def test_a_process_compiles_in_advance(store: TableStore) -> None:
+    searchers = SearchProcesses(store)
+    searchers.compile()
+    searcher = searchers._free.get()
+    assert searcher is not None
+    assert searcher._process.is_alive()
+    answer = searcher.ask("json", asked("outcome=win&limit=1"), TableList.of(store), lambda: None)
+    searcher.end()
     assert len(answer.body["positions"]) == 1
 
 
-def test_a_search_waits_for_compilation(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_waits_for_compilation(store: TableStore, monkeypatch: pytest.MonkeyPatch) -> None:
     def leave() -> None:
         raise AbandonedError
 
-    helpers = Helpers(library)
-    helpers._compiled.clear()
-    monkeypatch.setattr(library.tables, "checkpoint", leave)
+    searchers = SearchProcesses(store)
+    searchers._compiled.clear()
+    monkeypatch.setattr(store.tables, "checkpoint", leave)
     with pytest.raises(AbandonedError):
-        helpers.endpoint("json")(Request(asked("outcome=win")))
-    assert set(helpers._free.queue) == {None}
+        searchers.endpoint("json")(Request(asked("outcome=win")))
+    assert set(searchers._free.queue) == {None}
 
 
 def test_no_process_starts_without_tables(tmp_path: Path) -> None:
     with open_tablebase(tmp_path) as tables:
-        helpers = Helpers(Library(tables, tmp_path))
-        helpers.compile()
-        assert helpers._free.get() is None
+        searchers = SearchProcesses(TableStore(tables, tmp_path))
+        searchers.compile()
+        assert searchers._free.get() is None
 
 
 def test_figures_are_read_in_advance(tmp_path: Path) -> None:
@@ -414,13 +414,13 @@ def test_figures_are_read_in_advance(tmp_path: Path) -> None:
     broken = next(tmp_path.glob("KNK.*.xqt"))
     broken.write_bytes(b"broken")
     with open_tablebase(tmp_path) as tables:
-        library = Library(tables, tmp_path)
-        library.read_figures()
+        store = TableStore(tables, tmp_path)
+        store.read_figures()
         tables.close()
-        for name in library.available():
+        for name in store.available():
             if name.material != KNK:
-                assert library.statistics(name.material)[0].legal
-                assert library.proof(name.material)
+                assert store.statistics(name.material)[0].legal
+                assert store.proof(name.material)
 
 
 def test_files_of_the_current_directory_are_not_run(
@@ -430,8 +430,8 @@ def test_files_of_the_current_directory_are_not_run(
     for name in ("multiprocessing", "pickle", "signal"):
         (tmp_path / f"{name}.py").write_text("open('planted', 'w')")
     monkeypatch.chdir(tmp_path)
-    helper = Helper()
-    helper._connection.close()
-    helper._process.join(60)
-    assert helper._process.exitcode == 0
+    searcher = SearchProcess()
+    searcher._connection.close()
+    searcher._process.join(60)
+    assert searcher._process.exitcode == 0
     assert not (tmp_path / "planted").exists()

@@ -18,8 +18,8 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.drawing import raster
-from tbgen.board.drawing.scenery import place
+from tbgen.board.drawing import bitmap
+from tbgen.board.drawing.diagram import place
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Move, Position
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, page
@@ -54,7 +54,7 @@ def test_png(client: TestClient) -> None:
 
 def test_without_resvg_there_is_no_png(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    raster.can_rasterise.cache_clear()
+    bitmap.can_rasterise.cache_clear()
     answer = client.get("/v1/render.png", params={"fen": KNIGHT})
     assert answer.status_code == 400
     assert "tbgen[png]" in answer.json()["hint"]
@@ -62,7 +62,7 @@ def test_without_resvg_there_is_no_png(client: TestClient, monkeypatch: pytest.M
     assert "render.png" not in text
     assert "/v1/render.svg?" in tags(text)["og:image"]
     monkeypatch.undo()
-    raster.can_rasterise.cache_clear()
+    bitmap.can_rasterise.cache_clear()
 
 
 # -- pictures that move ----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.board.knowledge.workshop import Limits, Progress, Stage
+from tbgen.board.knowledge.builds import Limits, Progress, Stage
 from tbgen.building.plan import plan
 from tbgen.cli.workshop import SMALL, Workshop
 from tbgen.indexing import Material

@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from tbgen.board.web.limits import MAX_QUERY
-from tbgen.board.web.state import MAX_MOVES
+from tbgen.board.web.middleware import MAX_QUERY
+from tbgen.board.web.view import MAX_MOVES
 from tbgen.indexing import Position
 from tests.board.test_http import ARRAY, taken_back
 from tests.faults.campaign import MIB, OK, Budget, Tally, main, run, tbgen

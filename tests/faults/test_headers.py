@@ -12,8 +12,8 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.web import pages
-from tbgen.board.web.limits import MAX_QUERY, SECURITY_HEADERS
+from tbgen.board.web import routes
+from tbgen.board.web.middleware import MAX_QUERY, SECURITY_HEADERS
 from tbgen.board.web.routes import create_app
 
 FEN = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
@@ -43,7 +43,7 @@ def test_an_internal_error_has_the_headers(tmp_path: Path, monkeypatch: pytest.M
     def fails(*arguments: object) -> None:
         raise IndexError("a bug")
 
-    monkeypatch.setattr(pages, "list_page", fails)
+    monkeypatch.setattr(routes, "list_page", fails)
     with open_tablebase(tmp_path) as tables:
         client = TestClient(create_app(tables), raise_server_exceptions=False)
         answer = client.get("/endgames")

@@ -27,7 +27,7 @@ from click.testing import CliRunner
 
 from tbgen.board.knowledge.games import follows_position, read_game
 from tbgen.board.web.editor import read_sketch
-from tbgen.board.web.state import preferred_language, read_view
+from tbgen.board.web.view import preferred_language, read_view
 from tbgen.building.sets import materials_of
 from tbgen.cli import main as command_line
 from tbgen.engine.ucci import Ucci

@@ -1,10 +1,12 @@
-"""Game or line as one animated SVG, moved by CSS.
+"""Game or line ply by ply: frames with effects, arrows and captions, and one animated SVG.
 
-    start, moves, pace  ->  a `Walk` for each piece: squares and times   (also for `flipbook`)
-    walks, frames       ->  @keyframes of pieces, marked squares, arrows
+    game, or best play with its loop     ->  Position, [Frame]
+    start, moves, pace                   ->  a `PiecePath` for each piece: squares and times
+    paths, frames                        ->  @keyframes of pieces, marked squares, arrows
 
-It needs no script, so it also moves as `<img>`. With the system setting for reduced motion, the
-first position is shown. `story` makes the frames.
+A check is detected on the board. A chase is labelled only if the referee has judged the ply. The
+SVG needs no script, so it also moves as `<img>`. With the system setting for reduced motion, the
+first position is shown.
 """
 
 from __future__ import annotations
@@ -12,11 +14,119 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tbgen.board.drawing.diagram import STYLE, Look, draw_arrow, symbols
+from tbgen.board.drawing.diagram import (
+    HEIGHT,
+    STYLE,
+    VIEW_BOX,
+    WIDTH,
+    Arrow,
+    Look,
+    draw_arrow,
+    empty_board,
+    place,
+    symbols,
+)
 from tbgen.board.drawing.pieces import piece_id
-from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place, scenery
-from tbgen.board.drawing.story import Frame
-from tbgen.indexing import Move, Position
+from tbgen.board.language.i18n import text
+from tbgen.indexing import Move, Position, Side
+from tbgen.indexing.squares import piece_side
+from tbgen.play.mainline import Mainline
+from tbgen.referee import Ply, Verdict
+from tbgen.rules import in_check, legal_moves
+from tbgen.rules.attacks import attacks, find_king
+
+MOST_PLIES = 120
+"""Largest number of plies of an animation; a longer game is cut off."""
+
+ROUNDS = 3
+"""Number of times that an animation shows a loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One ply: the move, the position after it, its effect, and arrows.
+
+    `label` is "check", "chase" or "idle"; empty for a ply that gives no check and was not judged.
+    """
+
+    move: Move
+    after: Position
+    label: str
+    arrows: tuple[Arrow, ...]
+
+
+def frames_of_line(line: Mainline) -> list[Frame]:
+    """Return the frames of a line; chases are labelled only in the loop that was judged."""
+    judged: dict[int, Ply] = {}
+    if line.verdict is not None and line.verdict.span is not None and line.loop_start is not None:
+        first = line.loop_start - line.verdict.span[0]
+        judged = {first + number: ply for number, ply in enumerate(line.verdict.plies)}
+    return [
+        frame_of(played.choice.move, played.choice.after, judged.get(number))
+        for number, played in enumerate(line.moves)
+    ]
+
+
+def loser_of(line: Mainline) -> Side | None:
+    """Return the side that the referee's verdict on a line's loop declares lost, or None."""
+    winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
+    winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
+    return None if winner is None else winner.other
+
+
+def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
+    """Return a caption for each ply; forbidden checks and chases are numbered.
+
+    These are the checks and chases of `loser`. The last caption says mate or stalemate if the game
+    ends so.
+    """
+    found, offences = [], 0
+    for frame in frames:
+        label = frame.label and text(language, f"ply_{frame.label}")
+        moved = frame.after.side.other
+        if moved == loser and frame.label in ("check", "chase"):
+            offences += 1
+            label = text(language, "ply_forbidden", what=label, n=offences, side=moved)
+        found.append(label)
+    if frames and not legal_moves(frames[-1].after):
+        found[-1] = text(language, "ply_mate" if frames[-1].label == "check" else "ply_stalemate")
+    return found
+
+
+def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
+    """Return the frames with their loop shown `ROUNDS` times, at most `MOST_PLIES` frames."""
+    found = list(frames)
+    if loop_start is not None:
+        found += found[loop_start:] * (ROUNDS - 1)
+    return found[:MOST_PLIES]
+
+
+def frame_of(move: Move, after: Position, ply: Ply | None = None) -> Frame:
+    """Return the frame of a move to the position `after`.
+
+    ply : the referee's judgement of the move; without it only checks are labelled
+    """
+    if in_check(after):
+        return Frame(move, after, "check", tuple(checkers(after)))
+    if ply is None:
+        return Frame(move, after, "", ())
+    arrows = [
+        Arrow(by, victim, "chase")
+        for by in ply.by
+        for victim in ply.chased
+        if attacks(after.board, by, victim)
+    ]
+    return Frame(move, after, str(ply.label), tuple(arrows))
+
+
+def checkers(position: Position) -> list[Arrow]:
+    """Return arrows from the pieces that give check to the king of the side to move."""
+    king = find_king(position.board, position.side)
+    return [
+        Arrow(square, king, "check")
+        for code, square in position.pieces()
+        if piece_side(code) != position.side and attacks(position.board, square, king)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +152,7 @@ class Pace:
 
 
 @dataclass
-class Walk:
+class PiecePath:
     """Path of a piece during a game: its code, first square, and moves.
 
     `ways` has for each move the second at which it starts, and the target. `taken` is the second at
@@ -67,10 +177,10 @@ class Walk:
         return x, y
 
 
-def walks(start: Position, moves: Sequence[Move], pace: Pace) -> list[Walk]:
+def piece_paths(start: Position, moves: Sequence[Move], pace: Pace) -> list[PiecePath]:
     """Return the path of every piece; a captured piece leaves when the capturing one arrives."""
-    found = [Walk(code, square) for code, square in start.pieces()]
-    on = {walk.square: walk for walk in found}
+    found = [PiecePath(code, square) for code, square in start.pieces()]
+    on = {path.square: path for path in found}
     for number, move in enumerate(moves):
         begins = pace.begins(number)
         if move.target in on:
@@ -80,13 +190,13 @@ def walks(start: Position, moves: Sequence[Move], pace: Pace) -> list[Walk]:
     return found
 
 
-def keyframes(name: str, walk: Walk, pace: Pace, seconds: float, flip: bool) -> str:
+def keyframes(name: str, path: PiecePath, pace: Pace, seconds: float, flip: bool) -> str:
     """Return CSS keyframes with a name that move a piece along its path.
 
     seconds : length of the animation
     """
-    steps, at = [(0.0, walk.square)], walk.square
-    for begins, square in walk.ways:
+    steps, at = [(0.0, path.square)], path.square
+    for begins, square in path.ways:
         steps += [(begins, at), (begins + pace.glide, square)]
         at = square
     inside = "".join(
@@ -122,19 +232,19 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
     style, drawn = [STYLE], []
-    for number, walk in enumerate(walks(start, moves, pace)):
+    for number, path in enumerate(piece_paths(start, moves, pace)):
         css = f"m{number}"
-        if walk.ways or walk.taken is not None:
-            style.append(keyframes(css, walk, pace, seconds, look.flip))
+        if path.ways or path.taken is not None:
+            style.append(keyframes(css, path, pace, seconds, look.flip))
             names = f"{css} {seconds:.1f}s linear infinite"
-            if walk.taken is not None:
-                style.append(shown_between(f"{css}t", 0, walk.taken, seconds))
+            if path.taken is not None:
+                style.append(shown_between(f"{css}t", 0, path.taken, seconds))
                 names += f",{css}t {seconds:.1f}s step-end infinite"
             style.append(f".{css}{{animation:{names}}}")
-        x, y = place(walk.square, look.flip)
+        x, y = place(path.square, look.flip)
         drawn.append(
             f'<g class="{css}" style="transform:translate({x}px,{y}px)">'
-            f'<use href="#{piece_id(walk.code)}"/></g>'
+            f'<use href="#{piece_id(path.code)}"/></g>'
         )
     marks = ""
     if moves:
@@ -155,7 +265,7 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board {look.board}" viewBox="{VIEW_BOX}" '
         f'width="{width}" height="{height}"><style>{"".join(style)}</style>{symbols(look.pieces)}'
-        f"{scenery(look.flip, look.notation)}{marks}{''.join(drawn)}</svg>"
+        f"{empty_board(look.flip, look.notation)}{marks}{''.join(drawn)}</svg>"
     )
 
 

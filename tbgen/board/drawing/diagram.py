@@ -1,9 +1,11 @@
-"""Position as SVG: pieces on the board of `scenery`, and marks.
+"""Position as SVG: the board with lines, river and coordinates, its pieces, and marks.
 
-    last move, arrows (best move, checks, chases), points with outcomes, links on the squares
+    file a..i  ->  x = 0, 100 .. 800      rank 9..0  ->  y = 0, 100 .. 900      (Red below)
+    marks      last move, arrows (best move, checks, chases), points with outcomes, links on squares
 
-The style sheet of a page colours its pictures; a standalone picture contains its own colours.
-Pieces are symbols, defined once per page.
+Squares are the crossings of the lines. Characters are strokes, so no font is needed. The style
+sheet of a page colours its pictures; a standalone picture contains its own colours. Pieces are
+symbols, defined once per page.
 """
 
 from __future__ import annotations
@@ -11,16 +13,119 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from math import hypot
 
-from tbgen.board.drawing.pieces import piece_id, piece_path
-from tbgen.board.drawing.scenery import HEIGHT, VIEW_BOX, WIDTH, place, scenery
+from tbgen.board.drawing.pieces import piece_id, piece_path, strokes_path
 from tbgen.board.language.i18n import text
-from tbgen.board.language.names import piece_name, point_name
+from tbgen.board.language.words import piece_name, point_name
 from tbgen.indexing import Move, Position, Side, as_position
-from tbgen.indexing.squares import LETTERS, SQUARES, PieceType, piece_code, square_name
+from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, piece_code, square_name
+from tbgen.notation.naming import file_number
+
+WIDTH, HEIGHT = 960, 1074
+VIEW_BOX = f"-80 -84 {WIDTH} {HEIGHT}"
+
+_PALACES = "M300 0L500 200M500 0L300 200M300 900L500 700M500 900L300 700"
+
+_MARKED = (
+    *((file, rank) for file in (1, 7) for rank in (2, 7)),
+    *((file, rank) for file in (0, 2, 4, 6, 8) for rank in (3, 6)),
+)
+"""Start squares of cannons and pawns, which have corner marks, as (file, rank)."""
+
+
+def place(square: int, flip: bool) -> tuple[int, int]:
+    """Return x and y of a square in the picture; `flip` draws Black below."""
+    rank, file = divmod(square, FILES)
+    return (100 * (8 - file), 100 * rank) if flip else (100 * file, 100 * (9 - rank))
+
+
+def empty_board(flip: bool, notation: str) -> str:
+    """Return the SVG of everything below the pieces.
+
+    notation : move notation whose coordinates are shown, "" for none
+    """
+    return (
+        '<rect class="wood" x="-80" y="-84" width="960" height="1074" rx="18"/>'
+        '<rect class="frame" x="-54" y="-54" width="908" height="1008" rx="6"/>'
+        f'<path class="line" d="{_GRID}"/><path class="line" d="{_marks()}"/>{_river()}'
+        f"{_coordinates(flip, notation)}"
+    )
+
+
+_GRID = (
+    "".join(f"M0 {y}H800" for y in range(0, 1000, 100))
+    + "".join(f"M{x} 0V400M{x} 500V900" for x in range(100, 800, 100))
+    + f"M0 0V900M800 0V900{_PALACES}"
+)
+"""SVG path of the board's lines; the inner files stop at the river."""
+
+
+@cache
+def _marks() -> str:
+    """Return the SVG path of the corner marks around the start squares of cannons and pawns."""
+    found = []
+    for file, rank in _MARKED:
+        x, y = place(FILES * rank + file, False)
+        for dx in (-1, 1):
+            if 0 <= x + 50 * dx <= 800:
+                found += [
+                    f"M{x + 28 * dx} {y + 10 * dy}H{x + 10 * dx}V{y + 28 * dy}" for dy in (-1, 1)
+                ]
+    return "".join(found)
+
+
+@cache
+def _river() -> str:
+    """Return the SVG of the characters in the river: 楚河 (river of Chu), 漢界 (border of Han)."""
+    found = []
+    for x, name in zip((140, 250, 550, 660), "楚河漢界", strict=True):
+        heavy, thin = strokes_path((name, 0, 0, 100, 100))
+        found.append(
+            f'<g transform="translate({x} 450) scale(.62)"><path d="{heavy}"/>'
+            f'<path class="thin" d="{thin}"/></g>'
+        )
+    return f'<g class="river">{"".join(found)}</g>'
+
+
+def _coordinates(flip: bool, notation: str) -> str:
+    """Return the SVG of the coordinates of a move notation.
+
+    These are names of files and ranks, or each side's file numbers for `wxf` and Chinese.
+    """
+    if not notation:
+        return ""
+    if notation in ("iccs", "fairy"):
+        first = 1 if notation == "fairy" else 0
+        files = "".join(
+            _label(place(file, flip)[0], 980, "abcdefghi"[file]) for file in range(FILES)
+        )
+        return files + "".join(
+            _label(-66, place(FILES * rank, flip)[1] + 9, str(rank + first)) for rank in range(10)
+        )
+    found = []
+    for side in Side:
+        below = (side == Side.RED) != flip
+        for file in range(FILES):
+            x, y = place(file, flip)[0], 976 if below else -64
+            number = file_number(side, file)
+            if notation != "wxf" and side == Side.RED:
+                name = "一二三四五六七八九"[number - 1]
+                heavy, thin = strokes_path((name, 0, 0, 100, 100))
+                found.append(
+                    f'<path class="numeral" transform="translate({x} {y - 9 if below else y - 4}) '
+                    f'scale(.22)" d="{heavy}{thin}"/>'
+                )
+            else:
+                found.append(_label(x, y + 4, str(number)))
+    return "".join(found)
+
+
+def _label(x: float, y: float, text: str) -> str:
+    return f'<text class="coordinate" x="{x}" y="{y}">{text}</text>'
+
 
 STYLE = """
 .wood{fill:#eed7a6}.frame{fill:none;stroke:#5b3a1a;stroke-width:3}
@@ -121,13 +226,13 @@ def draw(
             f'<svg{space} class="board {look.board}" viewBox="{VIEW_BOX}"{size} role="group" '
             f'aria-label="{escape(label)}" data-flip="{int(look.flip)}" '
             f'data-fen="{position_address(position)}">{inside}',
-            scenery(look.flip, look.notation),
+            empty_board(look.flip, look.notation),
             *_under(marks, look.flip),
             '<g class="pieces">',
             *(_piece(code, square, look, marks) for code, square in position.pieces()),
             "</g>",
             *(draw_arrow(arrow, look.flip) for arrow in marks.arrows),
-            *_points(marks.heat, look),
+            *_heat_map(marks.heat, look),
             *_targets(position, marks, look),
             "</svg>",
         ]
@@ -172,7 +277,7 @@ def symbols(pieces: str, *, with_board: bool = False) -> str:
     """
     found = [_symbol(piece_code(side, kind), pieces) for side in Side for kind in PieceType]
     if with_board:
-        found.append(f'<g id="empty-board">{scenery(False, "")}</g>')
+        found.append(f'<g id="empty-board">{empty_board(False, "")}</g>')
     return f"<defs>{''.join(found)}</defs>"
 
 
@@ -257,34 +362,37 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
     return f'<polygon class="arrow {arrow.kind}" points="{points}"/>'
 
 
-def _points(heat: Mapping[int, Point], look: Look) -> list[str]:
+def _heat_map(heat: Mapping[int, Point], look: Look) -> list[str]:
     """Return the SVG of a heat map: on each square a coloured disc, a link with a short text."""
-    found = []
-    for square, point in sorted(heat.items()):
-        x, y = place(square, look.flip)
-        title = point_name(square, look.language) + text(look.language, "colon")
-        title += text(look.language, point.outcome)
-        found.append(
-            f'<a class="heat {point.outcome}" href="{escape(point.href)}" '
-            f'aria-label="{escape(title)} {escape(point.label)}" transform="translate({x} {y})">'
-            f'<circle r="31"/><text y="10">{escape(point.label)}</text></a>'
-        )
-    return found
+    return [
+        _disc(square, f"heat {point.outcome}", point, point.href, look)
+        for square, point in sorted(heat.items())
+    ]
 
 
 def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
     """Return links on the target squares of the selected piece, each with the value of the move."""
-    found = []
-    for square, point in sorted(marks.targets.items()):
-        x, y = place(square, look.flip)
-        kind = "take" if position.board[square] else "go"
-        label = point_name(square, look.language)
-        if point.outcome:
-            label += text(look.language, "colon") + text(look.language, point.outcome)
-        label = escape(f"{label} {point.label}".strip())
-        shown = f'<text y="10">{escape(point.label)}</text>' if point.label else ""
-        found.append(
-            f'<a class="target {kind} {point.outcome}" href="{escape(marks.links[square])}" '
-            f'aria-label="{label}" transform="translate({x} {y})"><circle r="31"/>{shown}</a>'
+    return [
+        _disc(
+            square,
+            f"target {'take' if position.board[square] else 'go'} {point.outcome}",
+            point,
+            marks.links[square],
+            look,
         )
-    return found
+        for square, point in sorted(marks.targets.items())
+    ]
+
+
+def _disc(square: int, css: str, point: Point, href: str, look: Look) -> str:
+    """Return the SVG of a disc on a square with a short text: a link, named by its outcome."""
+    x, y = place(square, look.flip)
+    name = point_name(square, look.language)
+    if point.outcome:
+        name += text(look.language, "colon") + text(look.language, point.outcome)
+    shown = f'<text y="10">{escape(point.label)}</text>' if point.label else ""
+    return (
+        f'<a class="{css}" href="{escape(href)}" '
+        f'aria-label="{escape(f"{name} {point.label}".strip())}" transform="translate({x} {y})">'
+        f'<circle r="31"/>{shown}</a>'
+    )

@@ -1,13 +1,11 @@
 """Knowledge about games and endgames, from tables and referee: no HTML, no HTTP.
 
-    library    a game  ->  Study: value, moves, suggestion, the referee's verdict
-    insight    heat maps, values under other rules, loops of the losing side, mistakes
+    store      a game  ->  Study: value, moves, suggestion, the referee's verdict
+    analysis   heat maps, values under other rules, loops of the losing side, mistakes
     search     positions of a table in bounded time
-    puzzles    positions with a single good move; weaker opponents
-    daily      positions of the day
-    games      games from text
-    pgn        games as text
-    workshop   builds of tables, and their cost
+    puzzles    positions with a single good move; positions of the day; weaker opponents
+    games      games from text, and as PGN
+    builds     builds of tables, and their cost
 
-Tables are accessed through `library`. A *reader* is a visitor of the board.
+Tables are accessed through `store`. A *reader* is a visitor of the board.
 """

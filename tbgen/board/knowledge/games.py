@@ -1,6 +1,8 @@
-"""Whole games from text: move lists in any notation, PGN, and the text of DhtmlXQ boards.
+"""Whole games as text: read from move lists, PGN and DhtmlXQ boards, and written as PGN.
 
     "炮二平五 马８进７"   "1. h2e2 h9g7"   [FEN "..."] 1. C2.5   [DhtmlXQ_binit]...   ->   GameText
+    moves given   ->  PGN of the game, its result by board and referee, and the reason as comment
+    none given    ->  PGN of best play, with order and value of each position as comment
 
 A FEN in front of the moves gives the first position; the default is the start of the game. Single
 moves are parsed by `tbgen.notation`.
@@ -12,12 +14,18 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
+from tbgen.answers.reasons import explain_line
+from tbgen.board.knowledge.store import RESULTS, TableStore
+from tbgen.board.language.i18n import text
+from tbgen.board.language.words import WORDS, explain_judgement, order_value
 from tbgen.indexing import InputError, Move, Position, Side
 from tbgen.indexing.errors import MoveTextError, excerpt
 from tbgen.indexing.position import START_FEN
 from tbgen.indexing.squares import FILES, SQUARES, PieceType, piece_code
-from tbgen.notation import parse_move
+from tbgen.notation import format_move, parse_move
+from tbgen.play.mainline import Ending, Mainline
 from tbgen.rules import check_legal, play
+from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
 MAX_MOVES = 400
 """Greatest number of plies of a game; they take 2 kB in a URL."""
@@ -28,8 +36,6 @@ _TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
 """Pattern of text beside the moves: comments, variations, notes and move numbers."""
 _RESULT = re.compile(r"1-0|0-1|1/2-1/2|\*")
-RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
-"""Results in PGN by winner, None for a draw."""
 
 _FEN = re.compile(
     r"\s*((?:[1-9A-Za-z]+/){9}[1-9A-Za-z]+)[\s_]+([wrb])(?:\s+(?:-|\d+)(?!\S))*\s+(?:moves\s)?"
@@ -136,3 +142,85 @@ def _square(digits: str) -> int | None:
     """Return the square of two digits in a DhtmlXQ text; None for 99, a captured piece."""
     file, row = int(digits[0]), int(digits[1])
     return None if file >= FILES else FILES * (9 - row) + file
+
+
+_FORMATS = {"iccs": "ICCS", "wxf": "WXF", "zh": "Chinese", "zh-hant": "Chinese"}
+
+
+def game_text(
+    store: TableStore,
+    positions: Sequence[Position],
+    moves: Sequence[Move],
+    notation: str = "iccs",
+    language: str = "en",
+) -> str:
+    """Return the PGN text of a game, two moves to a line.
+
+    positions : those of the game, one more than there are moves
+    notation : of the moves, one of `MOVE_NOTATIONS`
+    language : of the comments
+    Raises like `Tablebase.probe`; if the first position's table is missing, best play is left out.
+    """
+    start = positions[0]
+    check_legal(start)
+    rules = store.tables.rule_set
+    if moves:
+        played = zip(positions, moves, strict=False)
+        texts = [format_move(position, move, notation) for position, move in played]
+        result, why = _end_of_game(store, positions, moves, language)
+    else:
+        try:
+            line = store.line(start)
+        except (MissingTableError, UnsupportedMaterialError):
+            texts, result, why = [], "*", ""
+        else:
+            texts = []
+            for each in line.moves:
+                texts.append(format_move(each.position, each.choice.move, notation))
+                if each.choice.value is not None:
+                    texts[-1] += f" {{{order_value(each.choice.order, each.choice.value)}}}"
+            result, why = _end_of_line(line), explain_line(line, WORDS[language])
+    tags = {
+        "Game": "Chinese Chess",
+        "Event": f"{start.material} endgame",
+        "Date": "????.??.??",
+        "Red": "?",
+        "Black": "?",
+        "Result": result,
+        "FEN": start.fen,
+        "Format": _FORMATS.get(notation, notation),
+        "Rules": "none" if rules.rules is None else str(rules),
+    }
+    lines = [f'[{name} "{value}"]' for name, value in tags.items()]
+    reason = [f"{{{why}}}"] if why else []
+    return "\n".join([*lines, "", *_pairs(start, texts), *reason, result, ""])
+
+
+def _pairs(start: Position, moves: Sequence[str]) -> list[str]:
+    """Return numbered lines of two moves; if Black begins, `...` stands for Red's first move."""
+    found = [*(["..."] if start.side == Side.BLACK and moves else []), *moves]
+    return [
+        f"{number // 2 + 1}. {' '.join(found[number : number + 2])}"
+        for number in range(0, len(found), 2)
+    ]
+
+
+def _end_of_game(
+    store: TableStore, positions: Sequence[Position], moves: Sequence[Move], language: str
+) -> tuple[str, str]:
+    """Return result and reason of a game; `*` and an empty reason if it is not over."""
+    study = store.study(positions, moves)
+    over = study.over
+    if over is None:
+        return "*", ""
+    if over.why == "repetition" and study.judgement is not None:
+        why = explain_judgement(study.judgement, study.rules, language)
+        return RESULTS[over.winner], why
+    loser = "" if over.winner is None else over.winner.other
+    return RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)
+
+
+def _end_of_line(line: Mainline) -> str:
+    if line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP):
+        return RESULTS[line.winner]
+    return "*"

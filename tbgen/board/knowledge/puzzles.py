@@ -1,26 +1,32 @@
-"""Puzzles made from tables, and moves of opponents of several strengths.
+"""Puzzles made from tables, positions of the day, and moves of opponents of several strengths.
 
 material, aim, level  ->  positions of that outcome in which exactly one move, no capture, keeps it
 the game so far       ->  state of the puzzle: open, right, lost or solved
 a study, a strength   ->  a move: best      the best move
                                   varied    a random move that keeps the outcome
                                   beginner  as varied, but one move in four is any legal one
+date                  ->  a table, a seed  ->  a puzzle
+                                           ->  a position that the rules of repetition decide
 
 The level of a puzzle depends on the number of moves to choose from, the length of the win, and
-whether repetition decides.
+whether repetition decides. Positions of the day are equal for all visitors until midnight (UTC).
+They are not stored: the seed is the number of the day, so a link to an earlier day stays valid.
 """
 
 from __future__ import annotations
 
+import contextlib
 import random
+from datetime import UTC, date, datetime
+from functools import partial
 
 from tbgen.board.knowledge.errors import NothingFoundError
-from tbgen.board.knowledge.library import Library, Study
-from tbgen.board.knowledge.search import glance
+from tbgen.board.knowledge.search import positions_of_value
+from tbgen.board.knowledge.store import Study, TableStore
 from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Move, Position, Side
 from tbgen.rules import legal_moves
-from tbgen.tables import Outcome, ProbeResult
+from tbgen.tables import Outcome, ProbeResult, TablebaseError
 
 SHORTEST = 5
 """Minimum number of plies of a win of order 0 that is used as a puzzle."""
@@ -50,7 +56,7 @@ def level_of(position: Position, result: ProbeResult) -> str:
 
 
 def find_puzzle(
-    library: Library,
+    store: TableStore,
     material: Material,
     aim: Outcome = Outcome.WIN,
     seed: int | None = None,
@@ -71,20 +77,22 @@ def find_puzzle(
     first = chance.randrange(ROUNDS)
     for number in range(ROUNDS):
         seed_of_round = (first + number) % ROUNDS
-        found = [glance(library, material, kind, seed_of_round, PER_ROUND) for kind in kinds]
+        found = [
+            positions_of_value(store, material, kind, seed_of_round, PER_ROUND) for kind in kinds
+        ]
         positions = [position for each in found for position in each.positions]
         for position in chance.sample(positions, len(positions)):
-            if _is_puzzle(library, position, aim, level):
+            if _is_puzzle(store, position, aim, level):
                 return position
         if all(each.share == 1 for each in found):
             raise NothingFoundError(f"{material} has no such puzzle", "try another level")
     raise NothingFoundError("no puzzle was found", "try another endgame")
 
 
-def _is_puzzle(library: Library, position: Position, aim: Outcome, level: str) -> bool:
-    if level and level_of(position, library.tables.probe(position)) != level:
+def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) -> bool:
+    if level and level_of(position, store.tables.probe(position)) != level:
         return False
-    moves = library.tables.probe_root(position)
+    moves = store.tables.probe_root(position)
     if len(moves) < 2 or any(move.outcome is None for move in moves):
         return False
     good = [move for move in moves if move.outcome == aim]
@@ -131,3 +139,72 @@ def answer(study: Study, strength: str, chance: random.Random | None = None) -> 
         return chance.choice(allowed or [study.suggested]).move
     keeping = [move for move in allowed if move.outcome == study.suggested.outcome]
     return chance.choice(keeping or [study.suggested]).move
+
+
+SECONDS = 1.0
+"""Time limit in seconds of the search that the first request of a day makes."""
+
+LEAST_MEN = 3
+"""Number of pieces that a puzzle of the day must exceed."""
+
+ATTEMPTS = 4
+"""Maximum number of tables tried for a position of the day."""
+
+STEP = 7
+"""Distance in the list of tables between the puzzles of two days; neighbours are similar."""
+
+DECIDED = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
+"""Query for wins by repetition that are no wins under another rule set."""
+
+
+def today() -> date:
+    """Return the date in UTC."""
+    return datetime.now(UTC).date()
+
+
+def comparable(store: TableStore) -> list[Material]:
+    """Return the materials that have a table of the rule set in use and one of another rule set."""
+    if store.tables.rule_set.rules is None:
+        return []
+    others = {name.material for tables in store.others() for name in tables.available()}
+    return [name.material for name in store.available() if name.material in others]
+
+
+def rules_of_the_day(store: TableStore, day: date) -> Position | None:
+    """Return the day's position that is won only because of the rules; None if none is found."""
+    return store.cached(("rules of the day", day), partial(_decided, store, day.toordinal()))
+
+
+def has_puzzles(store: TableStore) -> bool:
+    """Return whether a table is large enough for a puzzle of the day."""
+    return any(name.material.men > LEAST_MEN for name in store.available())
+
+
+def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
+    """Return the day's puzzle, a win to find; None if no table has any."""
+    return store.cached(("puzzle of the day", day), partial(_puzzle, store, day.toordinal()))
+
+
+def _puzzle(store: TableStore, number: int) -> Position | None:
+    materials = [name.material for name in store.available() if name.material.men > LEAST_MEN]
+    for offset in range(min(ATTEMPTS, len(materials))):
+        material = materials[(number * STEP + offset) % len(materials)]
+        with contextlib.suppress(NothingFoundError, TablebaseError, OSError):
+            return find_puzzle(store, material, seed=number)
+    return None
+
+
+def _decided(store: TableStore, number: int) -> Position | None:
+    decided = [material for material in comparable(store) if material.both_armed]
+    tried = 0
+    for offset in range(len(decided)):
+        material = decided[(number + offset) % len(decided)]
+        if not store.statistics(material)[0].rule_decided:
+            continue
+        found = positions_of_value(store, material, DECIDED, seed=number, most=1, seconds=SECONDS)
+        if found.positions:
+            return found.positions[0]
+        tried += 1
+        if tried == ATTEMPTS:
+            break
+    return None

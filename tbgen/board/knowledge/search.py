@@ -1,8 +1,9 @@
 """Positions of a table, found in bounded time.
 
-    search    all conditions, by the compiled code of `tbgen.finding`, in another process
-    glance    positions with a value, for pages, without loading the compiler: the histogram gives
-              their number, and tiles are searched in an order that depends on a seed
+    search               all conditions, by the compiled code of `tbgen.finding`, in another process
+    positions_of_value   positions with a value, for pages, without loading the compiler: the
+                         histogram gives their number, and tiles are searched in an order that
+                         depends on a seed
 
 `Found.share` is the part of the table that was searched.
 """
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.store import TableStore
 from tbgen.finding.query import Query, count_candidates
 from tbgen.finding.value_filter import ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side
@@ -59,14 +60,14 @@ class Found:
     lengths: tuple[int, ...] = ()
 
 
-def has_studies(library: Library, material: Material) -> bool:
+def has_studies(store: TableStore, material: Material) -> bool:
     """Return whether a material has few enough wins to search its studies in a request."""
-    figures, _ = library.statistics(material)
+    figures, _ = store.statistics(material)
     return 0 < count_candidates(figures, Query(outcome=Outcome.WIN)) <= MOST_WINS
 
 
 def search(
-    library: Library,
+    store: TableStore,
     material: Material,
     wanted: Query,
     seed: int = 0,
@@ -77,16 +78,16 @@ def search(
     """Return at most `most` positions of a table; another `seed` gives other positions, if any.
 
     With `sort`, one of `tbgen.finding.query.SORTS`, the first in that order of those found in time.
-    Mirror images are left out. `differs` finds nothing without tables of another rule set. Kernels
-    are compiled on first use. Raises like `Tablebase.probe` and `tbgen.find`, and `InputError` if
-    studies would take too long.
+    Mirror images are left out. `differs` finds nothing without tables of another rule set.
+    Kernels are compiled on first use. Raises like `Tablebase.probe` and `tbgen.find`, and
+    `InputError` if studies would take too long.
     """
-    if wanted.study and not has_studies(library, material):
+    if wanted.study and not has_studies(store, material):
         raise InputError(
             f"studies of {material} take too long to find here", f"tbgen find {material} --study"
         )
-    file = library.tables.table(material)
-    if wanted.differs and not _other_tables(library, file):
+    file = store.tables.table(material)
+    if wanted.differs and not _other_tables(store, file):
         return Found((), count_candidates(file.statistics, wanted), 1.0)
 
     def find() -> Found:
@@ -94,18 +95,18 @@ def search(
         from tbgen.finding.sample import sample
 
         found = sample(
-            library.tables, material, wanted, seed=seed, most=most, seconds=seconds, sort=sort,
+            store.tables, material, wanted, seed=seed, most=most, seconds=seconds, sort=sort,
             cache_bytes=CACHE_BYTES,
         )  # fmt: skip
         rows = found.rows
         lengths = tuple(rows["length"].tolist()) if wanted.study else ()
         return Found(tuple(rows.positions()), found.candidates, found.share, lengths)
 
-    return library.recall(("search", material, wanted, seed, most, sort), find)
+    return store.cached(("search", material, wanted, seed, most, sort), find)
 
 
-def glance(
-    library: Library,
+def positions_of_value(
+    store: TableStore,
     material: Material,
     wanted: Query,
     seed: int = 0,
@@ -121,24 +122,24 @@ def glance(
 
     def find() -> Found:
         deadline = time.monotonic() + seconds
-        file = library.tables.table(material)
-        scan = ValueFilter(file, wanted, _other_tables(library, file) if wanted.differs else ())
-        walk = _Walk(file, scan, seed, FIRST_PER_TILE + 4 * most)
+        file = store.tables.table(material)
+        scan = ValueFilter(file, wanted, _other_tables(store, file) if wanted.differs else ())
+        tiles = _TileScan(file, scan, seed, FIRST_PER_TILE + 4 * most)
         found: list[Position] = []
-        for position in walk.positions():
-            library.tables.checkpoint()
+        for position in tiles.positions():
+            store.tables.checkpoint()
             if time.monotonic() > deadline:
                 break
             if position is not None:
                 found.append(position)
                 if len(found) >= most:
                     break
-        return Found(tuple(found), scan.candidates, walk.share)
+        return Found(tuple(found), scan.candidates, tiles.share)
 
-    return library.recall(("glance", material, wanted, seed, most), find)
+    return store.cached(("positions_of_value", material, wanted, seed, most), find)
 
 
-class _Walk:
+class _TileScan:
     """Search for the placements (slots) of a table with a matching value, in random order.
 
     The order depends on the seed. A few placements of each tile come first, for variety; later
@@ -199,10 +200,10 @@ class _Walk:
         return position if self._file.layout.slot(position) == slot else None
 
 
-def _other_tables(library: Library, file: TableFile) -> tuple[TableFile, ...]:
+def _other_tables(store: TableStore, file: TableFile) -> tuple[TableFile, ...]:
     """Return the tables of the same material under other rule sets that are present."""
     material, found = file.header.spec.name.material, []
-    for tables in library.others():
+    for tables in store.others():
         with contextlib.suppress(TablebaseError, OSError):
             found.append(tables.table(material))
     return tuple(found)

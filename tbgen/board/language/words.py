@@ -1,8 +1,12 @@
-"""Chinese reasons and verdicts: the classes of `tbgen.answers.reasons.Words`, and short phrases.
+"""Names of pieces, squares and endgames; Chinese reasons and verdicts; short phrases.
 
+KNPKAABB    knight and pawn against two advisors and two elephants     马兵对士象全
+R, e4       the rook on e4                                             五路车
 红方9步（5回合）杀                          order 0, distance to mate
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
-和棋
+
+`tbgen.notation.materials` parses the names of endgames. `Chinese` and `Traditional` are classes of
+`tbgen.answers.reasons.Words`.
 """
 
 from __future__ import annotations
@@ -13,14 +17,78 @@ from typing import ClassVar
 from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.language.i18n import localise, text, traditional
-from tbgen.board.language.names import file_name
-from tbgen.indexing import Side
+from tbgen.indexing import Army, Material, Side
+from tbgen.indexing.squares import PieceType, piece_kind, piece_side, square_name
 from tbgen.indexing.units import format_duration
-from tbgen.notation.chinese import piece_name
+from tbgen.notation.chinese import piece_name as character
+from tbgen.notation.materials import DEFENDERS, ENGLISH
+from tbgen.notation.naming import file_number
 from tbgen.referee import Judgement, Rules, Verdict
 from tbgen.referee.reasons import Conduct
 from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
 from tbgen.tables.proofs import ProofStatus
+
+_NUMBERS = ("", "", "two", "three", "four", "five")
+_ATTACKERS_FIRST = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON, PieceType.PAWN)
+_ORDER = (*_ATTACKERS_FIRST, PieceType.ADVISOR, PieceType.ELEPHANT)
+_DIGITS = "一二三四五六七八九"
+
+
+def piece_name(code: int, language: str) -> str:
+    """Return the name of a piece code with its side: `Red rook`, `红车`."""
+    side, kind = Side(piece_side(code)), PieceType(piece_kind(code))
+    english = f"{text('en', side.name.lower())} {ENGLISH[kind]}"
+    return localise(
+        language, english, f"{'红' if side == Side.RED else '黑'}{character(side, kind)}"
+    )
+
+
+def point_name(square: int, language: str) -> str:
+    """Return `e4`, or in Chinese file and rank as Red counts them: `五路第5线`."""
+    rank = square // 9 + 1
+    file = _DIGITS[file_number(Side.RED, square) - 1]
+    return localise(
+        language, square_name(square), f"{file}路{'底线' if rank == 1 else f'第{rank}线'}"
+    )
+
+
+def file_name(side: Side, square: int) -> str:
+    """Return the file of a square as its side counts it: `三路` for Red, `３路` for Black."""
+    number = file_number(side, square)
+    return f"{_DIGITS[number - 1] if side == Side.RED else chr(ord('０') + number)}路"
+
+
+def army_name(army: Army, side: Side, language: str) -> str:
+    """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `单将`."""
+    counts = [(kind, army.count(kind)) for kind in _ORDER if army.count(kind)]
+    if language == "en":
+        words = [
+            f"{_NUMBERS[count]} {ENGLISH[kind]}s" if count > 1 else ENGLISH[kind]
+            for kind, count in counts
+        ]
+        if len(words) > 1:
+            words = [", ".join(words[:-1]) + " and " + words[-1]]
+        return words[0] if words else "bare king"
+    defenders = DEFENDERS.get((army.count(PieceType.ADVISOR), army.count(PieceType.ELEPHANT)), "")
+    found = ""
+    for kind, count in counts:
+        if defenders and kind not in _ATTACKERS_FIRST:
+            continue
+        found += {1: "", 2: "双"}.get(count, _DIGITS[count - 1]) + character(side, kind)
+        if count == 1 and len(counts) == 1 and kind not in _ATTACKERS_FIRST:
+            found = f"单{found}"
+    for kind in (PieceType.ADVISOR, PieceType.ELEPHANT):
+        defenders = defenders.replace(character(Side.BLACK, kind), character(side, kind))
+    found += defenders
+    return localise(language, "", found or f"单{character(side, PieceType.KING)}")
+
+
+def material_name(material: Material, language: str) -> str:
+    """Return the name of a material: `Rook and knight against rook`, `车马对车`."""
+    first = army_name(material.first, Side.RED, language)
+    second = army_name(material.second, Side.BLACK, language)
+    english = f"{first} against {second}"
+    return localise(language, english[:1].upper() + english[1:], f"{first}对{second}")
 
 
 class Chinese(reasons.Words):
@@ -44,8 +112,8 @@ class Chinese(reasons.Words):
         """Return a phrase such as `炮长捉五路车`."""
         victim = mechanism.victim
         assert victim is not None
-        chasers = dict.fromkeys(piece_name(piece.side, piece.kind) for piece in mechanism.by)
-        name = piece_name(victim.side, victim.kind)
+        chasers = dict.fromkeys(character(piece.side, piece.kind) for piece in mechanism.by)
+        name = character(victim.side, victim.kind)
         return f"{''.join(chasers)}长捉{file_name(victim.side, victim.square)}{name}"
 
 
@@ -97,10 +165,10 @@ def _conduct(conduct: Conduct) -> str:
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"
     if conduct.victims:
-        chasers = "".join(piece_name(conduct.side, kind) for kind in dict.fromkeys(conduct.chasers))
+        chasers = "".join(character(conduct.side, kind) for kind in dict.fromkeys(conduct.chasers))
         victims = "和".join(
             ("" if victim.is_only else file_name(conduct.side.other, victim.square))
-            + piece_name(conduct.side.other, victim.kind)
+            + character(conduct.side.other, victim.kind)
             for victim in conduct.victims
         )
         return f"{side}{chasers}步步捉{victims}"

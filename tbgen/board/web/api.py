@@ -14,18 +14,28 @@ from starlette.requests import Request
 from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
 from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.schema import POSITION
-from tbgen.board.drawing import raster
+from tbgen.board.drawing import bitmap
 from tbgen.board.drawing.animation import animate
-from tbgen.board.drawing.flipbook import flipbook
-from tbgen.board.knowledge.library import MAX_LINE, Library, Study
-from tbgen.board.knowledge.pgn import game_text
+from tbgen.board.drawing.bitmap import gif
+from tbgen.board.knowledge.builds import closure_size
+from tbgen.board.knowledge.games import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
-from tbgen.board.knowledge.workshop import closure_size
+from tbgen.board.knowledge.store import MAX_LINE, Study, TableStore
 from tbgen.board.web.embed import frames_of_view, picture
 from tbgen.board.web.endgames import MAX_NODES
-from tbgen.board.web.http import CSV, GIF, PNG, SVG, TEXT, Answer, Gate, RequestError, failure
+from tbgen.board.web.http import (
+    CSV,
+    GIF,
+    PNG,
+    SVG,
+    TEXT,
+    Answer,
+    EndpointRunner,
+    RequestError,
+    failure,
+)
 from tbgen.board.web.schemas import ENTRY
-from tbgen.board.web.state import View, position_text, read_view
+from tbgen.board.web.view import View, position_text, read_view
 from tbgen.finding.query import LARGEST, read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
@@ -53,8 +63,8 @@ MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
 class Api:
     """Endpoints for programs; each takes a request and returns an `Answer`."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, store: TableStore) -> None:
+        self._store = store
 
     # -- positions ---------------------------------------------------------------------------
 
@@ -62,11 +72,11 @@ class Api:
         """Return value and moves of a position, or of the last one of a game."""
         view = _view(request)
         if view.moves:
-            study = self._library.study(view.positions, view.moves)
+            study = self._store.study(view.positions, view.moves)
         else:
-            study = self._library.probe(view.position)
+            study = self._store.probe(view.position)
         explain = request.query_params.get("explain") == "1"
-        mechanism = self._library.mechanism(study) if explain else None
+        mechanism = self._store.mechanism(study) if explain else None
         answer = study_answer(study, view, mechanism)
         status = 200
         if study.missing is not None:
@@ -78,7 +88,7 @@ class Api:
         """Return best play of both sides from a position."""
         view = _view(request)
         plies = _number(request, "plies", DEFAULT_PLIES, MAX_LINE)
-        line = self._library.line(view.position, plies)
+        line = self._store.line(view.position, plies)
         answer = line_answer(line, words=view.words)
         for entry, played in zip(answer["moves"], line.moves, strict=True):
             entry["text"] = view.move_name(played.position, played.choice.move)
@@ -87,7 +97,7 @@ class Api:
     def judge(self, request: Request) -> Answer:
         """Return the referee's verdict on a game, under the rules of the tables."""
         view = _view(request)
-        return Answer(self._library.judge(view.start, view.moves).as_json())
+        return Answer(self._store.judge(view.start, view.moves).as_json())
 
     def render(self, request: Request) -> Answer:
         """Return a position as SVG."""
@@ -97,25 +107,25 @@ class Api:
         """Return a position as PNG; raises `InputError` without resvg."""
         view = _view(request)
         width = _number(request, "width", PNG_WIDTH, MAX_WIDTH)
-        return Answer(raster.png(picture(view), max(MIN_WIDTH, width)), PNG)
+        return Answer(bitmap.png(picture(view), max(MIN_WIDTH, width)), PNG)
 
     def animation(self, request: Request) -> Answer:
         """Return a game, or best play if there are no moves, as animated SVG."""
         view = _view(request)
-        return Answer(animate(*frames_of_view(self._library, view), view.look), SVG)
+        return Answer(animate(*frames_of_view(self._store, view), view.look), SVG)
 
     def animation_gif(self, request: Request) -> Answer:
         """Return `animation` as GIF; raises `InputError` without resvg or Pillow."""
         view = _view(request)
         width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
-        picture = flipbook(*frames_of_view(self._library, view), view.look, max(MIN_WIDTH, width))
+        picture = gif(*frames_of_view(self._store, view), view.look, max(MIN_WIDTH, width))
         return Answer(picture, GIF)
 
     def export(self, request: Request) -> Answer:
         """Return a game, or best play if there are no moves, as PGN file."""
         view = _view(request)
         return Answer(
-            game_text(self._library, view.positions, view.moves, view.notation, view.language),
+            game_text(self._store, view.positions, view.moves, view.notation, view.language),
             TEXT,
             headers={"content-disposition": 'attachment; filename="line.pgn"'},
         )
@@ -127,7 +137,7 @@ class Api:
 
         A table that cannot be read is listed with its error.
         """
-        names, asked = self._library.available(), request.query_params.get("name")
+        names, asked = self._store.available(), request.query_params.get("name")
         if asked is not None:
             material = read_material(asked)
             names = [name for name in names if name.material == material]
@@ -138,7 +148,7 @@ class Api:
         material = _material(request)
         answer = self._figures(material)
         del answer["histogram"]
-        return Answer(answer | {"proof": self._library.proof(material).to_json()})
+        return Answer(answer | {"proof": self._store.proof(material).to_json()})
 
     def histogram(self, request: Request) -> Answer:
         """Return the number of positions with each value in a table."""
@@ -151,7 +161,7 @@ class Api:
         limit = _number(request, "limit", SHOWN, MOST_SHOWN)
         seed = _number(request, "seed", 0, LARGEST)
         found = search(
-            self._library, material, read_query(query), seed, max(1, limit),
+            self._store, material, read_query(query), seed, max(1, limit),
             sort=query.get("sort") or None,
         )  # fmt: skip
         form = query.get("format") or "json"
@@ -161,10 +171,10 @@ class Api:
             headers = {"content-disposition": f'attachment; filename="{material}.{form}"'}
             if form == "csv":
                 return Answer(self._as_csv(found.positions), CSV, headers=headers)
-            games = [game_text(self._library, [position], []) for position in found.positions]
+            games = [game_text(self._store, [position], []) for position in found.positions]
             return Answer("\n".join(games), TEXT, headers=headers)
         positions = [
-            position_answer(position, self._library.tables.probe(position))
+            position_answer(position, self._store.tables.probe(position))
             for position in found.positions
         ]
         for entry, length in zip(positions, found.lengths, strict=False):
@@ -182,7 +192,7 @@ class Api:
         """Format positions with their values as CSV, as `tbgen find` does."""
         lines = ["fen,side,outcome,order,plies"]
         for position in positions:
-            found = self._library.tables.probe(position)
+            found = self._store.tables.probe(position)
             numbers = (int(position.side), int(found.outcome), found.order, found.plies or 0)
             lines.append(",".join([position.fen, *map(str, numbers)]))
         return "".join(f"{line}\n" for line in lines)
@@ -190,14 +200,14 @@ class Api:
     def graph(self, request: Request) -> Answer:
         """Return all materials reachable by captures, down to the bare kings."""
         material = _bounded(request)
-        present = {name.material for name in self._library.available()}
+        present = {name.material for name in self._store.available()}
         nodes = [
             {
                 "material": node.name,
                 "present": node in present,
                 "captures": [
                     {"taken": taken, "material": child.name, "needs_table": child.needs_table}
-                    for taken, child in self._library.children(node)
+                    for taken, child in self._store.children(node)
                 ],
             }
             for node in material.closure()
@@ -210,7 +220,7 @@ class Api:
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
             for node in material.closure()
-            for taken, child in self._library.children(node)
+            for taken, child in self._store.children(node)
             if child.needs_table
         ]
         lines = [f'digraph "{material}" {{', f'  "{material}";', *edges, "}"]
@@ -223,18 +233,18 @@ class Api:
 
         Raises if the tables cannot be read, or the first page has no position to show.
         """
-        _ = self._library.fingerprint, self._library.first_position
-        return Answer({"status": "ok", "tables": len(self._library.available())})
+        _ = self._store.fingerprint, self._store.first_position
+        return Answer({"status": "ok", "tables": len(self._store.available())})
 
     def metrics(self, request: Request) -> Answer:
         """Return counts in Prometheus' text format."""
-        gate: Gate = request.app.state.gate
-        cache = self._library.tables.cache_info
+        runner: EndpointRunner = request.app.state.runner
+        cache = self._store.tables.cache_info
         lines = [
             "# TYPE tbgen_requests_total counter",
             *(
                 f'tbgen_requests_total{{endpoint="{name}",status="{status}"}} {count}'
-                for (name, status), count in sorted(gate.requests.items())
+                for (name, status), count in sorted(runner.requests.items())
             ),
             "# TYPE tbgen_cache_hits_total counter",
             f"tbgen_cache_hits_total {cache.hits}",
@@ -243,19 +253,19 @@ class Api:
             "# TYPE tbgen_cache_bytes gauge",
             f"tbgen_cache_bytes {cache.bytes}",
             "# TYPE tbgen_tables gauge",
-            f"tbgen_tables {len(self._library.available())}",
+            f"tbgen_tables {len(self._store.available())}",
         ]
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
     def _figures(self, material: Material) -> dict[str, Any]:
         """Return statistics and file properties of a table."""
-        statistics, file = self._library.statistics(material)
+        statistics, file = self._store.statistics(material)
         return statistics.to_json() | file
 
     def _entry(self, name: TableName) -> dict[str, Any]:
         try:
             figures = self._figures(name.material)
-            figures["proof"] = self._library.proof(name.material).to_json()
+            figures["proof"] = self._store.proof(name.material).to_json()
         except (TablebaseError, OSError) as error:
             failed = failure(error).body
             assert isinstance(failed, dict)

@@ -18,13 +18,13 @@ from urllib.parse import urlencode
 
 from tbgen.board.drawing.diagram import Marks, Point, draw, position_address
 from tbgen.board.drawing.pieces import piece_id
-from tbgen.board.knowledge.library import Library
-from tbgen.board.language.complaints import complain
-from tbgen.board.language.names import piece_name, point_name
+from tbgen.board.knowledge.store import TableStore
+from tbgen.board.language.error_messages import complain
+from tbgen.board.language.words import piece_name, point_name
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import details, hidden_fields, link, page
-from tbgen.board.web.state import View, position_text
 from tbgen.board.web.verdict import headline
+from tbgen.board.web.view import View, position_text
 from tbgen.indexing import Position, Side
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.material import MAX_COUNT
@@ -144,7 +144,7 @@ def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
 
 
 def editor_page(
-    library: Library, view: View, reading: Reading, chosen: str = "", status: int = 200
+    store: TableStore, view: View, reading: Reading, chosen: str = "", status: int = 200
 ) -> Answer:
     """Return the arrangement, its outcome or faults, and the palette.
 
@@ -155,7 +155,7 @@ def editor_page(
     links = _placing(view, sketch, letter)
     marks = Marks(links=links, targets=dict.fromkeys(links, Point("", "")), bad=reading.bad)
     main = (
-        f'<section class="verdict">{_verdict(library, view, reading)}</section>'
+        f'<section class="verdict">{_verdict(store, view, reading)}</section>'
         f'<section class="stage">{draw(sketch, view.look, marks)}{_changes(view, sketch)}</section>'
         f'<section class="side"><h2 id="moves">{view.message("edit")}</h2>'
         f"{_palette(view, sketch, letter)}{_form(view, reading)}</section>"
@@ -198,7 +198,7 @@ def _read_fen(given: str) -> Reading:
     return Reading(sketch, problem, given if problem else "", tuple(bad))
 
 
-def _verdict(library: Library, view: View, reading: Reading) -> str:
+def _verdict(store: TableStore, view: View, reading: Reading) -> str:
     """Return the outcome of a legal position, or the faults."""
     sketch = reading.sketch
     if reading.problem is not None:
@@ -217,7 +217,7 @@ def _verdict(library: Library, view: View, reading: Reading) -> str:
         )
     position = sketch.checked()
     shown = view.at(position)
-    study = library.probe(position)
+    study = store.probe(position)
     links = (
         link(shown.href(mode="read"), view.text("study"), "button suggested"),
         link(shown.href(mode="play", human=position.side), view.text("play"), "button"),

@@ -12,18 +12,24 @@ from __future__ import annotations
 from html import escape
 
 from tbgen.answers.reasons import explain_position
-from tbgen.board.drawing.animation import animate
+from tbgen.board.drawing.animation import (
+    MOST_PLIES,
+    Frame,
+    animate,
+    frame_of,
+    frames_of_line,
+    rounds,
+)
+from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import Marks, draw
-from tbgen.board.drawing.raster import can_rasterise
-from tbgen.board.drawing.story import MOST_PLIES, Frame, frame_of, frames_of_line, rounds
-from tbgen.board.knowledge.library import Library, Study
-from tbgen.board.language.names import material_name
+from tbgen.board.knowledge.store import Study, TableStore
+from tbgen.board.language.words import material_name
 from tbgen.board.web.assets import address
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link
-from tbgen.board.web.limits import SECURITY_HEADERS
-from tbgen.board.web.state import View
+from tbgen.board.web.middleware import SECURITY_HEADERS
 from tbgen.board.web.verdict import MOST_NAMED
+from tbgen.board.web.view import View
 from tbgen.indexing import Position
 
 _POLICY = "content-security-policy"
@@ -31,17 +37,17 @@ HEADERS = {_POLICY: SECURITY_HEADERS[_POLICY].replace("ancestors 'none'", "ances
 """Headers of the page that may be framed."""
 
 
-def embed_page(library: Library, view: View) -> Answer:
+def embed_page(store: TableStore, view: View) -> Answer:
     """Return the page for an <iframe>: picture or animation, title, outcome, link.
 
-    The animation is shown for a view of mode `line`. Raises like `Library.probe`, and for a
-    line also like `Library.line`.
+    The animation is shown for a view of mode `line`. Raises like `TableStore.probe`, and for a
+    line also like `TableStore.line`.
     """
-    study = library.probe(view.position)
+    study = store.probe(view.position)
     line = view.mode == "line"
-    shown = animate(*frames_of_view(library, view), view.look) if line else picture(view)
+    shown = animate(*frames_of_view(store, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
-    title, said = _title(view), _said(library, study, view)
+    title, said = _title(view), _said(store, study, view)
     href = view.href(chosen=None, where=None)
     more = link(href, view.text("embed_open"), "", ' target="_blank" rel="noopener"')
     whole = (
@@ -62,7 +68,7 @@ def picture(view: View) -> str:
     return draw(view.position, view.look, Marks(last), alone=True)
 
 
-def card(library: Library, study: Study, view: View) -> str:
+def card(store: TableStore, study: Study, view: View) -> str:
     """Return Open Graph tags for a page; empty if `view.origin` is empty.
 
     The tags need absolute addresses, which begin with the origin.
@@ -75,7 +81,7 @@ def card(library: Library, study: Study, view: View) -> str:
         "og:type": "website",
         "og:site_name": view.text("title"),
         "og:title": _title(view),
-        "og:description": _said(library, study, view),
+        "og:description": _said(store, study, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
         "og:image": view.origin + shown.replace("/?", f"{path}?", 1),
     }
@@ -84,7 +90,7 @@ def card(library: Library, study: Study, view: View) -> str:
     )
 
 
-def frames_of_view(library: Library, view: View) -> tuple[Position, list[Frame]]:
+def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]]:
     """Return start position and frames of a view's game, at most `MOST_PLIES`.
 
     A view without moves gives best play with its loop repeated; this raises like
@@ -92,10 +98,10 @@ def frames_of_view(library: Library, view: View) -> tuple[Position, list[Frame]]
     """
     if view.moves:
         moves = view.moves[:MOST_PLIES]
-        plies = library.judge(view.start, moves).plies
+        plies = store.judge(view.start, moves).plies
         game = zip(moves, view.positions[1:], plies, strict=False)
         return view.start, [frame_of(*ply) for ply in game]
-    line = library.line(view.position)
+    line = store.line(view.position)
     return view.position, rounds(frames_of_line(line), line.loop_start)
 
 
@@ -106,11 +112,11 @@ def _title(view: View) -> str:
     return f"{name}{view.text('list_stop')}{turn}"
 
 
-def _said(library: Library, study: Study, view: View) -> str:
+def _said(store: TableStore, study: Study, view: View) -> str:
     """Return outcome and reason of the position; for a game or puzzle only the reader's task."""
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if study.result is None:
         return view.text("no_verdict")
-    mechanism = library.mechanism(study)
+    mechanism = store.mechanism(study)
     return explain_position(study.position, study.result, mechanism, view.words)

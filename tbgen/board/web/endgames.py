@@ -10,20 +10,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from html import escape
 
 from tbgen.board.drawing.figures import histogram, orders_of, share_bar
-from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.workshop import closure_size
-from tbgen.board.language.names import army_name, material_name, piece_name
-from tbgen.board.language.words import percent, proof_in_words, result_name, time_in_words
-from tbgen.board.web.construction import starters
-from tbgen.board.web.gallery import bar_href
-from tbgen.board.web.http import HTML, Answer, RequestError
-from tbgen.board.web.layout import class_badge, details, link, page, table, wide_page, with_settings
+from tbgen.board.knowledge.builds import closure_size
+from tbgen.board.knowledge.store import TableStore
+from tbgen.board.language.words import (
+    army_name,
+    material_name,
+    percent,
+    piece_name,
+    proof_in_words,
+    result_name,
+    time_in_words,
+)
+from tbgen.board.web.building import starters
+from tbgen.board.web.http import Answer, RequestError
+from tbgen.board.web.layout import class_badge, details, link, table, wide_page, with_settings
 from tbgen.board.web.panels import longest_boards, rules_boards
-from tbgen.board.web.state import View
+from tbgen.board.web.small_boards import bar_href
+from tbgen.board.web.view import View
 from tbgen.finding.handbook import class_of
 from tbgen.indexing import Army, Material, Side
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
@@ -48,14 +54,14 @@ def endgame_type(army: Army) -> str:
     return _TYPES[kinds[0]] if len(kinds) == 1 else "other"
 
 
-def list_page(library: Library, view: View) -> Answer:
+def list_page(store: TableStore, view: View) -> Answer:
     """Return all endgames by attacking piece type."""
     key = "list", tuple(view.settings().items()), view.language
-    overview, sections = library.recall(key, lambda: _overview(library, view))
+    overview, sections = store.cached(key, lambda: _overview(store, view))
     empty = ""
     if not sections:
         none = f'<p class="notice">{view.message("no_tables")}</p>'
-        empty = starters(library, view, with_settings("/endgames", view)) or none
+        empty = starters(store, view, with_settings("/endgames", view)) or none
     build = link(with_settings("/build", view), view.text("build_title"))
     content = (
         f"{empty}{overview}{_filters(view) if sections else ''}{sections}"
@@ -64,11 +70,11 @@ def list_page(library: Library, view: View) -> Answer:
     return wide_page(view, view.text("endgames"), content, "/endgames")
 
 
-def material_page(library: Library, view: View, material: Material) -> Answer:
+def material_page(store: TableStore, view: View, material: Material) -> Answer:
     """Return the figures of one endgame; raises `RequestError` and `Tablebase.probe`'s errors."""
     if not material.needs_table:
         raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
-    figures, file = library.statistics(material)
+    figures, file = store.statistics(material)
     name = material.name
     pictures = "".join(_picture(figures, order, view) for order in orders_of(figures))
     distances = ""
@@ -76,35 +82,34 @@ def material_page(library: Library, view: View, material: Material) -> Answer:
         note = f"<p>{view.message('histogram_note')}</p>"
         distances = f"<h2>{view.message('histogram')}</h2>{note}"
         distances += f'<div class="histograms">{pictures}</div>'
-    words = escape(material_name(material, view.language))
-    main = (
-        f'<div class="wide"><h1>{words} <code>{name}</code></h1>'
-        f"{_facts(library, view, figures, file)}{_puzzle(figures, view)}"
+    heading = f"{escape(material_name(material, view.language))} <code>{name}</code>"
+    content = (
+        f"{_facts(store, view, figures, file)}{_puzzle(figures, view)}"
         f"<h2>{view.message('results')}</h2>{_results(view, figures)}"
-        f"{rules_boards(library, material, figures, view)}"
-        f"{longest_boards(library, figures, view)}{distances}"
-        f"<h2>{view.message('depends')}</h2>{_captures(library, view, material)}"
-        f"{_graph(library, view, material)}"
+        f"{rules_boards(store, material, figures, view)}"
+        f"{longest_boards(store, figures, view)}{distances}"
+        f"<h2>{view.message('depends')}</h2>{_captures(store, view, material)}"
+        f"{_graph(store, view, material)}"
         f'<p class="links">{view.message("download")}{view.text("colon")}'
         f"{link(f'/v1/tables/{name}', f'{name}.json')} "
         f"{link(f'/v1/tables/{name}/histogram', view.text('histogram'))} "
         f"{link(f'/v1/tables/{name}/graph', view.text('graph'))} "
-        f"{link(f'/v1/graph/{name}.dot', 'DOT')}</p></div>"
+        f"{link(f'/v1/graph/{name}.dot', 'DOT')}</p>"
     )
-    return Answer(page(view, name, main, partial(with_settings, f"/endgames/{name}")), HTML)
+    return wide_page(view, name, content, f"/endgames/{name}", heading=heading)
 
 
 # -- parts -----------------------------------------------------------------------------------
 
 
-def _overview(library: Library, view: View) -> tuple[str, str]:
+def _overview(store: TableStore, view: View) -> tuple[str, str]:
     """Return the matrix, and the lists by attacking piece type; empty without tables."""
     groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
     cells = {}
-    for name in library.available():
+    for name in store.available():
         try:
-            figures, file = library.statistics(name.material)
-            proof = library.proof(name.material)
+            figures, file = store.statistics(name.material)
+            proof = store.proof(name.material)
         except (TablebaseError, OSError):
             href = with_settings(f"/endgames/{name.material}", view)
             words = link(href, material_name(name.material, view.language))
@@ -174,7 +179,7 @@ def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatu
     ]
 
 
-def _facts(library: Library, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
+def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[str, object]) -> str:
     """Return the properties of a table as a list, such as class, longest win, size and proof."""
     kind = class_of(figures.red_to_move)
     seconds, time = file["build_seconds"], view.text("unknown_time")
@@ -187,14 +192,14 @@ def _facts(library: Library, view: View, figures: TableStatistics, file: dict[st
     longest = [("longest", view.words.distance(figures.max_distance))]
     rows = [
         ("class", view.text(f"class_{kind}")),
-        ("rules", view.text(f"rules_{library.tables.rule_set.unlimited}")),
+        ("rules", view.text(f"rules_{store.tables.rule_set.unlimited}")),
         ("metric", view.text(figures.metric)),
         ("legal", f"{figures.legal:,}"),
         *(longest if orders_of(figures) else []),
         ("rule_decided", rule),
         ("size", format_bytes(int(str(file["bytes_on_disk"])))),
         ("build_time", time),
-        ("proof", proof_in_words(library.proof(Material.parse(figures.material)), view.language)),
+        ("proof", proof_in_words(store.proof(Material.parse(figures.material)), view.language)),
     ]
     items = "".join(f"<dt>{view.message(key)}</dt><dd>{escape(value)}</dd>" for key, value in rows)
     return f'<dl class="facts">{items}</dl>'
@@ -240,11 +245,11 @@ def _picture(figures: TableStatistics, order: int, view: View) -> str:
     return f"<figure>{picture}<figcaption>{escape(name)}</figcaption></figure>"
 
 
-def _captures(library: Library, view: View, material: Material) -> str:
+def _captures(store: TableStore, view: View, material: Material) -> str:
     """Return the material after each capture, with a link if its table is present."""
-    present = {name.material for name in library.available()}
+    present = {name.material for name in store.available()}
     items = []
-    for taken, child in library.children(material):
+    for taken, child in store.children(material):
         name = material_name(child, view.language)
         if not child.needs_table:
             target, note = escape(name), view.text("no_table_needed")
@@ -258,7 +263,7 @@ def _captures(library: Library, view: View, material: Material) -> str:
     return f'<ul class="captures">{"".join(items)}</ul>'
 
 
-def _graph(library: Library, view: View, material: Material) -> str:
+def _graph(store: TableStore, view: View, material: Material) -> str:
     """Return the graph of all materials reachable by captures, one row per number of pieces."""
     if closure_size(material) > MAX_NODES:
         return ""
@@ -275,10 +280,10 @@ def _graph(library: Library, view: View, material: Material) -> str:
         f'<path class="edge" d="M{places[node][0]} {places[node][1] + 14}'
         f'L{places[child][0]} {places[child][1] - 14}"/>'
         for node in nodes
-        for _, child in library.children(node)
+        for _, child in store.children(node)
         if child in places
     ]
-    present = {name.material for name in library.available()}
+    present = {name.material for name in store.available()}
     boxes = []
     for node, (x, y) in places.items():
         css = "node" if node in present else "node absent"

@@ -15,17 +15,17 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
-from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.search import glance
-from tbgen.board.language.names import army_name, material_name
-from tbgen.board.language.words import percent
-from tbgen.board.web.gallery import longest_wins, small_boards
+from tbgen.board.knowledge.search import positions_of_value
+from tbgen.board.knowledge.store import TableStore
+from tbgen.board.language.words import army_name, material_name, percent
 from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import class_badge, link, table, wide_page, with_settings
-from tbgen.board.web.state import View
+from tbgen.board.web.small_boards import longest_wins, small_boards
 from tbgen.board.web.verdict import moves_in_words, rules_name
+from tbgen.board.web.view import View
 from tbgen.finding.handbook import HandbookEntry, chapters, handbook_entry
 from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
@@ -49,13 +49,12 @@ DOCUMENT_SECONDS = 12.0
 CSS = "wide handbook"
 
 
-def handbook_page(library: Library, view: View) -> Answer:
+def handbook_page(store: TableStore, view: View) -> Answer:
     """Return all chapters as tables."""
-    found = _chapters(library)
+    found = _chapters(store)
     parts = []
     for name, entries in found.items():
-        words = army_name(entries[0].material.first, Side.RED, view.language)
-        heading = link(with_settings(f"/handbook/{name}", view), words)
+        heading = link(with_settings(f"/handbook/{name}", view), _attacker(entries, view))
         parts.append(
             f"<section><h2>{heading} <code>{name}</code></h2>{_table(entries, view)}</section>"
         )
@@ -65,15 +64,14 @@ def handbook_page(library: Library, view: View) -> Answer:
     return wide_page(view, view.text("handbook"), content, "/handbook", css=CSS)
 
 
-def chapter_page(library: Library, view: View, name: str) -> Answer:
+def chapter_page(store: TableStore, view: View, name: str) -> Answer:
     """Return one attacker with diagrams; raises `RequestError` without such tables."""
-    found = _chapters(library)
+    found = _chapters(store)
     if name not in found:
         raise RequestError(404, "there is no such chapter", "see /handbook")
     entries = found[name]
-    words = army_name(entries[0].material.first, Side.RED, view.language)
-    title = f"{view.text('handbook')}{view.text('colon')}{words}"
-    sections, missing = _sections(library, view, entries, time.monotonic() + DOCUMENT_SECONDS)
+    title = f"{view.text('handbook')}{view.text('colon')}{_attacker(entries, view)}"
+    sections, missing = _sections(store, view, entries, time.monotonic() + DOCUMENT_SECONDS)
     back = link(with_settings("/handbook", view), view.text("handbook_all"))
     content = (
         f'<p class="links">{back}</p>{_missing_note(missing, view)}{_legend(view)}'
@@ -82,21 +80,21 @@ def chapter_page(library: Library, view: View, name: str) -> Answer:
     return wide_page(view, title, content, f"/handbook/{name}", css=CSS)
 
 
-def document_page(library: Library, view: View) -> Answer:
+def document_page(store: TableStore, view: View) -> Answer:
     """Return all chapters with diagrams; each starts a new page when printed."""
-    found = _chapters(library)
+    found = _chapters(store)
     until = time.monotonic() + DOCUMENT_SECONDS
     contents, parts, missing = [], [], 0
     for name, entries in found.items():
-        words = army_name(entries[0].material.first, Side.RED, view.language)
+        words = _attacker(entries, view)
         contents.append(f"<li>{link(f'#{name}', words)}</li>")
-        sections, without = _sections(library, view, entries, until)
+        sections, without = _sections(store, view, entries, until)
         missing += without
         parts.append(
             f'<section class="part" id="{name}"><h2>{escape(words)}</h2>'
             f"{_table(entries, view)}{sections}</section>"
         )
-    rules = rules_name(library.tables.rule_set, view)
+    rules = rules_name(store.tables.rule_set, view)
     under = f"{view.text('rules')}{view.text('colon')}{rules}"
     content = (
         f'<p class="under">{escape(under)}</p>{_missing_note(missing, view)}{_legend(view)}'
@@ -105,25 +103,44 @@ def document_page(library: Library, view: View) -> Answer:
     return wide_page(view, view.text("handbook"), content, "/handbook/all", css=CSS)
 
 
-def _chapters(library: Library) -> dict[str, list[HandbookEntry]]:
-    return library.recall(("handbook",), lambda: chapters(_entries(library)))
+def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
+    return store.cached(("handbook",), lambda: chapters(_entries(store)))
 
 
-def _entries(library: Library) -> list[HandbookEntry]:
+def _entries(store: TableStore) -> list[HandbookEntry]:
     """Return the entry of every readable table."""
     others = {
         name.material: tables
-        for tables in reversed(library.others())
+        for tables in reversed(store.others())
         for name in tables.available()
         if name.material.both_armed
     }
     found = []
-    for material, figures in library.all_statistics().items():
+    for material, figures in store.all_statistics().items():
         with contextlib.suppress(TablebaseError, OSError):
             tables = others.get(material)
             other = None if tables is None else tables.table(material).statistics
-            found.append(handbook_entry(figures, other))
+            entry = handbook_entry(figures, other)
+            found.append(replace(entry, longest=_attackers_longest(figures)))
     return found
+
+
+def _attackers_longest(figures: TableStatistics) -> int:
+    """Return the plies of the longest win of order 0 of the attacker, Red; 0 without wins."""
+    return max(
+        (
+            line.plies
+            for line in figures.histogram
+            if line.plies is not None
+            and not line.order
+            and (line.side == Side.RED) == (line.outcome == Outcome.WIN)
+        ),
+        default=0,
+    )
+
+
+def _attacker(entries: list[HandbookEntry], view: View) -> str:
+    return army_name(entries[0].material.first, Side.RED, view.language)
 
 
 def _legend(view: View) -> str:
@@ -170,7 +187,7 @@ def _without(entry: HandbookEntry, view: View) -> str:
 
 
 def _sections(
-    library: Library, view: View, entries: Sequence[HandbookEntry], until: float
+    store: TableStore, view: View, entries: Sequence[HandbookEntry], until: float
 ) -> tuple[str, int]:
     """Return the sections of a chapter, and the number of those without a search for exceptions.
 
@@ -178,10 +195,10 @@ def _sections(
     """
     parts, missing = [], 0
     for entry in entries:
-        library.tables.checkpoint()
-        exceptions = _exceptions(library, entry, until)
+        store.tables.checkpoint()
+        exceptions = _exceptions(store, entry, until)
         missing += exceptions is None
-        parts.append(_section(library, view, entry, exceptions))
+        parts.append(_section(store, view, entry, exceptions))
     return "".join(parts), missing
 
 
@@ -193,7 +210,7 @@ def _missing_note(missing: int, view: View) -> str:
 
 
 def _section(
-    library: Library,
+    store: TableStore,
     view: View,
     entry: HandbookEntry,
     exceptions: Sequence[tuple[Position, Outcome]] | None,
@@ -202,7 +219,7 @@ def _section(
     name = material_name(entry.material, view.language)
     shown: list[tuple[Position, str]] = []
     with contextlib.suppress(TablebaseError, OSError):
-        figures, _ = library.statistics(entry.material)
+        figures, _ = store.statistics(entry.material)
         shown = _longest(figures, view)
     for position, outcome in exceptions or ():
         shown.append((position, view.text(f"handbook_{outcome.name.lower()}")))
@@ -233,23 +250,23 @@ def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]
 
 
 def _exceptions(
-    library: Library, entry: HandbookEntry, until: float
+    store: TableStore, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
     """Return positions with the attacker to move whose outcome contradicts the class.
 
     The positions are cached. If they are not cached yet and `time.monotonic()` is beyond `until`,
     no search is begun, and the result is None.
     """
-    kept: dict[Material, list[tuple[Position, Outcome]]] = library.recall(("exceptions",), dict)
+    kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:
         if time.monotonic() > until:
             return None
         with contextlib.suppress(TablebaseError, OSError):
-            kept[entry.material] = _find_exceptions(library, entry)
+            kept[entry.material] = _find_exceptions(store, entry)
     return kept.get(entry.material)
 
 
-def _find_exceptions(library: Library, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
+def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Position, Outcome]]:
     """Search for exceptions, and choose those with the fewest captures."""
     against = (Outcome.WIN,) if entry.kind == "drawn" else (Outcome.DRAW, Outcome.LOSS)
     shares = {Outcome.WIN: entry.wins, Outcome.DRAW: entry.draws, Outcome.LOSS: entry.losses}
@@ -258,7 +275,7 @@ def _find_exceptions(library: Library, entry: HandbookEntry) -> list[tuple[Posit
         if not shares[outcome]:
             continue
         wanted = Query(turn=Side.RED, outcome=outcome)
-        search = glance(library, entry.material, wanted, most=CANDIDATES, seconds=SECONDS)
+        search = positions_of_value(store, entry.material, wanted, most=CANDIDATES, seconds=SECONDS)
         quiet = sorted(search.positions, key=_captures)
         found += [(position, outcome) for position in quiet[: EXCEPTIONS + 1 - len(against)]]
     return found

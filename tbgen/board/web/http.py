@@ -1,13 +1,13 @@
 """HTTP around the endpoints: threads, ETags, errors as JSON or HTML, counts of requests.
 
-    request  ->  `limits`  ->  ETag known?  ->  worker thread  ->  answer
+    request  ->  `middleware`  ->  ETag known?  ->  worker thread  ->  answer
                                   304            503 if too many wait
 
 An answer depends only on address, language and tables, so its ETag is known before it is computed.
 Endpoints run in a few threads, so that a slow disk does not block other requests. The number of
 waiting requests is bounded. Each request has a lane, a queue with threads of its own: prompt
 requests, position pages, long requests and searches do not wait for each other. Searches run in
-processes (`helpers`). Work ends when its client has gone.
+processes (`search_processes`). Work ends when its client has gone.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ class Answer:
     headers: Mapping[str, str] | None = None
 
     def response(self, headers: Mapping[str, str] | None = None) -> Response:
-        """Return a Starlette response; `headers` replace the answer's own ones if given."""
+        """Return a Starlette response; `headers` are added unless the answer has them."""
         is_json = isinstance(self.body, Mapping)
         body = json.dumps(self.body, ensure_ascii=False) if is_json else self.body
-        headers = self.headers if headers is None else headers
+        headers = {**(headers or {}), **(self.headers or {})}
         return Response(body, self.status, headers, media_type=self.media_type)
 
 
@@ -160,7 +160,7 @@ class Pool:
         return future
 
 
-class Gate:
+class EndpointRunner:
     """Runs endpoints in threads, and counts requests.
 
     An endpoint is a function of a request that returns an `Answer`. It may raise `RequestError` and
@@ -234,12 +234,10 @@ class Gate:
             except RequestError as error:
                 answer = on_error(request, failure(error))
             self.requests[name, answer.status] += 1
-            headers = dict(answer.headers or {})
+            headers = {"cache-control": "no-store"}
             if tag and answer.status == 200:
                 kept = "no-cache" if answer.media_type == HTML else f"public, max-age={MAX_AGE}"
-                headers = {"etag": tag, "cache-control": kept, "vary": "accept-language"} | headers
-            else:
-                headers.setdefault("cache-control", "no-store")
+                headers = {"etag": tag, "cache-control": kept, "vary": "accept-language"}
             return answer.response(headers)
 
         return respond

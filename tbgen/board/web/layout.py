@@ -20,7 +20,7 @@ from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES
 from tbgen.board.web.assets import address as address_of
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.state import BOARDS, MODES, THEMES, View, default_notation
+from tbgen.board.web.view import BOARDS, MODES, THEMES, View, default_notation
 from tbgen.notation import MOVE_NOTATIONS
 
 
@@ -124,13 +124,17 @@ def wide_page(
     path: str,
     query: Mapping[str, str] | None = None,
     css: str = "wide",
+    heading: str = "",
+    status: int = 200,
 ) -> Answer:
-    """Return a page without a board: title and `content`, which is HTML.
+    """Return a page without a board: heading and `content`, which is HTML.
 
     path, query : address of the page, without the view's settings
+    heading : as HTML; empty if it is the title
     """
-    main = f'<div class="{css}"><h1>{escape(title)}</h1>{content}</div>'
-    return Answer(page(view, title, main, partial(with_settings, path, query=query)), HTML)
+    main = f'<div class="{css}"><h1>{heading or escape(title)}</h1>{content}</div>'
+    whole = page(view, title, main, partial(with_settings, path, query=query))
+    return Answer(whole, HTML, status)
 
 
 def with_settings(path: str, view: View, query: Mapping[str, str] | None = None) -> str:

@@ -7,41 +7,42 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from starlette.requests import Request
 
-from tbgen.board.knowledge.daily import puzzle_of_the_day, today
+from tbgen.board.knowledge.builds import closure_size
 from tbgen.board.knowledge.games import GameText, follows_position, read_game
-from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle
-from tbgen.board.knowledge.workshop import closure_size
-from tbgen.board.web.composer import search_page
-from tbgen.board.web.construction import build_page, missing_page
+from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, puzzle_of_the_day, today
+from tbgen.board.knowledge.store import TableStore
+from tbgen.board.web.building import missing_page
 from tbgen.board.web.editor import editor_page, read_sketch
 from tbgen.board.web.embed import embed_page
-from tbgen.board.web.endgames import MAX_NODES, list_page, material_page
-from tbgen.board.web.film import film_page
-from tbgen.board.web.gallery import gallery_page
-from tbgen.board.web.handbook import chapter_page, document_page, handbook_page
+from tbgen.board.web.endgames import MAX_NODES, material_page
+from tbgen.board.web.handbook import chapter_page, document_page
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
-from tbgen.board.web.openapi import api_page, description
-from tbgen.board.web.playing import playing_page
-from tbgen.board.web.state import MAX_POSITION_TEXT, SETTINGS, View, read_view
-from tbgen.board.web.workspace import reading_page
+from tbgen.board.web.line_page import film_page
+from tbgen.board.web.openapi import description
+from tbgen.board.web.position_page import playing_page, reading_page
+from tbgen.board.web.search_page import search_page
+from tbgen.board.web.small_boards import gallery_page
+from tbgen.board.web.view import MAX_POSITION_TEXT, SETTINGS, View, read_view
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
 from tbgen.notation import parse_material, read_material, read_position
 from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, Outcome
 
+Endpoint = Callable[[Request], Answer]
+
 
 class Pages:
     """Endpoints of the pages; each takes a request and returns an `Answer`."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, store: TableStore) -> None:
+        self._store = store
 
     def board(self, request: Request) -> Answer:
         """Return the board page in the requested mode."""
@@ -53,11 +54,11 @@ class Pages:
             # The editor shows the error, with the text in its field.
             return self._edit(request, error)
         shown = {"read": reading_page, "play": playing_page, "line": film_page}[view.mode]
-        return shown(self._library, view)
+        return shown(self._store, view)
 
     def embed(self, request: Request) -> Answer:
         """Return a position for an <iframe>."""
-        return embed_page(self._library, self._view(request))
+        return embed_page(self._store, self._view(request))
 
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
         """Return the editor.
@@ -65,7 +66,7 @@ class Pages:
         Links to other modes lead to the edited position, or to the first position while the edited
         one is illegal. Raises `error`, the fault of a request, if the edited position is legal.
         """
-        reading = read_sketch(request.query_params, self._library.first_position)
+        reading = read_sketch(request.query_params, self._store.first_position)
         if error is not None and reading.problem is None and not reading.sketch.faults():
             raise error
         view = self._settings_only(request)
@@ -73,13 +74,13 @@ class Pages:
             view = view.at(reading.sketch.checked())
         chosen = request.query_params.get("piece", "")[:1]
         status = 200 if error is None else 400
-        return editor_page(self._library, replace(view, mode="edit"), reading, chosen, status)
+        return editor_page(self._store, replace(view, mode="edit"), reading, chosen, status)
 
     # -- tables ------------------------------------------------------------------------------
 
-    def endgames(self, request: Request) -> Answer:
-        """Return the list of tables."""
-        return list_page(self._library, self._settings_only(request))
+    def of_settings(self, page: Callable[[TableStore, View], Answer]) -> Endpoint:
+        """Return the endpoint of a page that depends on the tables and the settings only."""
+        return lambda request: page(self._store, self._settings_only(request))
 
     def endgame(self, request: Request) -> Answer:
         """Return the page of a table, or its positions of one value; redirect other spellings."""
@@ -89,30 +90,26 @@ class Pages:
         if asked != material.name:
             return _moved(with_settings(f"/endgames/{material}", view))
         if "plies" in request.query_params:
-            return gallery_page(self._library, view, material, request.query_params)
+            return gallery_page(self._store, view, material, request.query_params)
         try:
-            return material_page(self._library, view, material)
+            return material_page(self._store, view, material)
         except MissingTableError:
             if closure_size(material) > MAX_NODES:
                 raise
-            return missing_page(self._library, view, material)
-
-    def handbook(self, request: Request) -> Answer:
-        """Return all practical endgames with their classes."""
-        return handbook_page(self._library, self._settings_only(request))
+            return missing_page(self._store, view, material)
 
     def chapter(self, request: Request) -> Answer:
         """Return the endgames of one attacker, or of `all`, with diagrams."""
         view, name = self._settings_only(request), request.path_params["attacker"]
         if name == "all":
-            return document_page(self._library, view)
-        return chapter_page(self._library, view, name)
+            return document_page(self._store, view)
+        return chapter_page(self._store, view, name)
 
     def search(self, request: Request) -> Answer:
         """Return the positions of a table that meet the query."""
         view = self._settings_only(request)
         material = Material.parse(request.path_params["material"])
-        return search_page(self._library, view, material, request.query_params)
+        return search_page(self._store, view, material, request.query_params)
 
     def puzzle(self, request: Request) -> Answer:
         """Redirect to a random position with one good move, in play mode."""
@@ -122,12 +119,12 @@ class Pages:
         level = request.query_params.get("level", "")
         if level and level not in LEVELS:
             raise RequestError(400, f"level is none of {', '.join(LEVELS)}", "level=easy")
-        position = find_puzzle(self._library, material, Outcome[task.upper()], level=level)
+        position = find_puzzle(self._store, material, Outcome[task.upper()], level=level)
         return _puzzle(view, position, task)
 
     def puzzle_of_the_day(self, request: Request) -> Answer:
         """Redirect to the day's puzzle, in play mode."""
-        position = puzzle_of_the_day(self._library, today())
+        position = puzzle_of_the_day(self._store, today())
         if position is None:
             raise RequestError(404, "no puzzle was found", "try another endgame")
         return _puzzle(self._settings_only(request), position, "win")
@@ -138,14 +135,14 @@ class Pages:
         The engine moves if no table covers the position.
         """
         view = self._view(request)
-        study = self._library.study(view.positions, view.moves)
+        study = self._store.study(view.positions, view.moves)
         if study.over is not None:
             return _moved(view.href())
         if study.suggested is not None:
             return _moved(view.after(answer(study, view.strength)).href())
-        if self._library.opponent is None:
+        if self._store.opponent is None:
             return _moved(view.href())
-        move = self._library.opponent(view.start, view.moves)
+        move = self._store.opponent(view.start, view.moves)
         return _moved(view.after(move).href())
 
     # -- search box --------------------------------------------------------------------------
@@ -183,23 +180,13 @@ class Pages:
         """Redirect to the board after a game; or show its bad move, or its wrong stated result."""
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
-            return reading_page(self._library, shown, fault=game.fault)
-        found = self._library.study(shown.positions, shown.moves).final if game.stated else "*"
+            return reading_page(self._store, shown, fault=game.fault)
+        found = self._store.study(shown.positions, shown.moves).final if game.stated else "*"
         if found in ("*", game.stated):
             return _moved(shown.href())
-        return reading_page(self._library, shown, game.stated)
-
-    # -- building ----------------------------------------------------------------------------
-
-    def build(self, request: Request) -> Answer:
-        """Return the endgames that can be built, and the progress of the build."""
-        return build_page(self._library, self._settings_only(request))
+        return reading_page(self._store, shown, game.stated)
 
     # -- programs ----------------------------------------------------------------------------
-
-    def api(self, request: Request) -> Answer:
-        """Return the addresses for programs, with forms to try them."""
-        return api_page(self._settings_only(request))
 
     def openapi(self, request: Request) -> Answer:
         """Return the OpenAPI document."""
@@ -208,12 +195,12 @@ class Pages:
     def _view(self, request: Request) -> View:
         """Return the view that a request describes; raises `InputError`."""
         language = request.headers.get("accept-language", "")
-        view = read_view(request.query_params, self._library.first_position, language)
+        view = read_view(request.query_params, self._store.first_position, language)
         check_legal(view.start)
         return replace(view, origin=_origin(request))
 
     def _settings_only(self, request: Request) -> View:
-        return bare_view(request, self._library.first_position)
+        return bare_view(request, self._store.first_position)
 
 
 def bare_view(request: Request, position: Position) -> View:

@@ -9,15 +9,15 @@ import contextlib
 from collections.abc import Sequence
 from html import escape
 
+from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import Point
 from tbgen.board.drawing.figures import histogram, orders_of, place_of
-from tbgen.board.drawing.raster import can_rasterise
-from tbgen.board.knowledge.daily import comparable
-from tbgen.board.knowledge.insight import heat_map, slip, verdicts
-from tbgen.board.knowledge.library import Library, Study, winner_of
-from tbgen.board.language.names import piece_name, point_name
-from tbgen.board.language.words import proof_in_words, result_name
-from tbgen.board.web.gallery import (
+from tbgen.board.knowledge.analysis import heat_map, last_mistake, verdicts
+from tbgen.board.knowledge.puzzles import comparable
+from tbgen.board.knowledge.store import Study, TableStore, winner_of
+from tbgen.board.language.words import piece_name, point_name, proof_in_words, result_name
+from tbgen.board.web.layout import copy_button, details, link, with_settings
+from tbgen.board.web.small_boards import (
     MAX_SLOTS,
     LongestWin,
     bar_href,
@@ -25,8 +25,6 @@ from tbgen.board.web.gallery import (
     longest_wins,
     small_boards,
 )
-from tbgen.board.web.layout import copy_button, details, link, with_settings
-from tbgen.board.web.state import View
 from tbgen.board.web.verdict import (
     moves_in_words,
     outcome_word,
@@ -34,6 +32,7 @@ from tbgen.board.web.verdict import (
     short_value,
     value_badge,
 )
+from tbgen.board.web.view import View
 from tbgen.indexing import Material, Position, PositionError, Side
 from tbgen.notation import format_position
 from tbgen.play.preference import worth_of_move
@@ -51,14 +50,14 @@ QUICK_SLOTS = 2_000_000
 """Most slots per side of a table that is scanned for a longest win on a position's page."""
 
 
-def rules_known(library: Library, study: Study) -> list[ProbeResult]:
+def rules_known(store: TableStore, study: Study) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, the one in use first.
 
     Empty if only one value is known, or if one side has no attackers.
     """
     if study.result is None or not study.position.material.both_armed:
         return []
-    known = [result for _, result in verdicts(library, study.position, study.result)]
+    known = [result for _, result in verdicts(store, study.position, study.result)]
     return known if len(known) > 1 else []
 
 
@@ -108,15 +107,17 @@ def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
     return details(view.text("rules_table"), content, "panel", is_open=differ)
 
 
-def rules_boards(library: Library, material: Material, figures: TableStatistics, view: View) -> str:
+def rules_boards(
+    store: TableStore, material: Material, figures: TableStatistics, view: View
+) -> str:
     """Return small boards of the longest wins whose outcome differs under another rule set."""
-    if material not in comparable(library):
+    if material not in comparable(store):
         return ""
     found = []
     for win in sorted(longest_wins(figures), key=lambda win: -win.order):
         if not win.order or not win.has_move:
             continue
-        known = rules_known(library, library.probe(win.position))
+        known = rules_known(store, store.probe(win.position))
         others = [result for result in known if result.outcome != known[0].outcome]
         if others:
             said = result_name(win.winner, view.language) + view.text("of_order", n=win.order)
@@ -149,7 +150,7 @@ def where_panel(study: Study, view: View) -> str:
     return details(view.text("where"), content, "panel where", is_open=view.where is not None)
 
 
-def heat(library: Library, view: View) -> dict[int, Point]:
+def heat(store: TableStore, view: View) -> dict[int, Point]:
     """Return the points of the heat map of piece `view.where`, by square.
 
     Each point links to the position with the piece there. Empty if no piece is chosen.
@@ -157,7 +158,7 @@ def heat(library: Library, view: View) -> dict[int, Point]:
     if view.where is None:
         return {}
     code, found = view.position.board[view.where], {}
-    for square, result in heat_map(library, view.position, view.where).items():
+    for square, result in heat_map(store, view.position, view.where).items():
         board = bytearray(view.position.board)
         board[view.where], board[square] = 0, code
         href = view.at(Position(bytes(board), view.position.side)).href()
@@ -165,12 +166,12 @@ def heat(library: Library, view: View) -> dict[int, Point]:
     return found
 
 
-def slip_note(library: Library, study: Study, view: View) -> str:
+def mistake_note(store: TableStore, study: Study, view: View) -> str:
     """Return a notice that the last move gave away a win or a draw; empty if it did not.
 
     It names the better move, and the reply that exploits the mistake.
     """
-    found = slip(library, view.positions, view.moves)
+    found = last_mistake(store, view.positions, view.moves)
     if found is None:
         return ""
 
@@ -188,13 +189,13 @@ def slip_note(library: Library, study: Study, view: View) -> str:
     return f'<p class="notice slip">{escape(said)}</p>'
 
 
-def endgame_panel(library: Library, study: Study, view: View) -> str:
+def endgame_panel(store: TableStore, study: Study, view: View) -> str:
     """Return the endgame of a position: its histogram with the position's bar, and longest wins."""
     if study.result is None or study.result.metric is None:
         return ""
     try:
-        figures, _ = library.statistics(study.position.material)
-        status = library.proof(study.position.material)
+        figures, _ = store.statistics(study.position.material)
+        status = store.proof(study.position.material)
     except (TablebaseError, OSError):
         return ""
     spot = place_of(study.position, study.result)
@@ -217,12 +218,12 @@ def endgame_panel(library: Library, study: Study, view: View) -> str:
     proof = proof_in_words(status, view.language) + view.text("stop_mark")
     about = f"<p>{escape(view.text('proof') + view.text('colon') + proof)}{more}</p>"
     about += f"<p>{link(with_settings(f'/search/{material}', view), view.text('find_title'))}</p>"
-    content = f"{picture}{note}{longest_boards(library, figures, view, most=4)}{about}"
+    content = f"{picture}{note}{longest_boards(store, figures, view, most=4)}{about}"
     return details(view.text("this_endgame"), content, "panel endgame")
 
 
 def longest_boards(
-    library: Library, figures: TableStatistics, view: View, most: int | None = None
+    store: TableStore, figures: TableStatistics, view: View, most: int | None = None
 ) -> str:
     """Return the longest win of each side and order, as small boards; empty for a drawn endgame.
 
@@ -235,7 +236,7 @@ def longest_boards(
         longest[win.order, win.winner] = win
     for side in Side:
         if (0, side) not in longest and figures.index_size <= limit:
-            searched = longest_win(library, figures, side)
+            searched = longest_win(store, figures, side)
             if searched is not None:
                 longest[0, side] = searched
     found = []
@@ -255,7 +256,7 @@ def longest_boards(
     return heading + small_boards(found[:most], view)
 
 
-def game_record(library: Library, view: View) -> str:
+def game_record(store: TableStore, view: View) -> str:
     """Return the moves played, in pairs; each links to the position after it.
 
     When values are shown, each move has its value if the tables cover it, and the referee's label:
@@ -263,9 +264,9 @@ def game_record(library: Library, view: View) -> str:
     """
     if not view.moves:
         return ""
-    judged = library.judge(view.start, view.moves)
+    judged = store.judge(view.start, view.moves)
     shown = view.mode == "read"
-    signs = _signs(library, view, judged) if shown else [""] * len(view.moves)
+    signs = _signs(store, view, judged) if shown else [""] * len(view.moves)
     first, last = judged.span or (0, 0)
     items = []
     for number, (position, move) in enumerate(zip(view.positions, view.moves, strict=False), 1):
@@ -279,7 +280,7 @@ def game_record(library: Library, view: View) -> str:
     return details(heading, record, "panel record", is_open=True)
 
 
-def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
+def _signs(store: TableStore, view: View, judged: Judgement) -> list[str]:
     """Return HTML for each move of a game: its value for the side that moved, and its label.
 
     Only the last `VALUED` moves have values.
@@ -290,7 +291,7 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
         worth = None
         if number >= before:
             with contextlib.suppress(TablebaseError, OSError):
-                worth = worth_of_move(library.tables.probe(after).exact, False)
+                worth = worth_of_move(store.tables.probe(after).exact, False)
         sign = "" if worth is None else f" {value_badge(worth)}"
         if ply.label != Label.IDLE:
             name = view.message(f"ply_{ply.label}")
@@ -299,13 +300,13 @@ def _signs(library: Library, view: View, judged: Judgement) -> list[str]:
     return found
 
 
-def pairs(items: Sequence[str], view: View, first: int = 1) -> str:
+def pairs(items: Sequence[str], view: View) -> str:
     """Format moves in numbered pairs: `1. one other 2. one other`."""
     found = list(items)
     if view.start.side == 1 and found:
         found.insert(0, "…")
     return " ".join(
-        f'<span class="pair"><b>{first + number // 2}.</b> '
+        f'<span class="pair"><b>{number // 2 + 1}.</b> '
         f"{' '.join(found[number : number + 2])}</span>"
         for number in range(0, len(found), 2)
     )

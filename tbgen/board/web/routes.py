@@ -1,6 +1,6 @@
 """Routes, redirects of old links, and error pages.
 
-    tables directory  ->  Library  ->  Starlette application
+    tables directory  ->  TableStore  ->  Starlette application
 
 The application's only state is caches and request counts. `server` runs it.
 """
@@ -23,24 +23,25 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import draw
-from tbgen.board.drawing.raster import can_rasterise
-from tbgen.board.knowledge.daily import today
-from tbgen.board.knowledge.library import Library, Opponent
-from tbgen.board.knowledge.workshop import Workshop
-from tbgen.board.language.complaints import complain
+from tbgen.board.knowledge.builds import Workshop
+from tbgen.board.knowledge.puzzles import today
+from tbgen.board.knowledge.store import Opponent, TableStore
+from tbgen.board.language.error_messages import complain
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
-from tbgen.board.web.construction import PATHS, Construction, building
-from tbgen.board.web.helpers import Helpers
-from tbgen.board.web.http import HTML, TEXT, Answer, Gate, Lane, RequestError, failure
+from tbgen.board.web.building import PATHS, BuildEndpoints, build_page, building
+from tbgen.board.web.endgames import list_page
+from tbgen.board.web.files import ADDRESS, FileEndpoint, ZipOthers
+from tbgen.board.web.handbook import handbook_page
+from tbgen.board.web.http import HTML, TEXT, Answer, EndpointRunner, Lane, RequestError, failure
 from tbgen.board.web.layout import link, page, with_settings
-from tbgen.board.web.limits import SECURITY_HEADERS, Limits
-from tbgen.board.web.mirror import ADDRESS, Mirror, ZipOthers
-from tbgen.board.web.openapi import ENDPOINTS, refuse_unknown
+from tbgen.board.web.middleware import SECURITY_HEADERS, Forwarded, Limits
+from tbgen.board.web.openapi import ENDPOINTS, api_page, refuse_unknown
 from tbgen.board.web.pages import Pages, bare_view
-from tbgen.board.web.proxy import Forwarded
-from tbgen.board.web.state import SETTINGS, VIEW, View, read_view
+from tbgen.board.web.search_processes import SearchProcesses
+from tbgen.board.web.view import SETTINGS, VIEW, View, read_view
 from tbgen.finding.query import FIELDS
 from tbgen.indexing import Position
 from tbgen.indexing.errors import InputError
@@ -70,7 +71,7 @@ def create_app(
         `directory`, in the command that builds a missing table
     workshop : estimates the cost of a missing table; builds it if its `limits` are set
     opponent : engine that moves where no table covers the position
-    files : serve the files of `directory` (`mirror`)
+    files : serve the files of `directory` (`/files`)
     compared : directory with tables of other rule sets
     Sets `tables.checkpoint`, so that work for a client that has gone ends.
     Raises `ValueError` for a workshop that builds without `loopback_only`.
@@ -79,19 +80,19 @@ def create_app(
         raise ValueError("only the machine itself may have tables built")
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
-    library = Library(tables, directory, workshop, option, opponent, compared)
-    gate = Gate(lambda: f"{library.fingerprint}{building(library)}{today()}")
-    tables.checkpoint = gate.checkpoint
-    pages, helpers = Pages(library), Helpers(library)
+    store = TableStore(tables, directory, workshop, option, opponent, compared)
+    runner = EndpointRunner(lambda: f"{store.fingerprint}{building(store)}{today()}")
+    tables.checkpoint = runner.checkpoint
+    pages, searchers = Pages(store), SearchProcesses(store)
     routes = [
-        *_page_routes(pages, helpers, gate),
-        *_building_routes(workshop, gate),
-        Route("/static/{name}", gate.endpoint("static", _static)),
-        Route("/robots.txt", gate.endpoint("robots", _robots)),
-        *_api_routes(Api(library), helpers, gate),
+        *_page_routes(pages, searchers, runner),
+        *_building_routes(workshop, runner),
+        Route("/static/{name}", runner.endpoint("static", _static)),
+        Route("/robots.txt", runner.endpoint("robots", _robots)),
+        *_api_routes(Api(store), searchers, runner),
     ]
     if files and directory is not None:
-        routes.append(Route(f"{ADDRESS}/{{name}}", Mirror(directory, gate.requests).answer))
+        routes.append(Route(f"{ADDRESS}/{{name}}", FileEndpoint(directory, runner.requests).answer))
     posts = PATHS if workshop is not None and workshop.limits is not None else frozenset()
     app = Starlette(
         routes=routes,
@@ -102,28 +103,28 @@ def create_app(
         ],
         exception_handlers={404: _not_found, 500: _internal_error},
     )
-    app.state.gate, app.state.prepare = gate, partial(_prepare, library, helpers)
+    app.state.runner, app.state.prepare = runner, partial(_prepare, store, searchers)
     return app
 
 
-def _prepare(library: Library, helpers: Helpers) -> None:
+def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
     """Warm up in a background thread, so that the first reader does not wait.
 
     Loads the rasteriser (a second). Once there are tables, reads the statistics of all and compiles
     the kernels of searches (half a minute).
     """
     can_rasterise()
-    while not library.available():
+    while not store.available():
         time.sleep(POLL_SECONDS)
-        _ = library.fingerprint  # rescans the directory
-    library.read_figures()
-    helpers.compile()
+        _ = store.fingerprint  # rescans the directory
+    store.read_figures()
+    searchers.compile()
 
 
-def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
+def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     """Return the routes of the HTML pages."""
-    shown = partial(_route, gate, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
-    found, searched = partial(shown, cached=False, lane=Lane.LONG), helpers.endpoint("page")
+    shown = partial(_route, runner, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
+    found, searched = partial(shown, cached=False, lane=Lane.LONG), searchers.endpoint("page")
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
     return [
@@ -133,21 +134,21 @@ def _page_routes(pages: Pages, helpers: Helpers, gate: Gate) -> list[Route]:
         found("/puzzle", "puzzle", pages.puzzle_of_the_day),
         found("/reply", "reply", pages.reply, known=VIEW),
         shown("/search/{material}", "search", searched, known=form, lane=Lane.SEARCH),
-        shown("/endgames", "endgames", pages.endgames, lane=Lane.LONG),
+        shown("/endgames", "endgames", pages.of_settings(list_page), lane=Lane.LONG),
         shown("/endgames/{material}", "endgame", pages.endgame, known=bar),
-        shown("/handbook", "handbook", pages.handbook, lane=Lane.LONG),
+        shown("/handbook", "handbook", pages.of_settings(handbook_page), lane=Lane.LONG),
         shown("/handbook/{attacker}", "chapter", pages.chapter, lane=Lane.LONG),
         shown("/embed", "embed", pages.embed, known=VIEW),
-        shown("/build", "build", pages.build, lane=Lane.PROMPT),
-        shown("/api", "api", pages.api, lane=Lane.PROMPT),
-        _route(gate, "/openapi.json", "openapi", pages.openapi, ()),
+        shown("/build", "build", pages.of_settings(build_page), lane=Lane.PROMPT),
+        shown("/api", "api", pages.of_settings(lambda _, view: api_page(view)), lane=Lane.PROMPT),
+        _route(runner, "/openapi.json", "openapi", pages.openapi, ()),
         Route("/endgame.cgi", _old_link("")),
         Route("/play.cgi", _old_link("play")),
     ]
 
 
 def _route(
-    gate: Gate,
+    runner: EndpointRunner,
     path: str,
     name: str,
     function: Callable[[Request], Answer],
@@ -160,14 +161,14 @@ def _route(
         refuse_unknown(path, known, request.query_params)
         return function(request)
 
-    return Route(path, gate.endpoint(name, checked, **how))
+    return Route(path, runner.endpoint(name, checked, **how))
 
 
-def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
+def _building_routes(workshop: Workshop | None, runner: EndpointRunner) -> list[Route]:
     """Return the routes that start, cancel and report builds."""
     if workshop is None:
         return []
-    site = Construction(workshop, lambda: gate.closed, _error_page)
+    site = BuildEndpoints(workshop, lambda: runner.closed, _error_page)
     return [
         Route("/enter/{key}", site.enter),
         Route("/build", site.start, methods=["POST"]),
@@ -176,17 +177,17 @@ def _building_routes(workshop: Workshop | None, gate: Gate) -> list[Route]:
     ]
 
 
-def _api_routes(api: Api, helpers: Helpers, gate: Gate) -> list[Route]:
+def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     """Return the routes for programs."""
     prompt = ("render", "histogram", "graph", "dot", "health", "metrics")
     lanes = {"probe": _of_probe, "search": Lane.SEARCH} | dict.fromkeys(prompt, Lane.PROMPT)
     routes = []
     for endpoint in ENDPOINTS:
         name = endpoint.name
-        function = helpers.endpoint("json") if name == "search" else getattr(api, name)
+        function = searchers.endpoint("json") if name == "search" else getattr(api, name)
         how = {"lane": lanes.get(name, Lane.LONG), "cached": name not in ("health", "metrics")}
         counted = name.partition("_")[0]
-        routes.append(_route(gate, endpoint.path, counted, function, endpoint.known, **how))
+        routes.append(_route(runner, endpoint.path, counted, function, endpoint.known, **how))
     return routes
 
 

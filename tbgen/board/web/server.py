@@ -93,7 +93,7 @@ class BoardServer(Server):
             log_level="info" if log else "warning",
             access_log=log,
             log_config=_LOG,
-            proxy_headers=False,  # `proxy` reads them
+            proxy_headers=False,  # `middleware` reads them
             server_header=False,
             limit_concurrency=MAX_CONNECTIONS,
             timeout_keep_alive=15,
@@ -113,5 +113,5 @@ class BoardServer(Server):
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """Shut down at once, without waiting for long answers."""
-        self._state.gate.close()
+        self._state.runner.close()
         await super().shutdown(sockets)

@@ -10,11 +10,10 @@ from html import escape
 from tbgen.answers.mechanism import Mechanism, Offence
 from tbgen.answers.reasons import explain_move, explain_position
 from tbgen.board.drawing.diagram import Arrow
-from tbgen.board.knowledge.library import Over, Study, winner_of
-from tbgen.board.language.names import material_name
-from tbgen.board.language.words import explain_judgement, order_value, result_name
+from tbgen.board.knowledge.store import Over, Study, winner_of
+from tbgen.board.language.words import explain_judgement, material_name, order_value, result_name
 from tbgen.board.web.layout import details, link, table, with_settings
-from tbgen.board.web.state import View
+from tbgen.board.web.view import View
 from tbgen.indexing import Move, Position
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check

@@ -1,21 +1,21 @@
 // Script of the board: navigation without page loads, moves by click, drag and keys, played lines.
 //
-//   picture  squares, marks, arrows     travel  links        moves, setup  effects of a press
-//   film     playback of lines          keys    keyboard     board         clicks and drags
-//   screen   full screen
+//   drawing  squares, marks, arrows   navigation    links       moves, editor  effects of a press
+//   film     playback of lines        keys          keyboard    board          clicks and drags
+//   streak   puzzles in a row         endgame_list  filters     fullscreen, building
 //
 // The server supplies all chess knowledge: data attributes of a page hold the address of each move.
 
-import { board, main, pieceOn, point, pointer, squareAt, still } from "./picture.js";
-import { address, arrive, follows, go, onArrival, state } from "./travel.js";
+import { board, main, pieceOn, point, pointer, squareAt, still } from "./drawing.js";
+import { address, arrive, follows, go, onArrival, state } from "./navigation.js";
 import { choose, moves, press, refuse } from "./moves.js";
-import { edit, editing, takePiece } from "./setup.js";
+import { edit, editing, takePiece } from "./editor.js";
 import { autoplay, filming, playFilm, seek, seekTo, stopPlaying } from "./film.js";
-import { wholeScreen } from "./screen.js";
+import { wholeScreen } from "./fullscreen.js";
 import "./keys.js";
-import "./lists.js";
+import "./endgame_list.js";
 import "./building.js";
-import "./practice.js";
+import "./streak.js";
 
 document.addEventListener("click", (event) => {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return undefined;

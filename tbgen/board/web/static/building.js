@@ -1,7 +1,7 @@
 // Progress of a build, by server-sent events; reloads the page at the end.
 
-import { main, say } from "./picture.js";
-import { go, onArrival } from "./travel.js";
+import { main, say } from "./drawing.js";
+import { go, onArrival } from "./navigation.js";
 
 let events = null;
 

@@ -1,8 +1,8 @@
 // Playback of lines: best play in mode "line", and move by move in mode "read". A line ends by the
 // referee, mate or a draw; a loop repeats.
 
-import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point, still } from "./picture.js";
-import { go, onArrival, state } from "./travel.js";
+import { arrow, board, call, clear, fromFen, glide, main, mark, pieceOn, say, showPieces, point, still } from "./drawing.js";
+import { go, onArrival, state } from "./navigation.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 let film = null;

@@ -1,10 +1,10 @@
 // Keyboard, active while the board has the focus.
 
-import { board, cells, clear, main, mark, say, square } from "./picture.js";
-import { go, onArrival, state } from "./travel.js";
+import { board, cells, clear, main, mark, say, square } from "./drawing.js";
+import { go, onArrival, state } from "./navigation.js";
 import { choose, press } from "./moves.js";
-import { edit, editing } from "./setup.js";
-import { wholeScreen } from "./screen.js";
+import { edit, editing } from "./editor.js";
+import { wholeScreen } from "./fullscreen.js";
 import { filming, playFilm, seek, stopPlaying } from "./film.js";
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };

@@ -1,7 +1,7 @@
 // Moves on the board: selecting a piece shows its targets with the value of each move.
 
-import { arrow, board, clear, main, mark, pieceOn, say, target, tip } from "./picture.js";
-import { complain, go, onArrival, state } from "./travel.js";
+import { arrow, board, clear, main, mark, pieceOn, say, target, tip } from "./drawing.js";
+import { complain, go, onArrival, state } from "./navigation.js";
 
 let known = {};
 

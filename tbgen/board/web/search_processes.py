@@ -25,8 +25,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.search import has_studies
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.api import Api
 from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.web.pages import Pages
@@ -61,16 +61,16 @@ class TableList:
     paths: tuple[Path, ...]
 
     @classmethod
-    def of(cls, library: Library) -> TableList:
-        """Return the current tables of a library."""
-        fingerprint, tables = library.fingerprint, library.tables
+    def of(cls, store: TableStore) -> TableList:
+        """Return the current tables of a store."""
+        fingerprint, tables = store.fingerprint, store.tables
         paths = []
         for name in tables.available():
             with contextlib.suppress(KeyError):  # removed meanwhile
                 paths.append(tables.path(name))
         return cls(fingerprint, tables.rule_set, tables.metric, tuple(paths))
 
-    def library(self) -> Library:
+    def store(self) -> TableStore:
         """Open these tables in this process."""
         rules = self.rule_set
         tables = GameTablebase(
@@ -80,10 +80,10 @@ class TableList:
         )  # fmt: skip
         for path in self.paths:
             tables.add_file(path)
-        return Library(tables)
+        return TableStore(tables)
 
 
-class Helper:
+class SearchProcess:
     """Process that answers one request after another."""
 
     def __init__(self) -> None:
@@ -126,12 +126,12 @@ class Helper:
         self._process.terminate()
 
 
-class Helpers:
+class SearchProcesses:
     """Pool of search processes, started on demand."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
-        self._free: LifoQueue[Helper | None] = LifoQueue()
+    def __init__(self, store: TableStore) -> None:
+        self._store = store
+        self._free: LifoQueue[SearchProcess | None] = LifoQueue()
         self._compiled = Event()
         self._compiled.set()
         for _ in range(SEARCHERS):
@@ -139,8 +139,8 @@ class Helpers:
 
     def compile(self) -> None:
         """Search a small table, so that kernels are compiled before the first request."""
-        library = self._library
-        found = (each for each in library.all_statistics() if has_studies(library, each))
+        store = self._store
+        found = (each for each in store.all_statistics() if has_studies(store, each))
         material = next(found, None)
         if material is None:
             return
@@ -166,7 +166,7 @@ class Helpers:
         def answer(request: Request) -> Answer:
             asks = not request.query_params.keys().isdisjoint(FIELDS)
             while asks and not self._compiled.wait(POLL_SECONDS):
-                self._library.tables.checkpoint()
+                self._store.tables.checkpoint()
             return self._ask(name, request)
 
         return answer
@@ -177,19 +177,19 @@ class Helpers:
         )  # fmt: skip
         asked = {key: request.scope[key] for key in kept if key in request.scope}
         asked["path_params"] = dict(request.path_params)
-        listed = TableList.of(self._library)
-        helper = self._free.get()
+        listed = TableList.of(self._store)
+        searcher = self._free.get()
         try:
-            if helper is None:
-                helper = Helper()
-            answer = helper.ask(name, asked, listed, self._library.tables.checkpoint)
+            if searcher is None:
+                searcher = SearchProcess()
+            answer = searcher.ask(name, asked, listed, self._store.tables.checkpoint)
         except (EOFError, OSError) as error:
-            if helper is not None:
-                helper.end()
-                helper = None
+            if searcher is not None:
+                searcher.end()
+                searcher = None
             raise RequestError(503, "the search has been ended", "try again") from error
         finally:
-            self._free.put(helper)
+            self._free.put(searcher)
         assert isinstance(answer, Answer)
         if answer.status >= 400:
             assert isinstance(answer.body, Mapping)
@@ -216,17 +216,17 @@ def _answer_all(connection: Connection) -> None:
             continue
         name, asked, listed = message
         if listed is not None:
-            library = listed.library()
-            library.tables.checkpoint = go_on
-            endpoints = _endpoints(library)
+            store = listed.store()
+            store.tables.checkpoint = go_on
+            endpoints = _endpoints(store)
         try:
             connection.send(_answered(endpoints[name], Request(asked)))
         except OSError:
             return
 
 
-def _endpoints(library: Library) -> dict[str, Callable[[Request], Answer]]:
-    return {"page": Pages(library).search, "json": Api(library).search}
+def _endpoints(store: TableStore) -> dict[str, Callable[[Request], Answer]]:
+    return {"page": Pages(store).search, "json": Api(store).search}
 
 
 def _answered(function: Callable[[Request], Answer], request: Request) -> Answer | None:

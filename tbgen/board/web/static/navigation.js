@@ -3,7 +3,7 @@
 // On errors the board stays, with the message above it. The live region announces the new page, and
 // the focus is kept.
 
-import { board, cells, glide, main, pieceOn, say, still } from "./picture.js";
+import { board, cells, glide, main, pieceOn, say, still } from "./drawing.js";
 
 // Path prefix of the board: "/", or longer behind a proxy.
 export const root = document.documentElement.dataset.root;

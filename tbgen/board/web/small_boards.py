@@ -1,6 +1,6 @@
 """Positions of one value as small boards, and the boards of the first page.
 
-    winner, order, plies  ->  side to move, value  ->  `glance`  ->  page behind a histogram bar
+    winner, order, plies  ->  side to move, value  ->  positions  ->  page behind a histogram bar
     first page: the day's position won only because of the rules, the day's puzzle, the longest
     wins of three endgames, the highest orders of three (from table statistics)
 
@@ -17,15 +17,14 @@ from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.drawing.diagram import thumbnail
-from tbgen.board.knowledge.daily import has_puzzles, rules_of_the_day, today
-from tbgen.board.knowledge.library import Library
-from tbgen.board.knowledge.search import glance
-from tbgen.board.language.names import material_name
-from tbgen.board.language.words import result_name
+from tbgen.board.knowledge.puzzles import has_puzzles, rules_of_the_day, today
+from tbgen.board.knowledge.search import positions_of_value
+from tbgen.board.knowledge.store import TableStore
+from tbgen.board.language.words import material_name, result_name
 from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import link, wide_page, with_settings
-from tbgen.board.web.state import View, number_of
 from tbgen.board.web.verdict import moves_in_words
+from tbgen.board.web.view import View, number_of
 from tbgen.finding.query import Query, count_candidates
 from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
@@ -85,22 +84,22 @@ def longest_wins(figures: TableStatistics) -> list[LongestWin]:
     ]
 
 
-def longest_win(library: Library, figures: TableStatistics, winner: Side) -> LongestWin | None:
+def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> LongestWin | None:
     """Find a longest win of order 0 with `winner` to move; None if there is none."""
     lines = [line for line in figures.histogram if not line.order and line.side == winner]
     plies = max((line.plies or 0 for line in lines if line.outcome == Outcome.WIN), default=0)
     if not plies:
         return None
     material = Material.parse(figures.material)
-    found = glance(library, material, bar_query(winner, 0, plies), most=1).positions
+    found = positions_of_value(store, material, bar_query(winner, 0, plies), most=1).positions
     return LongestWin(found[0], 0, winner, plies) if found else None
 
 
 def gallery_page(
-    library: Library, view: View, material: Material, query: Mapping[str, str]
+    store: TableStore, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
     """Return the positions of a histogram bar as small boards."""
-    figures, _ = library.statistics(material)
+    figures, _ = store.statistics(material)
     winner = Side.BLACK if query.get("won") == "black" else Side.RED
     # -1 matches no position.
     order, plies = (number_of(query.get(name, ""), -1) for name in ("order", "plies"))
@@ -108,7 +107,7 @@ def gallery_page(
     number = count_candidates(figures, wanted)
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
-    positions = glance(library, material, wanted).positions
+    positions = positions_of_value(store, material, wanted).positions
     turns = [view.text("to_move", side=position.side) for position in positions]
     boards = small_boards(zip(positions, turns, strict=True), view)
     name = result_name(winner, view.language)
@@ -153,12 +152,12 @@ The server reads all statistics in the background (`routes`).
 """
 
 
-def chosen_panel(library: Library, view: View) -> str:
+def first_page_boards(store: TableStore, view: View) -> str:
     """Return the boards of the first page; empty if there are too few."""
-    figures = library.all_statistics(CHOSEN_SECONDS)
-    chosen = library.recall(("chosen", len(figures)), lambda: _chosen(library, figures.values()))
+    figures = store.all_statistics(CHOSEN_SECONDS)
+    chosen = store.cached(("chosen", len(figures)), lambda: _chosen(store, figures.values()))
     shown = []
-    daily = rules_of_the_day(library, today())
+    daily = rules_of_the_day(store, today())
     if daily is not None:
         name = material_name(daily.material, view.language)
         shown.append((daily, view.text("only_rules_day", name=name)))
@@ -171,14 +170,14 @@ def chosen_panel(library: Library, view: View) -> str:
         name = material_name(win.position.material, view.language)
         shown.append((win.position, f"{name}{view.text('colon')}{said}"))
     boards = small_boards(shown, view)
-    if has_puzzles(library):
+    if has_puzzles(store):
         puzzle = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
         boards += f"<p>{puzzle}</p>"
     return f'<section class="chosen"><h2>{view.message("chosen")}</h2>{boards}</section>'
 
 
 def _chosen(
-    library: Library, tables: Iterable[TableStatistics]
+    store: TableStore, tables: Iterable[TableStatistics]
 ) -> list[tuple[LongestWin, Offence | None]]:
     """Return the longest wins and the wins of highest order, each with the offence that decides it.
 
@@ -200,7 +199,7 @@ def _chosen(
     deep.sort(key=lambda win: -win.order)
     for win in deep[:DEEPEST]:
         with contextlib.suppress(TablebaseError, OSError):
-            mechanism = find_mechanism(library.tables, win.position) if win.order else None
+            mechanism = find_mechanism(store.tables, win.position) if win.order else None
             if mechanism is not None:
                 chosen.append((win, mechanism.offence))
     return chosen

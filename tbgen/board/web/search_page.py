@@ -12,16 +12,15 @@ from html import escape
 from urllib.parse import urlencode
 
 from tbgen.answers.mechanism import Offence
-from tbgen.board.knowledge.daily import comparable
-from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.search import Found, has_studies, search
-from tbgen.board.language.names import material_name
-from tbgen.board.language.words import percent
-from tbgen.board.web.gallery import small_boards
+from tbgen.board.knowledge.store import TableStore
+from tbgen.board.language.words import material_name, percent
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import hidden_fields, link, wide_page, with_settings
-from tbgen.board.web.state import View, number_of
+from tbgen.board.web.small_boards import small_boards
 from tbgen.board.web.verdict import moves_in_words, outcome_word
+from tbgen.board.web.view import View, number_of
 from tbgen.finding.query import FIELDS, SORTS, read_query
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome
@@ -43,20 +42,20 @@ _PIECES = 'placeholder="R@e5,r@a9" size="12" maxlength="60" autocomplete="off"'
 
 
 def search_page(
-    library: Library, view: View, material: Material, query: Mapping[str, str]
+    store: TableStore, view: View, material: Material, query: Mapping[str, str]
 ) -> Answer:
     """Return the form and the positions found; raises like `Tablebase.probe`."""
     path = f"/search/{material}"
     asked = {name: query[name] for name in FIELDS if query.get(name)}
     seed = number_of(query.get("seed", ""), 0)
-    library.tables.table(material)  # raises if missing, even without a query
-    results = _results(library, view, material, asked, seed) if asked else ""
+    store.tables.table(material)  # raises if missing, even without a query
+    results = _results(store, view, material, asked, seed) if asked else ""
     heading = f"{view.text('find_title')}{view.text('colon')}"
     heading += material_name(material, view.language)
     offered = set(PRESETS)
-    if material not in comparable(library):
+    if material not in comparable(store):
         offered.remove("differs")
-    if not has_studies(library, material):
+    if not has_studies(store, material):
         offered.remove("study")
     presets = " ".join(
         link(with_settings(path, view, preset), view.text(f"find_{key}"), "button small")
@@ -72,11 +71,11 @@ def search_page(
 
 
 def _results(
-    library: Library, view: View, material: Material, asked: Mapping[str, str], seed: int
+    store: TableStore, view: View, material: Material, asked: Mapping[str, str], seed: int
 ) -> str:
     """Return the positions found, the share of the table searched, and links to more."""
-    found = search(library, material, read_query(asked), seed, sort=asked.get("sort"))
-    captions = [_caption(library, position, view) for position in found.positions]
+    found = search(store, material, read_query(asked), seed, sort=asked.get("sort"))
+    captions = [_caption(store, position, view) for position in found.positions]
     for number, length in enumerate(found.lengths):
         captions[number] += view.text("find_length", n=length)
     boards = small_boards(zip(found.positions, captions, strict=True), view)
@@ -107,9 +106,9 @@ def _said(found: Found, view: View) -> str:
     )
 
 
-def _caption(library: Library, position: Position, view: View) -> str:
+def _caption(store: TableStore, position: Position, view: View) -> str:
     """Return side to move and value of a position."""
-    result = library.tables.probe(position)
+    result = store.tables.probe(position)
     turn = view.text("to_move", side=position.side)
     said = f"{turn}{view.text('list_stop')}{view.text(outcome_word(result.outcome))}"
     if result.outcome != Outcome.DRAW and result.plies:

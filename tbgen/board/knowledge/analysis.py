@@ -2,7 +2,7 @@
 
     heat_map   values with one piece moved to each other square
     verdicts   values under all rule sets
-    slip       the last move of the game, if it was a mistake that changed the outcome
+    last_mistake  the last move of the game, if it was a mistake that changed the outcome
     ladder     loops through which the side that loses by repetition must go, of falling order
 
 A *ladder* is for a loss by repetition of order k. The loser can leave the loop only for a loss of
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.store import TableStore
 from tbgen.indexing import Move, Position, PositionError, Side
 from tbgen.indexing.squares import EMPTY, PieceType, area, piece_kind, piece_side
 from tbgen.play.mainline import Ending, Mainline
@@ -48,7 +48,7 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class Mistake:
     """A mistake: the last move of a game had a worse outcome than the best move.
 
     `before` is the position before the move, `lost` the value of that position, `got` the value of
@@ -62,7 +62,7 @@ class Slip:
     reply: RootMove | None
 
 
-def heat_map(library: Library, position: Position, square: int) -> dict[int, ProbeResult]:
+def heat_map(store: TableStore, position: Position, square: int) -> dict[int, ProbeResult]:
     """Return the values of a position with one piece moved, by the piece's new square.
 
     `square` is where the piece stands. Squares where it may not stand, and squares that make the
@@ -86,21 +86,21 @@ def heat_map(library: Library, position: Position, square: int) -> dict[int, Pro
             continue
         found[point] = tried
     try:
-        values = library.tables.probe_many(found.values())
+        values = store.tables.probe_many(found.values())
     except TablebaseError:
         return {}
     return dict(zip(found, values, strict=True))
 
 
 def verdicts(
-    library: Library, position: Position, own: ProbeResult
+    store: TableStore, position: Position, own: ProbeResult
 ) -> list[tuple[RuleSet, ProbeResult]]:
     """Return the value of a position under each rule set whose table is present.
 
     `own` is the value under the rule set in use, which comes first.
     """
     found = [(own.rule_set, own)]
-    for tables in library.others():
+    for tables in store.others():
         try:
             found.append((tables.rule_set, tables.probe(position)))
         except (TablebaseError, OSError):
@@ -108,7 +108,9 @@ def verdicts(
     return [found[0], *sorted(found[1:], key=lambda entry: str(entry[0]))]
 
 
-def slip(library: Library, positions: Sequence[Position], moves: Sequence[Move]) -> Slip | None:
+def last_mistake(
+    store: TableStore, positions: Sequence[Position], moves: Sequence[Move]
+) -> Mistake | None:
     """Return the mistake that the last move of a game was.
 
     None if it kept the outcome of the best move, or if a value is unknown. Raises like
@@ -116,39 +118,41 @@ def slip(library: Library, positions: Sequence[Position], moves: Sequence[Move])
     """
     if not moves:
         return None
-    before = library.probe(positions[-2])
+    before = store.probe(positions[-2])
     if before.result is None:
         return None
     made = next(move for move in before.moves if move.move == moves[-1])
     best = before.moves[0]
     if made.worth is None or best.worth is None or made.outcome == best.outcome:
         return None
-    after = library.probe(positions[-1])
-    return Slip(positions[-2], before.result.exact, made.worth, best, next(iter(after.moves), None))
+    after = store.probe(positions[-1])
+    return Mistake(
+        positions[-2], before.result.exact, made.worth, best, next(iter(after.moves), None)
+    )
 
 
-def ladder(library: Library, start: Position) -> list[Rung]:
+def ladder(store: TableStore, start: Position) -> list[Rung]:
     """Return the rungs of the ladder from a position that is decided by repetition.
 
     Empty for draws and for positions of order 0. Raises like `Tablebase.probe`.
     """
-    return library.recall(("ladder", start), lambda: _ladder(library, start))
+    return store.cached(("ladder", start), lambda: _ladder(store, start))
 
 
-def _ladder(library: Library, start: Position) -> list[Rung]:
+def _ladder(store: TableStore, start: Position) -> list[Rung]:
     found: list[Rung] = []
     moves: tuple[Move, ...] = ()
     position = start
     while len(found) < MAX_RUNGS:
-        result = library.tables.probe(position)
+        result = store.tables.probe(position)
         if result.outcome == Outcome.DRAW:
             break
         if not result.order:
             if found:
                 found.append(Rung(moves, position, 0, result.plies or 0))
             break
-        line = library.line(position)
-        turn = _turning_point(library, line)
+        line = store.line(position)
+        turn = _turning_point(store, line)
         if turn is None:
             break
         number, keeps, leaves = turn
@@ -164,7 +168,7 @@ def _ladder(library: Library, start: Position) -> list[Rung]:
 
 
 def _turning_point(
-    library: Library, line: Mainline
+    store: TableStore, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
     """Return the loser's best exit from the loop of a line: ply, moves that stay, exit.
 
@@ -178,7 +182,7 @@ def _turning_point(
         if played.position.side != line.winner.other:
             continue
         order = played.result.order
-        moves = library.tables.probe_root(played.position)
+        moves = store.tables.probe_root(played.position)
         keeps = tuple(move for move in moves if move.order == order)
         out = [move for move in moves if move.worth is not None and move.order != order]
         leaves = min(out, key=lambda move: move.sort_key, default=None)

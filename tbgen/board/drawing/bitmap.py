@@ -1,27 +1,58 @@
-"""Game or line as GIF, for chats and slides that do not show SVG.
+"""Pictures as pixels, where SVG is not shown: a position as PNG, a game or line as GIF.
 
-    board, pieces, marks as pixels, each drawn once  ->  composed for each moment  ->  GIF
+    PNG    by resvg; its wheels need no system store
+    GIF    board, pieces and marks as pixels, each drawn once  ->  composed for each moment
 
-resvg turns parts of the picture into pixels, and Pillow composes them. `animation` computes the
-paths of the pieces, and makes the same picture as SVG; `story` makes the frames.
+The extras `web` and `png` install resvg; a GIF also needs Pillow. `animation` computes the frames
+and the paths of the pieces, and makes the same picture as SVG.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from tbgen.board.drawing.animation import Pace, Walk, walks
-from tbgen.board.drawing.diagram import STYLE, Arrow, Look, draw_arrow, symbols
+from tbgen.board.drawing.animation import Frame, Pace, PiecePath, piece_paths
+from tbgen.board.drawing.diagram import (
+    STYLE,
+    VIEW_BOX,
+    WIDTH,
+    Arrow,
+    Look,
+    draw_arrow,
+    empty_board,
+    place,
+    symbols,
+)
 from tbgen.board.drawing.pieces import piece_id
-from tbgen.board.drawing.raster import png
-from tbgen.board.drawing.scenery import VIEW_BOX, WIDTH, place, scenery
-from tbgen.board.drawing.story import Frame
-from tbgen.indexing import Move, Position
+from tbgen.indexing import InputError, Move, Position
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+
+@cache
+def can_rasterise() -> bool:
+    """Return whether resvg is installed."""
+    try:
+        import resvg_py  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def png(picture: str, width: int) -> bytes:
+    """Convert a standalone SVG to PNG, `width` pixels wide; raises `InputError` without resvg."""
+    try:
+        import resvg_py
+    except ImportError:
+        raise InputError("PNG needs resvg-py", "pip install 'tbgen[png]', or take SVG") from None
+    # Pictures of the board contain no text; loading system fonts takes a second.
+    data: bytes = resvg_py.svg_to_bytes(svg_string=picture, width=width, skip_system_fonts=True)
+    return data
+
 
 GLIDES = 3
 """Number of pictures that show a piece in motion, per move."""
@@ -45,24 +76,24 @@ class Moment(NamedTuple):
     arrows: tuple[Arrow, ...]
 
 
-def flipbook(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> bytes:
+def gif(start: Position, frames: Sequence[Frame], look: Look, width: int = 480) -> bytes:
     """Return the GIF of a game, which repeats without end; `width` is in pixels.
 
     Raises `InputError` without resvg or Pillow.
     """
-    easel = _Easel(look, width)
-    from PIL.Image import Dither  # `_Easel` has raised without Pillow
+    renderer = _Renderer(look, width)
+    from PIL.Image import Dither  # `_Renderer` has raised without Pillow
 
     pace = Pace()
-    paths = walks(start, [frame.move for frame in frames], pace)
+    paths = piece_paths(start, [frame.move for frame in frames], pace)
     moments = list(moments_of(frames, pace))
-    pictures = [easel.picture(paths, moment, pace) for moment in moments]
+    pictures = [renderer.picture(paths, moment, pace) for moment in moments]
     # One palette for all pictures, as colours would flicker otherwise.
     kinds = {
         "".join(sorted({arrow.kind for arrow in moment.arrows})): picture
         for moment, picture in zip(moments, pictures, strict=True)
     }
-    chosen = easel.stacked([pictures[0], *kinds.values()]).quantize(COLOURS)
+    chosen = renderer.stacked([pictures[0], *kinds.values()]).quantize(COLOURS)
     plain = Dither.NONE
     first, *rest = [picture.quantize(palette=chosen, dither=plain) for picture in pictures]
     milliseconds = [round(1000 * moment.shown) for moment in moments]
@@ -84,26 +115,26 @@ def moments_of(frames: Sequence[Frame], pace: Pace) -> Iterator[Moment]:
         yield Moment(begins + pace.glide, stays, frame.move, frame.arrows)
 
 
-class _Easel:
+class _Renderer:
     """Drawer of pictures with one look and width; each part is converted to pixels once."""
 
     def __init__(self, look: Look, width: int) -> None:
         self._look, self._width, self._scale = look, width, width / WIDTH
         self._symbols = symbols(look.pieces)
-        self._empty = _on_white(_pixels(scenery(look.flip, look.notation), VIEW_BOX, width))
+        self._empty = _on_white(_pixels(empty_board(look.flip, look.notation), VIEW_BOX, width))
         self._ring = self._patch('<circle class="last" r="50"/>')
         self._pieces: dict[int, Image] = {}
         self._arrows: dict[tuple[Arrow, ...], Image] = {}
 
-    def picture(self, paths: Sequence[Walk], moment: Moment, pace: Pace) -> Image:
+    def picture(self, paths: Sequence[PiecePath], moment: Moment, pace: Pace) -> Image:
         """Return the picture of a moment: board, squares of the move, pieces, arrows."""
         found, flip = self._empty.copy(), self._look.flip
         for square in moment.move or ():
             self._put(found, self._ring, place(square, flip))
-        for walk in paths:
-            where = walk.at(moment.second, pace, flip)
+        for path in paths:
+            where = path.at(moment.second, pace, flip)
             if where is not None:
-                self._put(found, self._piece(walk.code), where)
+                self._put(found, self._piece(path.code), where)
         if moment.arrows:
             if moment.arrows not in self._arrows:
                 drawn = "".join(draw_arrow(arrow, flip) for arrow in moment.arrows)

@@ -4,13 +4,13 @@ A ladder is a sequence of loops of falling order. The rules forbid the losing si
 loop, so it leaves each for the next, down to order 0 and mate. A rung is one loop, or the last
 line.
 
-    line    ->  Reel: frames of `story` with captions, and the start of the loop
-    ladder  ->  Reel: up to each loop, once through it, out to the next one, finally to mate
+    line    ->  Film: frames of `animation` with captions, and the start of the loop
+    ladder  ->  Film: up to each loop, once through it, out to the next one, finally to mate
     rung    ->  small board: the loser's move that stays in the loop (red), the winner's reply,
                 the loser's way out (green)
 
 Every ply is a link to the board after it (`at=`), so the film can be read without scripts.
-`insight` finds the ladder.
+`analysis` finds the ladder.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from html import escape
 
 from tbgen.answers.mechanism import mechanism_of
 from tbgen.answers.reasons import explain_line
+from tbgen.board.drawing.animation import Frame, captions_of, frame_of, frames_of_line, loser_of
 from tbgen.board.drawing.diagram import (
     Arrow,
     Marks,
@@ -30,16 +31,15 @@ from tbgen.board.drawing.diagram import (
     position_address,
     thumbnail,
 )
-from tbgen.board.drawing.story import Frame, captions_of, frame_of, frames_of_line, loser_of
-from tbgen.board.knowledge.insight import Rung, ladder
-from tbgen.board.knowledge.library import Library
+from tbgen.board.knowledge.analysis import Rung, ladder
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import explain_judgement
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link, page, screen_button
 from tbgen.board.web.panels import pairs, share_panel
-from tbgen.board.web.state import View
 from tbgen.board.web.verdict import headline, moves_in_words
+from tbgen.board.web.view import View
 from tbgen.indexing.squares import square_name
 from tbgen.play.mainline import Mainline
 from tbgen.referee import Rules
@@ -49,30 +49,32 @@ from tbgen.tables import Outcome
 
 
 @dataclass(frozen=True)
-class Reel:
-    """Content of a film: one frame (`shots`) and one caption for each ply.
+class Film:
+    """Content of a film: one frame (`frames`) and one caption for each ply.
 
     `loop_start` is the index of the first frame of the loop, None without a loop. `name` is the
     text key of the heading.
     """
 
-    shots: list[Frame]
+    frames: list[Frame]
     captions: list[str]
     loop_start: int | None
     name: str
 
 
-def film_page(library: Library, view: View) -> Answer:
+def film_page(store: TableStore, view: View) -> Answer:
     """Return the page of best play from the current position; the script animates it."""
     view, plays = replace(view, plays=False), view.plays
-    study = library.probe(view.position)
-    line = library.line(view.position)
-    reel = _of_line(line, view)
+    study = store.probe(view.position)
+    line = store.line(view.position)
+    played = _of_line(line, view)
     if view.ladder and line.loop_start is not None:
-        reel = _of_ladder(library, view)
-    shots = reel.shots
-    ply = min(view.ply, len(shots))
-    shown = shots[ply - 1] if ply else None
+        parts = list(whole_ladder(store, view))
+        captions = [caption for _, caption in parts]
+        played = Film([frame for frame, _ in parts], captions, None, "ladder_all")
+    frames = played.frames
+    ply = min(view.ply, len(frames))
+    shown = frames[ply - 1] if ply else None
     position = shown.after if shown else view.position
     king = find_king(position.board, position.side)
     marks = Marks(
@@ -87,26 +89,26 @@ def film_page(library: Library, view: View) -> Answer:
     main = (
         f'<section class="verdict">{headline(study, view, mechanism)}</section>'
         f'<section class="stage">{draw(position, view.look, marks)}'
-        f'<p class="caption"></p>{_controls(view, reel, ply)}</section>'
-        f'<section class="side">{_record(view, reel, ply)}'
+        f'<p class="caption"></p>{_controls(view, played, ply)}</section>'
+        f'<section class="side">{_record(view, played, ply)}'
         f'<h2>{view.message("ends")}</h2><p class="end">{escape(end)}</p>'
-        f"{ladder_panel(library, view, line)}{share_panel(view)}</section>"
+        f"{ladder_panel(store, view, line)}{share_panel(view)}</section>"
     )
     film = [
         {
-            "move": shot.move.iccs,
+            "move": frame.move.iccs,
             "label": label,
             "arrows": [
                 [square_name(arrow.source), square_name(arrow.target), arrow.kind]
-                for arrow in shot.arrows
+                for arrow in frame.arrows
             ],
         }
-        for shot, label in zip(shots, reel.captions, strict=True)
+        for frame, label in zip(frames, played.captions, strict=True)
     ]
     data = {
         "mode": "line",
         "film": json.dumps(film, separators=(",", ":")),
-        "loop": "" if reel.loop_start is None else str(reel.loop_start),
+        "loop": "" if played.loop_start is None else str(played.loop_start),
         "start": position_address(view.position),
         "at": str(ply),
         "play": "1" if plays else "",
@@ -114,32 +116,25 @@ def film_page(library: Library, view: View) -> Answer:
         "round": view.text("round", n="@"),
         "flip": view.href(flip=not view.flip),
     }
-    title = f"{view.text(reel.name)}{view.text('colon')}{view.position.material.name}"
-    head = card(library, study, view)
+    title = f"{view.text(played.name)}{view.text('colon')}{view.position.material.name}"
+    head = card(store, study, view)
     return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
 
 
-def _of_line(line: Mainline, view: View) -> Reel:
-    """Return the reel of best play."""
-    shots = frames_of_line(line)
-    before = len(shots) if line.loop_start is None else line.loop_start
+def _of_line(line: Mainline, view: View) -> Film:
+    """Return the played of best play."""
+    frames = frames_of_line(line)
+    before = len(frames) if line.loop_start is None else line.loop_start
     captions = [
-        *captions_of(shots[:before], None, view.language),
-        *captions_of(shots[before:], loser_of(line), view.language),
+        *captions_of(frames[:before], None, view.language),
+        *captions_of(frames[before:], loser_of(line), view.language),
     ]
-    return Reel(shots, captions, line.loop_start, "line")
+    return Film(frames, captions, line.loop_start, "line")
 
 
-def _of_ladder(library: Library, view: View) -> Reel:
-    """Return the reel of all loops of the ladder, each once, and the ways out of them."""
-    shown = list(whole_ladder(library, view))
-    shots, captions = [shot for shot, _ in shown], [caption for _, caption in shown]
-    return Reel(shots, captions, None, "ladder_all")
-
-
-def _controls(view: View, reel: Reel, ply: int) -> str:
+def _controls(view: View, played: Film, ply: int) -> str:
     """Return the buttons of the film; steps are links, which also work without scripts."""
-    last = len(reel.shots)
+    last = len(played.frames)
     steps = [
         ("first", "«", 0),
         ("back", "‹", max(0, ply - 1)),
@@ -156,8 +151,8 @@ def _controls(view: View, reel: Reel, ply: int) -> str:
         f'<button type="button" class="play-line" hidden data-play="{play}" '
         f'data-stop="{pause}">{play}</button>'
     ))  # fmt: skip
-    if reel.loop_start is not None:
-        href = view.href(ply=reel.loop_start)
+    if played.loop_start is not None:
+        href = view.href(ply=played.loop_start)
         label = view.text("to_loop")
         found.append(link(href, label, "button step loop", ' data-step="loop"'))
     speed = view.message("faster")
@@ -170,24 +165,24 @@ def _controls(view: View, reel: Reel, ply: int) -> str:
     return f'<div class="controls">{"".join(found)}</div>'
 
 
-def _record(view: View, reel: Reel, ply: int) -> str:
+def _record(view: View, played: Film, ply: int) -> str:
     """Return the moves in pairs with the loop marked; each links to the board after it."""
     position = view.position
     items = []
-    for number, shot in enumerate(reel.shots):
-        label = view.move_name(position, shot.move)
-        position = shot.after
-        looping = reel.loop_start is not None and number >= reel.loop_start
+    for number, frame in enumerate(played.frames):
+        label = view.move_name(position, frame.move)
+        position = frame.after
+        looping = played.loop_start is not None and number >= played.loop_start
         css = " ".join(
             name for name, on in (("frame", True), ("loop", looping), ("now", number + 1 == ply))
             if on
         )  # fmt: skip
         sign = ""
-        if shot.label in ("check", "chase"):
-            sign = f' <i class="{shot.label}">{view.message(f"ply_{shot.label}")}</i>'
+        if frame.label in ("check", "chase"):
+            sign = f' <i class="{frame.label}">{view.message(f"ply_{frame.label}")}</i>'
         href = view.href(ply=number + 1)
         items.append(link(href, label, css, f' data-frame="{number + 1}"') + sign)
-    heading = f"{view.text(reel.name)} ({len(items)} {view.text('plies')})"
+    heading = f"{view.text(played.name)} ({len(items)} {view.text('plies')})"
     shifted = replace(view, start=view.position, moves=())
     return (
         f'<h2 id="moves">{escape(heading)}</h2><p class="film">{pairs(items, shifted)}</p>'
@@ -196,12 +191,12 @@ def _record(view: View, reel: Reel, ply: int) -> str:
     )
 
 
-def ladder_panel(library: Library, view: View, line: Mainline) -> str:
+def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
     """Return the ladder of the losing side: a small board and its choices for each loop.
 
     Empty if the position is not decided by repetition.
     """
-    rungs = ladder(library, view.position)
+    rungs = ladder(store, view.position)
     if not rungs:
         return ""
     side = view.position.side
@@ -213,26 +208,26 @@ def ladder_panel(library: Library, view: View, line: Mainline) -> str:
     return f'<h2>{escape(name)}</h2><p>{whole}</p><ol class="ladder">{items}</ol>'
 
 
-def whole_ladder(library: Library, view: View) -> Iterator[tuple[Frame, str]]:
+def whole_ladder(store: TableStore, view: View) -> Iterator[tuple[Frame, str]]:
     """Yield each ply of the ladder with its caption: each loop once, then the line to mate."""
     position, made = view.position, 0
     order = None
-    for rung in ladder(library, view.position):
+    for rung in ladder(store, view.position):
         for move in rung.moves[made:]:
-            shot = frame_of(move, position.after(*move))
-            caption = captions_of([shot], None, view.language)[0]
+            frame = frame_of(move, position.after(*move))
+            caption = captions_of([frame], None, view.language)[0]
             if order is not None:  # first move out of the previous loop
                 caption = view.text("ladder_out" if rung.order else "ladder_last",
                                n=rung.order or moves_in_words(rung.plies, view))  # fmt: skip
                 order = None
-            yield shot, caption
-            position = shot.after
+            yield frame, caption
+            position = frame.after
         made, order = len(rung.moves), rung.order
-        line = rung.loop or library.line(rung.position)
-        shots = frames_of_line(line)
+        line = rung.loop or store.line(rung.position)
+        frames = frames_of_line(line)
         # One pass through the loop, starting at the position of the rung.
-        shots = [*shots[rung.turn :], *shots[line.loop_start or 0 : rung.turn]]
-        yield from zip(shots, captions_of(shots, loser_of(line), view.language), strict=True)
+        frames = [*frames[rung.turn :], *frames[line.loop_start or 0 : rung.turn]]
+        yield from zip(frames, captions_of(frames, loser_of(line), view.language), strict=True)
 
 
 def _rung(view: View, rung: Rung) -> str:

@@ -1,9 +1,13 @@
-"""Page of a position with all its modes: the look-up page, and the parts shared with `playing`.
+"""Page of a position: the look-up page, and games and puzzles against the table or the engine.
 
-    <main>  verdict | stage (board and buttons) | side (moves and panels)
+    <main>     verdict | stage (board and buttons) | side (moves and panels)
+    game       task, score at the end, warnings of the referee, moves by name
+    puzzle     game in which an outcome must be kept: open, right, lost or solved (`puzzles`)
+    practice   strength of the table, links to other puzzles
 
 Every move is a link to the position after it, so pages work without scripts. Pieces on the board
-are links, too (`from=`); then their targets are links, with the value of each move.
+are links, too (`from=`); then their targets are links, with the value of each move. In play mode
+values of moves are not shown.
 """
 
 from __future__ import annotations
@@ -11,41 +15,44 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from html import escape
+from urllib.parse import urlencode
 
 from tbgen.answers.mechanism import Mechanism
+from tbgen.board.drawing.animation import checkers
 from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
-from tbgen.board.drawing.story import checkers
-from tbgen.board.knowledge.games import RESULTS
-from tbgen.board.knowledge.library import Library, Study
-from tbgen.board.language.complaints import complain
-from tbgen.board.language.names import piece_name
-from tbgen.board.language.words import result_name
-from tbgen.board.web.construction import missing_card, running_build, starters
+from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
+from tbgen.board.knowledge.store import RESULTS, Study, TableStore
+from tbgen.board.language.error_messages import complain
+from tbgen.board.language.words import explain_judgement, piece_name, result_name
+from tbgen.board.web.building import missing_card, running_build, starters
 from tbgen.board.web.embed import card
-from tbgen.board.web.gallery import chosen_panel
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link, page, screen_button, with_settings
 from tbgen.board.web.panels import (
     endgame_panel,
     game_record,
     heat,
+    mistake_note,
     rules_headline,
     rules_known,
     rules_panel,
     share_panel,
-    slip_note,
     where_panel,
 )
-from tbgen.board.web.state import STRENGTHS, View
+from tbgen.board.web.small_boards import first_page_boards
 from tbgen.board.web.verdict import (
     chase_arrows,
+    forbidden,
     game_over,
     headline,
     move_groups,
+    move_link,
+    moves_in_words,
     outcome_word,
     referee,
     short_value,
 )
+from tbgen.board.web.view import STRENGTHS, View
 from tbgen.indexing import Side
 from tbgen.indexing.errors import MoveTextError
 from tbgen.indexing.squares import square_name
@@ -59,39 +66,39 @@ MOST_ARROWS = 3
 
 
 def reading_page(
-    library: Library, view: View, stated: str = "", fault: MoveTextError | None = None
+    store: TableStore, view: View, stated: str = "", fault: MoveTextError | None = None
 ) -> Answer:
     """Return the look-up page of a position.
 
     stated : result in the PGN of the game, if it differs from the known one
     fault : error of the first move of the game that could not be read or played
     """
-    study = library.study(view.positions, view.moves)
-    mechanism = library.mechanism(study)
+    study = store.study(view.positions, view.moves)
+    mechanism = store.mechanism(study)
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
-    marks = marks_of(library, study, view, mechanism)
-    known = rules_known(library, study)
+    marks = marks_of(store, study, view, mechanism)
+    known = rules_known(store, study)
     welcome, card, chosen = "", "", ""
-    if not view.moves and view.start == library.first_position:
+    if not view.moves and view.start == store.first_position:
         welcome = f'<p class="welcome">{view.message("start_here")}</p>'
-        chosen = chosen_panel(library, view)
-        if not library.available() or running_build(library) is not None:
-            card = starters(library, view, with_settings("/", view))
+        chosen = first_page_boards(store, view)
+        if not store.available() or running_build(store) is not None:
+            card = starters(store, view, with_settings("/", view))
     if study.missing is not None and not card:
-        card = missing_card(library, study, view)
+        card = missing_card(store, study, view)
     verdict = (
         f"{_fault(view, fault)}{_stated(study, view, stated)}{welcome}"
         f"{game_over(study.over, view)}{referee(study, view)}"
         f"{headline(study, view, mechanism)}{rules_headline(known, study, view)}"
-        f"{slip_note(library, study, view)}{card}"
+        f"{mistake_note(store, study, view)}{card}"
     )
     side = (
         f"{chosen}{move_groups(study, view, mechanism)}{rules_panel(known, view)}"
-        f"{where_panel(study, view)}{endgame_panel(library, study, view)}"
-        f"{game_record(library, view)}{share_panel(view)}"
+        f"{where_panel(study, view)}{endgame_panel(store, study, view)}"
+        f"{game_record(store, view)}{share_panel(view)}"
     )
-    shown = board_page(library, study, view, verdict, marks, side)
+    shown = board_page(store, study, view, verdict, marks, side)
     return shown if fault is None else replace(shown, status=400)
 
 
@@ -121,25 +128,25 @@ def _stated(study: Study, view: View, stated: str) -> str:
 
 
 def board_page(
-    library: Library, study: Study, view: View, verdict: str, marks: Marks, side: str
+    store: TableStore, study: Study, view: View, verdict: str, marks: Marks, side: str
 ) -> Answer:
     """Return the page that the look-up and play modes share."""
     main = (
         f'<section class="verdict">{verdict}</section>'
         f'<section class="stage">{draw(study.position, view.look, marks)}'
-        f"{_controls(library, study, view)}</section>"
+        f"{_controls(store, study, view)}</section>"
         f'<section class="side">{side}</section>'
     )
     title = study.position.material.name
-    head = card(library, study, view)
-    whole = page(view, title, main, data=_data(library, study, view), css="workspace", head=head)
+    head = card(store, study, view)
+    whole = page(view, title, main, data=_data(store, study, view), css="workspace", head=head)
     return Answer(whole, HTML)
 
 
 # -- the board -------------------------------------------------------------------------------
 
 
-def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
+def marks_of(store: TableStore, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
     """Return the marks of the board: links of pieces and targets, heat map, arrows."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
@@ -158,7 +165,7 @@ def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | 
     if in_check(study.position):
         checked = find_king(study.position.board, study.position.side)
         arrows = checkers(study.position)
-    tried = heat(library, view) if reading else {}
+    tried = heat(store, view) if reading else {}
     if reading and not tried:
         arrows += chase_arrows(study.position, mechanism)
         arrows += [
@@ -177,7 +184,7 @@ def marks_of(library: Library, study: Study, view: View, mechanism: Mechanism | 
     )
 
 
-def _controls(library: Library, study: Study, view: View) -> str:
+def _controls(store: TableStore, study: Study, view: View) -> str:
     """Return the buttons below the board, which are links."""
     playing = view.mode == "play"
     suggested = None if study.over else study.suggested
@@ -186,11 +193,11 @@ def _controls(library: Library, study: Study, view: View) -> str:
         found.append(_hint(study, suggested, view))
     elif suggested is not None:
         key = "table_move" if playing else "suggested"
-        href = _reply(library, study, view) or view.after(suggested.move).href()
+        href = _reply(store, study, view) or view.after(suggested.move).href()
         weaker = playing and view.strength != STRENGTHS[0]
         mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
         found.append(link(href, view.text(key), "button suggested", mark))
-    elif reply := _reply(library, study, view):
+    elif reply := _reply(store, study, view):
         found.append(link(reply, view.text("engine_move"), "button suggested"))
     if view.moves:
         found.append(link(_back(view), view.text("take_back"), "button back"))
@@ -230,13 +237,13 @@ def _hint(study: Study, suggested: RootMove, view: View) -> str:
     return f'<span class="hint">{escape(said)}</span> {more}'
 
 
-def _reply(library: Library, study: Study, view: View) -> str:
+def _reply(store: TableStore, study: Study, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
     Empty outside play mode, at the reader's turn, after the end of the game, and without opponent.
     """
     due = view.mode == "play" and not view.readers_turn and study.over is None
-    if not due or (study.suggested is None and not library.opponent):
+    if not due or (study.suggested is None and not store.opponent):
         return ""
     if study.suggested is not None and view.strength == STRENGTHS[0]:
         return view.after(study.suggested.move).href()
@@ -252,7 +259,7 @@ def _back(view: View) -> str:
     return view.back(1 if alone else 2).href()
 
 
-def _data(library: Library, study: Study, view: View) -> dict[str, str]:
+def _data(store: TableStore, study: Study, view: View) -> dict[str, str]:
     """Return data attributes for the script: addresses for keys, and of every move."""
     reading = view.mode == "read"
     data = {
@@ -282,5 +289,126 @@ def _data(library: Library, study: Study, view: View) -> dict[str, str]:
         data["over"] = "1"
     elif study.suggested and (reading or not view.readers_turn):
         data["suggested"] = view.after(study.suggested.move).href()
-    reply = _reply(library, study, view)
+    reply = _reply(store, study, view)
     return data | ({"reply": reply} if reply else {})
+
+
+def playing_page(store: TableStore, view: View) -> Answer:
+    """Return the page of a game against the table or the engine."""
+    study = store.study(view.positions, view.moves)
+    over = game_over(study.over, view)
+    task = "" if over else view.text(_task(store, study, view))
+    you = view.text("you_play", side=view.human)
+    turn = view.text("to_move", side=view.position.side)
+    lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
+    verdict = (
+        f"<h1>{escape(you)}</h1>{_puzzle(store, study, view)}{over}"
+        f"{_score(store, study, view)}{referee(study, view)}"
+        f'<p class="reply">{escape(_last_move(view))}</p>'
+        f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
+    )
+    side = (
+        f"{_plain_moves(study, view)}{_practice(study, view)}{game_record(store, view)}"
+        f"{share_panel(view)}"
+    )
+    return board_page(store, study, view, verdict, marks_of(store, study, view, None), side)
+
+
+def _last_move(view: View) -> str:
+    """Return the last move in words, as a notice; empty if there is none."""
+    if not view.moves:
+        return ""
+    before = view.positions[-2]
+    move = view.move_name(before, view.moves[-1])
+    return view.text("made", side=before.side, move=move)
+
+
+def _task(store: TableStore, study: Study, view: View) -> str:
+    """Return the key of the text that says whose turn it is: reader, table or engine."""
+    mine = view.readers_turn
+    if study.result is not None:
+        return "hidden" if mine else "table_thinks"
+    if store.opponent is None:
+        return "no_opponent"
+    return "hidden_engine" if mine else "engine_thinks"
+
+
+def _puzzle(store: TableStore, study: Study, view: View) -> str:
+    """Return task and state of a puzzle; the script counts solved ones."""
+    if not view.task:
+        return ""
+    state = state_of(study, view.human, view.task, begun=bool(view.moves))
+    said = view.text(f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
+    first = store.probe(view.start).result
+    if state == "open" and first is not None:
+        said += view.text("puzzle_rules") if first.order else ""
+        level = view.text(f"level_{level_of(view.start, first)}")
+        said += view.text("puzzle_level", level=level)
+    back = ""
+    if state == "lost":
+        again = view.back(len(view.moves)).href()
+        back = " " + link(again, view.text("puzzle_again"), "button small")
+    streak = view.message("puzzle_streak", n="@", m="#")
+    return (
+        f'<p class="notice puzzle {state}" data-puzzle="{state}" '
+        f'data-start="{escape(view.start.fen)}">{escape(said)}{back} '
+        f'<span class="streak" data-streak="{streak}" hidden></span></p>'
+    )
+
+
+def _practice(study: Study, view: View) -> str:
+    """Return links to choose the table's strength, and to puzzles by level."""
+    if study.result is None or study.result.metric is None:
+        return ""
+    strengths = [
+        link(view.href(strength=name, hint=""), view.text(f"strength_{name}"),
+             "button small" + (" on" if name == view.strength else ""))
+        for name in STRENGTHS
+    ]  # fmt: skip
+    task = {"task": "draw"} if view.task == "draw" else {}
+    levels = [
+        link(f"/puzzle/{view.start.material}?{urlencode(query | task | view.settings())}",
+             view.text(key), f"button small puzzle-link {key}")
+        for key, query in [
+            ("new_puzzle", {}), *((f"level_{level}", {"level": level}) for level in LEVELS)
+        ]
+    ]  # fmt: skip
+    day = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button small")
+    colon = view.text("colon")
+    return (
+        f"<p>{view.message('strength')}{colon}{' '.join(strengths)}</p>"
+        f"<p>{view.message('puzzles')}{colon}{' '.join([*levels, day])}</p>"
+    )
+
+
+def _score(store: TableStore, study: Study, view: View) -> str:
+    """Return the number of moves in which the reader won, and the fewest possible.
+
+    Empty unless the game ended in a win of the reader by mate or stalemate.
+    """
+    over = study.over
+    if over is None or over.winner != view.human or over.why == "repetition":
+        return ""
+    first = store.probe(view.start).result
+    if first is None or first.order or first.outcome == Outcome.DRAW or not first.plies:
+        return ""
+    made, best = (moves_in_words(plies, view) for plies in (len(view.moves), first.plies))
+    return f'<p class="score">{view.message("score", n=made, m=best)}</p>'
+
+
+def _plain_moves(study: Study, view: View) -> str:
+    """Return the legal moves by name, without their values."""
+    if not view.readers_turn or study.over:
+        return ""
+    moves = sorted(study.moves, key=lambda move: move.move.iccs)
+    links = [move_link(study, view, move) + forbidden(study, view, move.move) for move in moves]
+    heading = f"{view.text('moves')} ({len(moves)})"
+    colon = view.text("colon")
+    warnings = "".join(
+        f'<p class="notice referee"><b>{view.message("referee")}{colon}</b> '
+        f"{escape(view.move_name(study.position, move))}{colon}"
+        f"{escape(explain_judgement(judgement, study.rules, view.language))}</p>"
+        for move, judgement in (study.forbidden or {}).items()
+    )
+    listed = f'<p class="plain-moves chips">{" ".join(links)}</p>'
+    return f'<h2 id="moves">{escape(heading)}</h2>{warnings}{listed}'

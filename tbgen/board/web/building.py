@@ -15,23 +15,21 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from functools import partial
 from html import escape
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from tbgen.board.knowledge.library import Library, Study
-from tbgen.board.knowledge.workshop import Cost, Progress, Stage, Workshop, may_build
+from tbgen.board.knowledge.builds import Cost, Progress, Stage, Workshop, may_build
+from tbgen.board.knowledge.store import Study, TableStore
 from tbgen.board.language.i18n import text
-from tbgen.board.language.names import material_name
-from tbgen.board.language.words import time_in_words
-from tbgen.board.web.http import HTML, Answer, RequestError, failure
-from tbgen.board.web.layout import copy_button, hidden_fields, link, page, wide_page, with_settings
-from tbgen.board.web.limits import is_loopback
-from tbgen.board.web.state import View
+from tbgen.board.language.words import material_name, time_in_words
+from tbgen.board.web.http import EVENTS, Answer, RequestError, failure
+from tbgen.board.web.layout import copy_button, hidden_fields, link, wide_page, with_settings
+from tbgen.board.web.middleware import is_loopback
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
+from tbgen.board.web.view import View
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.units import format_bytes
 from tbgen.tables import MissingTableError
@@ -48,6 +46,8 @@ POLL_SECONDS = 0.3
 BODY_SECONDS = 5
 """Timeout in seconds for the body of a form."""
 
+NOT_STORED = {"cache-control": "no-store"}
+
 TOKEN = secrets.token_urlsafe(24)
 """Secret in every form of this process: proves that a page was made by it."""
 
@@ -58,7 +58,7 @@ ENTRY = f"/enter/{KEY}"
 """Path that allows a browser to build tables."""
 
 
-class Construction:
+class BuildEndpoints:
     """Endpoints of one application that start, cancel and report builds.
 
     closing : returns whether the server is shutting down
@@ -79,8 +79,8 @@ class Construction:
     async def enter(self, request: Request) -> Response:
         """Set the cookie of a browser that has the key, and redirect to the board."""
         if not _is_key(request.path_params["key"]):
-            return _plain(self._on_error(request, failure(_not_permitted())))
-        answer = RedirectResponse("/", 303, {"cache-control": "no-store"})
+            return self._refuse(request, _not_permitted())
+        answer = RedirectResponse("/", 303, NOT_STORED)
         answer.set_cookie(_cookie(request), KEY, path="/build", httponly=True, samesite="strict")
         return answer
 
@@ -95,12 +95,10 @@ class Construction:
     async def events(self, request: Request) -> Response:
         """Stream events of the build until it ends: `share`, `said` and `ended`."""
         if self._streams >= MAX_STREAMS:
-            return _plain(failure(RequestError(503, "the server is busy", "try again in a moment")))
+            busy = RequestError(503, "the server is busy", "try again in a moment")
+            return failure(busy).response(NOT_STORED)
         language = request.query_params.get("lang", "en")
-        headers = {"cache-control": "no-store"}
-        return StreamingResponse(
-            self._stream(language), headers=headers, media_type="text/event-stream"
-        )
+        return StreamingResponse(self._stream(language), headers=NOT_STORED, media_type=EVENTS)
 
     async def _stream(self, language: str) -> AsyncIterator[str]:
         self._streams += 1
@@ -137,10 +135,13 @@ class Construction:
             await asyncio.to_thread(change, form)
         except TimeoutError:
             slow = RequestError(408, "the request does not arrive", "try again in a moment")
-            return _plain(self._on_error(request, failure(slow)))
+            return self._refuse(request, slow)
         except (InputError, RequestError) as error:
-            return _plain(self._on_error(request, failure(error)))
+            return self._refuse(request, error)
         return RedirectResponse(_own_address(form.get("back", "/")), 303)
+
+    def _refuse(self, request: Request, error: Exception) -> Response:
+        return self._on_error(request, failure(error)).response(NOT_STORED)
 
     def _start(self, form: Mapping[str, str]) -> None:
         workshop = self._workshop
@@ -181,11 +182,7 @@ def _own_address(back: str) -> str:
     return back if plain and back.startswith("/") and not back.startswith("//") else "/"
 
 
-def _plain(answer: Answer) -> Response:
-    return answer.response({"cache-control": "no-store", **(answer.headers or {})})
-
-
-def missing_card(library: Library, study: Study, view: View) -> str:
+def missing_card(store: TableStore, study: Study, view: View) -> str:
     """Return the card of a position without a table: the missing tables, their cost, the button."""
     if not can_be_built(study):
         material = study.position.material
@@ -195,21 +192,20 @@ def missing_card(library: Library, study: Study, view: View) -> str:
         said = view.text("missing_never", name=name)
         return f'<section class="card missing"><p>{escape(said)}</p></section>'
     note = f'<p class="under">{view.message("missing_captures")}</p>'
-    return _material_card(library, study.position.material, view, view.href(chosen=None), note)
+    return _material_card(store, study.position.material, view, view.href(chosen=None), note)
 
 
-def missing_page(library: Library, view: View, material: Material) -> Answer:
+def missing_page(store: TableStore, view: View, material: Material) -> Answer:
     """Return the page of an endgame without a table: the missing tables, their cost, the button."""
-    address = partial(with_settings, f"/endgames/{material}")
-    title = view.text("no_verdict")
-    name = material_name(material, view.language)
-    card = _material_card(library, material, view, address(view))
-    main = f'<div class="wide"><h1>{escape(name)} <code>{material}</code></h1>{card}</div>'
-    return Answer(page(view, f"{material}: {title}", main, address), HTML, 404)
+    path = f"/endgames/{material}"
+    title = f"{material}: {view.text('no_verdict')}"
+    heading = f"{escape(material_name(material, view.language))} <code>{material}</code>"
+    card = _material_card(store, material, view, with_settings(path, view))
+    return wide_page(view, title, card, path, heading=heading, status=404)
 
 
 def _material_card(
-    library: Library, material: Material, view: View, back: str, note: str = ""
+    store: TableStore, material: Material, view: View, back: str, note: str = ""
 ) -> str:
     """Return the card of the needed tables, with the button or the command that builds them.
 
@@ -218,52 +214,52 @@ def _material_card(
     """
     name = f"{material_name(material, view.language)} ({material})"
     needed = [node for node in material.closure() if node.needs_table]
-    present = {entry.material for entry in library.available()}
+    present = {entry.material for entry in store.available()}
     here = sum(node in present for node in needed)
     key = "missing_card" if len(needed) > 1 else "missing_card_one"
     said = view.message(key, name=name, n=len(needed), here=here)
-    going = running_build(library)
+    going = running_build(store)
     if going is not None and set(needed) & set(going.wanted):
-        how = progress_card(library, view, back)
+        how = progress_card(store, view, back)
     else:
-        how = _failed(library, material, view) + _offer(
-            library, [material], {"material": material.name}, view, back
+        how = _failed(store, material, view) + _offer(
+            store, [material], {"material": material.name}, view, back
         )
     return f'<section class="card missing"><p>{said}</p>{how}{note}</section>'
 
 
-def starters(library: Library, view: View, back: str) -> str:
+def starters(store: TableStore, view: View, back: str) -> str:
     """Return cards of sets of endgames to build first, or the progress of the running build.
 
     Empty if the application has no workshop.
 
     back : address to return to after the build
     """
-    workshop = library.workshop
+    workshop = store.workshop
     if workshop is None:
         return ""
-    if running_build(library) is not None:
-        return f'<section class="card">{progress_card(library, view, back)}</section>'
+    if running_build(store) is not None:
+        return f'<section class="card">{progress_card(store, view, back)}</section>'
     cards = []
-    present = {entry.material for entry in library.available()}
+    present = {entry.material for entry in store.available()}
     for key, materials in workshop.starters.items():
         if present.issuperset(materials):
             continue
         heading = view.message(f"start_{key}")
-        offer = _offer(library, materials, {"set": key}, view, back)
+        offer = _offer(store, materials, {"set": key}, view, back)
         cards.append(f'<section class="card"><h2>{heading}</h2>{offer}</section>')
-    failed = _failed(library, None, view)
+    failed = _failed(store, None, view)
     if not cards:
         return f"{failed}<p>{view.message('start_done')}</p>"
     return f"<p>{view.message('starters')}</p>{failed}{''.join(cards)}"
 
 
-def progress_card(library: Library, view: View, back: str) -> str:
+def progress_card(store: TableStore, view: View, back: str) -> str:
     """Return the progress of the build; the script updates it and reloads the page at the end."""
-    progress = running_build(library)
+    progress = running_build(store)
     assert progress is not None, "there is a build to tell of"
     stop = ""
-    if library.workshop is not None and library.workshop.limits is not None:
+    if store.workshop is not None and store.workshop.limits is not None:
         stop = _form("/build/cancel", {}, view.text("build_cancel"), back)
     again = link(back, view.text("build_look"), "button small")
     return (
@@ -285,33 +281,33 @@ def progress_in_words(progress: Progress, language: str) -> str:
     return said + text(language, "build_time_so_far", time=time)
 
 
-def building(library: Library) -> str:
+def building(store: TableStore) -> str:
     """Return a text that changes whenever the build's display on pages changes, for ETags."""
-    progress = library.workshop.progress() if library.workshop is not None else None
+    progress = store.workshop.progress() if store.workshop is not None else None
     if progress is None:
         return TOKEN
     return f"{TOKEN} {progress.stage} {progress.wanted} {progress.done} {int(progress.seconds)}"
 
 
-def build_page(library: Library, view: View) -> Answer:
+def build_page(store: TableStore, view: View) -> Answer:
     """Return the page of the build and of the starter sets."""
     title = view.text("build_title")
-    parts = starters(library, view, with_settings("/build", view))
+    parts = starters(store, view, with_settings("/build", view))
     return wide_page(view, title, parts, "/build")
 
 
-def running_build(library: Library) -> Progress | None:
+def running_build(store: TableStore) -> Progress | None:
     """Return the progress of the running build, or None."""
-    progress = library.workshop.progress() if library.workshop is not None else None
+    progress = store.workshop.progress() if store.workshop is not None else None
     return progress if progress is not None and progress.goes_on else None
 
 
-def _failed(library: Library, material: Material | None, view: View) -> str:
+def _failed(store: TableStore, material: Material | None, view: View) -> str:
     """Return a notice with the reason if the last build failed or was cancelled, else nothing.
 
     material : only builds that include it count; None for any build
     """
-    progress = library.workshop.progress() if library.workshop is not None else None
+    progress = store.workshop.progress() if store.workshop is not None else None
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
     if material is not None and material not in progress.wanted:
@@ -322,11 +318,11 @@ def _failed(library: Library, material: Material | None, view: View) -> str:
 
 
 def _offer(
-    library: Library, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
+    store: TableStore, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
     """Return the cost of some materials, with the button that builds them or a command to copy."""
-    workshop = library.workshop
-    cost = library.cost(materials)
+    workshop = store.workshop
+    cost = store.cost(materials)
     takes = f"<p>{escape(_cost_in_words(cost, view))}</p>" if cost is not None else ""
     here = is_loopback(urlsplit(view.origin).netloc)
     if here and workshop is not None and cost is not None and may_build(workshop, cost):
@@ -335,8 +331,8 @@ def _offer(
     if workshop is not None and workshop.limits is not None:
         beyond = f"<p>{view.message('build_beyond')}</p>"
     names = " ".join(material.name for material in materials)
-    command = MissingTableError(names, library.tables.rule_set).command
-    shell = f"{command}{library.tables_option if here else ''}"
+    command = MissingTableError(names, store.tables.rule_set).command
+    shell = f"{command}{store.tables_option if here else ''}"
     return (
         f"{takes}{beyond}<p>{view.message('missing_how')}</p>"
         f'<p class="command"><code>{escape(shell)}</code> {copy_button(shell, view)}</p>'

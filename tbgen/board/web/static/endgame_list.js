@@ -1,7 +1,7 @@
 // List of endgames: filter while typing, sort by a column. Buttons that copy texts.
 
-import { main } from "./picture.js";
-import { onArrival, within } from "./travel.js";
+import { main } from "./drawing.js";
+import { onArrival, within } from "./navigation.js";
 
 // Show rows that contain each word of the filter; or only `material`, if the filter is its name in
 // any spelling that the search box accepts.

@@ -1,8 +1,8 @@
 // Number of puzzles solved in a row, stored in this browser. A puzzle counts once: as solved, or as
 // failed when the outcome is lost or the hint has shown the move.
 
-import { main } from "./picture.js";
-import { onArrival } from "./travel.js";
+import { main } from "./drawing.js";
+import { onArrival } from "./navigation.js";
 
 const NONE = { streak: 0, best: 0, last: "" };
 

@@ -3,8 +3,8 @@
     "rank 3 of the FEN has 10 files"  ->  第3行有10格，应为9格
 
 Messages are created in English. Those that a page can show are translated into Chinese by their
-pattern (complaints.csv). A message without a pattern is replaced by a general sentence in Chinese,
-never shown in English. Text typed by the reader stands between 「 and 」.
+pattern (error_messages.csv). A message without a pattern is replaced by a general sentence in
+Chinese, never shown in English. Text typed by the reader stands between 「 and 」.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KINDS = {"king": "将（帅）", "advisor": "士", "elephant": "象", "rook": "
           "cannon": "炮", "pawn": "兵", "K": "将（帅）", "A": "士", "B": "象", "R": "车", "N": "马",
           "C": "炮", "P": "兵"}  # fmt: skip
 
-_FORMS = read_csv("complaints.csv")
+_FORMS = read_csv("error_messages.csv")
 """Pairs: pattern of a whole message or hint, and its translation into simplified Chinese."""
 
 _CANNOT = "无法理解这个请求"

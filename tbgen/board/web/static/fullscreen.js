@@ -1,7 +1,7 @@
 // Full screen, for classes: the board at full height, texts beside it in large letters.
 
-import { main } from "./picture.js";
-import { onArrival } from "./travel.js";
+import { main } from "./drawing.js";
+import { onArrival } from "./navigation.js";
 
 const root = document.documentElement;
 

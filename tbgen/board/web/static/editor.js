@@ -1,7 +1,7 @@
 // Editor: pieces are dragged or put onto points, and dragged off again.
 
-import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./picture.js";
-import { go, onArrival, root, state } from "./travel.js";
+import { board, cells, main, mark, newPiece, pointer, squareAt, toFen } from "./drawing.js";
+import { go, onArrival, root, state } from "./navigation.js";
 
 const ERASER = "x";
 

@@ -30,7 +30,7 @@ from tbgen.tables.files import open_to_read
 ADDRESS = "/files"
 
 
-class Mirror:
+class FileEndpoint:
     """Endpoint of a directory; `requests` counts answers by name and status."""
 
     def __init__(self, directory: Path, requests: Counter[tuple[str, int]]) -> None:

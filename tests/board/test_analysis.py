@@ -18,15 +18,17 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
-from tbgen.board.knowledge.library import Library
 from tbgen.board.knowledge.puzzles import find_puzzle
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.i18n import text as words
+from tbgen.board.language.words import percent
 from tbgen.board.web import handbook
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.state import View
+from tbgen.board.web.verdict import short_value
+from tbgen.board.web.view import View
 from tbgen.finding.handbook import handbook_entry
 from tbgen.indexing import Material, Position
-from tbgen.tables import Outcome
+from tbgen.tables import Outcome, Value
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
 from tests.kits.boardkit import demo
 from tests.kits.built import built
@@ -181,6 +183,41 @@ def test_the_longest_win_may_begin_with_the_loser() -> None:
         assert "<span>longest: 7 moves</span>" in page(client, "/handbook/KRN")
 
 
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0, "0.0%"), (1e-6, "< 0.1%"), (0.0005, "0.1%"), (0.5, "50.0%"), (1 - 1e-6, "> 99.9%"),
+     (1, "100.0%")],
+)  # fmt: skip
+def test_a_percentage_is_0_or_100_only_if_exact(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+def test_a_mated_position_has_no_number() -> None:
+    """A mate on the board is shown as a loss by mate, not as a loss in no moves."""
+    values = [Value(Outcome.LOSS, 0, 0), Value(Outcome.WIN, 0, 1), Value(Outcome.LOSS, 0, 2)]
+    assert [short_value(value) for value in values] == ["−#", "#", "−1"]
+
+
+def test_an_added_table_leaves_the_statistics_of_others_cached(tmp_path: Path) -> None:
+    krkn = Material.parse("KRKN")
+    source = demo().tables
+    shutil.copy(source / "KRKN.wxf.dtm.xqt", tmp_path)
+    with open_tablebase(tmp_path) as tables:
+        store = TableStore(tables, tmp_path)
+        assert not store.all_statistics(seconds=-1)
+        first, _ = store.statistics(krkn)
+        shutil.copy(source / "KRKR.wxf.dtm.xqt", tmp_path)
+        assert set(store.all_statistics(seconds=-1)) == {krkn}
+        assert len(store.all_statistics()) == 2
+        assert store.statistics(krkn)[0] is first
+
+
+def test_the_handbook_has_the_longest_win_of_the_attacker(client: TestClient) -> None:
+    """In KRKPA the longest win of all is Black's, in 12 moves; Red's takes 11."""
+    row = page(client, "/handbook").split("<code>KRKPA</code>")[1].split("</tr>")[0]
+    assert "<td>11 moves</td>" in row
+
+
 def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
     text = page(client, "/endgames")
     table = text.split('<table class="matrix">')[1].split("</table>")[0]
@@ -234,23 +271,25 @@ def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
 def test_an_incomplete_document_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handbook, "DOCUMENT_SECONDS", -1.0)
     with open_tablebase(demo().tables) as tables:
-        library = Library(tables)
-        view = View(library.first_position)
-        cut = str(handbook.document_page(library, view).body)
+        store = TableStore(tables)
+        view = View(store.first_position)
+        cut = str(handbook.document_page(store, view).body)
         assert "are still missing: load the page again" in cut
         assert "here the defender holds" not in cut
-        handbook.chapter_page(library, view, "KR")
-        assert "here the defender holds" in str(handbook.document_page(library, view).body)
+        monkeypatch.undo()
+        handbook.chapter_page(store, view, "KR")
+        monkeypatch.setattr(handbook, "DOCUMENT_SECONDS", -1.0)
+        assert "here the defender holds" in str(handbook.document_page(store, view).body)
 
 
 def test_a_puzzle_has_one_winning_move(client: TestClient) -> None:
     with open_tablebase(demo().tables) as tables:
-        library = Library(tables)
+        store = TableStore(tables)
         for name, seed in (("KRKN", 0), ("KRKN", 1), ("KRKN", 5)):
-            position = find_puzzle(library, Material.parse(name), seed=seed)
+            position = find_puzzle(store, Material.parse(name), seed=seed)
             outcomes = [move.outcome for move in tables.probe_root(position)]
             assert outcomes.count(Outcome.WIN) == 1
-            assert find_puzzle(library, Material.parse(name), seed=seed) == position
+            assert find_puzzle(store, Material.parse(name), seed=seed) == position
     answer = client.get("/puzzle/KRKN?lang=zh-Hant", follow_redirects=False)
     assert answer.status_code == 303
     shown = page(client, answer.headers["location"])

@@ -1,7 +1,7 @@
 """Access of the board to tables: answers about games and materials, cached.
 
     positions, moves  ->  Study(result, moves, suggested, judgement)
-    materials       ->  Library.tables, .statistics, .children
+    materials       ->  TableStore.tables, .statistics, .children
 
 A missing table is no error here: the known facts are returned, the others are None. Thread-safe.
 """
@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 
 from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
-from tbgen.board.knowledge.games import RESULTS
-from tbgen.board.knowledge.workshop import Cost, Workshop
+from tbgen.board.knowledge.builds import Cost, Workshop
 from tbgen.indexing import InputError, Material, Move, Position, Side
 from tbgen.indexing.squares import EMPTY, LETTERS
 from tbgen.play.choice import choose
@@ -51,6 +50,9 @@ MAX_LINE = 1000
 
 MAX_CACHED = 128
 """Number of cached answers; only answers that are expensive to compute are cached."""
+
+RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
+"""Results in PGN by winner, None for a draw."""
 
 Found = TypeVar("Found")
 
@@ -122,7 +124,7 @@ class AnswerCache:
         self._kept: OrderedDict[Any, Any] = OrderedDict()
         self._lock = Lock()
 
-    def recall(self, key: Any, find: Callable[[], Found]) -> Found:
+    def cached(self, key: Any, find: Callable[[], Found]) -> Found:
         """Return the cached value of a key, or compute it by `find` and cache it."""
         with self._lock:
             if key in self._kept:
@@ -136,7 +138,7 @@ class AnswerCache:
         return found
 
 
-class Library:
+class TableStore:
     """The tables of one directory, for the board.
 
     Tables that are added to the directory are noticed. `workshop` estimates the cost of missing
@@ -210,16 +212,16 @@ class Library:
         if study.result is None or not study.result.order:
             return None
         position = study.position
-        return self.recall(("mechanism", position), lambda: find_mechanism(self.tables, position))
+        return self.cached(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:
         """Return best play of both sides; raises like `Tablebase.probe`."""
         plies = min(plies, MAX_LINE)
-        return self.recall(("line", position, plies), lambda: self.tables.mainline(position, plies))
+        return self.cached(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
-    def recall(self, key: Any, find: Callable[[], Found]) -> Found:
+    def cached(self, key: Any, find: Callable[[], Found]) -> Found:
         """Return the value of `find()`, cached under `key` until the tables change."""
-        return self._cache.recall((key, self.fingerprint), find)
+        return self._cache.cached((key, self.fingerprint), find)
 
     def _known_moves(self, position: Position) -> list[RootMove]:
         """Return the moves of a position without a table; those with known values come first."""
@@ -274,7 +276,7 @@ class Library:
         workshop, asked = self.workshop, tuple(materials)
         if workshop is None:
             return None
-        return self.recall(("cost", asked), lambda: workshop.cost(asked))
+        return self.cached(("cost", asked), lambda: workshop.cost(asked))
 
     def available(self) -> list[TableName]:
         """Return the tables of the rule set in use, fewest pieces first."""
@@ -375,7 +377,7 @@ class Library:
     @property
     def first_position(self) -> Position:
         """Position that the board shows first: the longest win of order 0 with Red to move."""
-        return self.recall("first position", self._find_first)
+        return self.cached("first position", self._find_first)
 
     def _find_first(self) -> Position:
         best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
