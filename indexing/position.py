@@ -103,7 +103,7 @@ class Position:
             raise PositionError("the FEN is empty", f"a FEN looks like '{START_FEN}'")
         if len(fields) not in (2, 4, 6):
             raise PositionError(
-                f"the FEN has {len(fields)} fields",
+                f"the FEN must have 2, 4 or 6 fields, not {len(fields)}",
                 "give the board and the side to move, as in '4k4/9/9/9/9/9/9/9/9/R2K5 w'",
             )
         side = _SIDE_LETTERS.get(fields[1])
@@ -201,7 +201,8 @@ def _parse_board(text: str) -> list[int]:
     rows = text.split("/")
     if len(rows) != RANKS:
         raise PositionError(
-            f"the FEN has {len(rows)} ranks", "a xiangqi board has ten, separated by '/'"
+            f"the FEN must have ten ranks, not {len(rows)}",
+            "separate the ranks of the board by '/'",
         )
     board = [EMPTY] * SQUARES
     for index, row in enumerate(rows):

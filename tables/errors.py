@@ -41,6 +41,7 @@ class MissingTableError(TablebaseError, KeyError):
             self.command += " --no-minor-chases"
         if rule_set.orders:
             self.command += f" --orders {rule_set.orders}"
+            under += f" with at most {rule_set.orders} orders"
         super().__init__(f"there is no table of {material}{under}; run: {self.command}")
 
     def __str__(self) -> str:

@@ -96,7 +96,10 @@ def _why_illegal(position: Position, move: Move) -> tuple[str, str]:
         return f"{move}: {target} is held by {mover}'s own piece", "choose another square"
     if not moves.reaches(board, *move):
         name = PieceType(piece_kind(code)).name.lower()
-        return f"{move}: the {name} on {source} cannot reach {target}", "look at what is in its way"
+        return (
+            f"{move}: the {name} on {source} cannot reach {target}",
+            "it moves differently, or a piece blocks it",
+        )
     after = bytearray(board)
     after[move.target], after[move.source] = code, EMPTY
     if attacks.kings_face(after):

@@ -379,7 +379,7 @@ def test_a_chinese_page_has_no_english_and_one_script(client: TestClient, path: 
     [
         (f"/?fen={MISSING}&mode=line", "没有「KRKNA」的残局库"),
         (f"/?fen={KNIGHT}&moves=a0a9", "「a0a9」：「a0」的马走不到「a9」"),
-        (f"/?fen={KNIGHT}&moves=a0a9", "请看走法，或何子挡住了它"),
+        (f"/?fen={KNIGHT}&moves=a0a9", "它不能这样走，或有子阻挡"),
         (f"/?fen={KNIGHT}&moves=e7e8", "「e7」是黑方的棋子"),
         (f"/?fen={KNIGHT}&moves=d0e0", "走后将帅照面"),
         (f"/?fen={KNIGHT}&moves=zz", "看不懂着法"),

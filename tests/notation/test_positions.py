@@ -156,7 +156,7 @@ MALFORMED = [
     ("90907071,919901091,929802089,727822289,616365676,313335373", "0 kings"),
     (f"{START_FEN.split()[0]}", "fields"),
     (f"{START_FEN.split()[0]} x", "no side"),
-    ("9/9/9 w", "3 ranks"),
+    ("9/9/9 w", "ten ranks, not 3"),
     (START_FEN.replace("9/1c5c1", "8/1c5c1"), "8 files"),
     (START_FEN.replace("rnbakabnr", "rnbakabnx"), "no piece"),
     (START_FEN.replace("rnbakabnr", "rnbaqabnr"), "no piece"),

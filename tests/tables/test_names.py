@@ -134,9 +134,9 @@ def test_errors_carry_facts_and_one_line() -> None:
         "there is no table of KRKN under the rules 'none'; run: tbgen build KRKN --rules none"
     )
     assert isinstance(missing, KeyError)
-    assert MissingTableError("KRKN", RuleSet(Rules.CHECK, 1)).command == (
-        "tbgen build KRKN --rules check --orders 1"
-    )
+    limited = MissingTableError("KRKN", RuleSet(Rules.CHECK, 2))
+    assert limited.command == "tbgen build KRKN --rules check --orders 2"
+    assert "KRKN under the rules 'check' with at most 2 orders; run" in str(limited)
     without = MissingTableError("KRKN", RuleSet(Rules.WXF, minor_chases=False))
     assert without.command == "tbgen build KRKN --rules wxf --no-minor-chases"
     assert MissingTableError("KRKN").command == "tbgen build KRKN"
