@@ -27,7 +27,7 @@ in memory at once, or in a file without a name. Only certificates are written.
 Vocabulary
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
     row                 the slots that differ in the innermost attacker alone
-    place, cell         number of a slot within its row; or *place in a palette*, number of a value
+    place, cell         number of a slot within its row
     quiet move          a move that captures nothing
     open position       a draw, or a position decided by the repetition rules
     offender (O)        side that checks or chases for ever; the *winner* (W) would win by this

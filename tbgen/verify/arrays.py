@@ -1,36 +1,32 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Arrays of a proof: a table and its supporting tables, flat, for the kernels.
 
-    codes of each side  ->  palettes, ranks of all keys  ->  planes of places, tile by tile
+    codes of each side  ->  keys  ->  ranks of all keys (`values`)  ->  planes, tile by tile
 
-    ranks        the planes of this table (number 0)
-    supports     the planes of the supporting tables, concatenated
-    tables       one line per table: the start of its planes and of its descriptor
-    descriptors  the layouts of all tables (`tbgen.indexing.slots`), concatenated
-    pieces       this table's pieces in the order of `Layout.piece_codes`
-    captures     one line per piece: the table that its capture leads to, and the order of the
-                 remaining pieces there
+    ranks        the planes of this table
+    captured     the planes of supporting tables that captures lead to
+    captures     one line per piece: the plane after its capture, and the order of the remaining
+                 pieces there
+    descriptors  the layouts of the supporting tables (`tbgen.indexing.slots`)
     values       lookup tables of ranks (`values`)
 
-A *plane* has one number for each slot, for one side to move. A *palette* lists the values of a
-plane; the number of a value in it is its *place*. When loaded, planes hold places in the palette of
-their side. `complete` replaces the places of table 0 by ranks, and `candidates` ranks by marks. Of
-a supporting table only the sides to move after a capture are loaded. The statistics of a table list
-the codes that get a place. Any other code is no value, and refutes its position. A few scalars of
-the layout and of the rule set are added for the kernels.
+A *plane* has one number for each slot, for one side to move. `complete` corrects the ranks of this
+table by the rules, and `candidates` replaces ranks by marks. The statistics of a table list the
+codes that have a value. Any other code refutes its position. A few scalars of the layout and of the
+rule set are added for the kernels.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tbgen.compiling.jit import by_pointer, part
+from tbgen.compiling.jit import by_pointer
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
@@ -50,15 +46,14 @@ from tbgen.verify.values import (
     orders_of_keys,
 )
 
-# Columns of `tables`. Columns 0 (Red to move) and 1 hold the start of the planes, in `ranks` or in
-# `supports`.
-FIRST_WORD, END_WORD, TABLE_COLUMNS = 2, 3, 4
+PLANE, SWAPPED, FIRST_WORD, END_WORD, WINS_BY_RULES, SOURCES = range(6)
+"""Columns of `Arrays.captures`: the start of the plane in `Arrays.captured`, or NO_PLANE; whether
+colours are swapped; the range of the layout in `Arrays.descriptors`; whether the capture may lead
+to a win of order 1 or above; the first of the remaining pieces.
+"""
 
-# Columns of `captures`; from SOURCES on, this table's piece for each piece of the child.
-TABLE, SWAPPED, SOURCES = 0, 1, 2
-
-NO_TABLE = -1
-"""Table number of materials without a table, in which every position is drawn."""
+NO_PLANE = -1
+"""Plane of captures into materials without a table, in which every position is drawn."""
 
 SLACK = 64
 """Unused ranks after the planes: whole vectors are read past the end of the last row."""
@@ -111,85 +106,61 @@ Supporting = Callable[[Material], Table]
 that need a table.
 """
 
-Plane = tuple[int, int]
-"""A plane of supporting tables: number of the table, and side to move."""
-
 
 class Palette(NamedTuple):
-    """Values of one side of a table; each has a number, its place. Place 0 is for no value."""
+    """Codes that occur in a plane, and the rank of each."""
 
     codes: Numbers
     """int64 (n + 1,): stored codes, ascending, without 0; the last is larger than all codes."""
-    places: Numbers
-    """int64 (n + 1,): the place of each entry of `codes`; 0 for the last."""
-    keys: Numbers
-    """int64 (places,): the key of each place; `NO_KEY` for place 0."""
+    ranks: Numbers
+    """int64 (n + 1,): the rank of each code; the last is the rank of codes that do not occur."""
 
-    @classmethod
-    def of(cls, table: Table, side: int, *, converts: bool = False) -> Palette:
-        """Return the palette of a side, from the codes that occur there.
-
-        converts : whether to replace keys by the keys after a conversion (metric DTC)
-        """
-        codes = np.array(sorted({*table.occurring_codes(side)} - {0}), np.int64)
-        keys = keys_of_codes(codes, table.code_space)
-        found, places = np.unique(after_conversion(keys) if converts else keys, return_inverse=True)
-        return cls(
-            np.append(codes, np.iinfo(np.int64).max),
-            np.append(places + 1, 0),
-            np.concatenate([[NO_KEY], found]),
-        )
-
-    def places_of(self, codes: Codes) -> Numbers:
-        """Return the places of codes, int64 (n,); 0 for unknown codes."""
+    def ranks_of(self, codes: Codes) -> Numbers:
+        """Return the ranks of codes, int64 (n,)."""
         at = self.codes.searchsorted(codes)
-        return np.where(self.codes[at] == codes, self.places[at], 0)
+        return np.where(self.codes[at] == codes, self.ranks[at], self.ranks[-1])
 
     def count_codes(self, counts: Numbers) -> dict[int, int]:
-        """Return the number of positions of each code, given `counts` of each place (places,)."""
-        found = zip(self.codes[:-1].tolist(), counts[self.places[:-1]].tolist(), strict=True)
+        """Return the number of positions of each code, given `counts` of each rank (ranks,)."""
+        found = zip(self.codes[:-1].tolist(), counts[self.ranks[:-1]].tolist(), strict=True)
         return {code: count for code, count in found if count}
 
 
-@by_pointer
-class Supports(NamedTuple):
-    """Tables that captures lead to. Shapes: T tables, this one included; S slots of the others.
+def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numbers, Numbers]:
+    """Return the codes of a side as in `Palette`, and the key of each; `NO_KEY` for the last.
 
-    `Arrays.tables` gives the start of each plane, one per side to move. Planes that no capture
-    leads to are left out.
+    converts : whether to replace keys by the keys after a conversion (metric DTC)
     """
-
-    places: NDArray[Any]
-    """uint8 or uint16 (S,): the place of each slot in the palette of its table and side to move."""
-    ranks: NDArray[Any]
-    """(T, 2, 2, places), dtype of `Arrays.ranks`: the rank of each place, by table, by the side to
-    move in it, and by the side to move in this table. The two sides differ where colours are
-    swapped.
-    """
+    codes = np.array(sorted({*table.occurring_codes(side)} - {0}), np.int64)
+    keys = keys_of_codes(codes, table.code_space)
+    if converts:
+        keys = after_conversion(keys)
+    return np.append(codes, np.iinfo(np.int64).max), np.append(keys, NO_KEY)
 
 
 @by_pointer
 class Arrays(NamedTuple):
     """Arrays of the module's docstring and scalar parameters, as passed to kernels.
 
-    Shapes: S slots of both planes, T tables, P pieces.
+    Shapes: P pieces.
     """
 
+    slots: int
+    """Number of slots of a plane."""
     ranks: NDArray[Any]
-    """uint8 or uint16 (S + SLACK,): the planes; filled in by `complete`."""
-    supports: Supports
-    tables: NDArray[np.int64]
-    """int64 (T, TABLE_COLUMNS)."""
+    """uint8 or uint16 (2 * slots + SLACK,): both planes; filled in by `complete`."""
+    captured: NDArray[Any]
+    """uint8 or uint16 (n,), as `ranks`: the rank of a draw for Red and for Black to move, then the
+    planes that captures lead to, one after the other.
+    """
     descriptors: NDArray[np.int64]
-    """int64 (words,): the layouts of all tables."""
+    """int64 (words,): the layouts of the supporting tables, one after the other."""
     pieces: NDArray[np.int64]
     """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
     captures: NDArray[np.int64]
-    """int64 (P, SOURCES + P): columns TABLE, SWAPPED, and from SOURCES on the pieces of this table
-    in the order of the other table; NO_TABLE for captures after which every position is drawn.
+    """int64 (P, SOURCES + P): the columns PLANE to END_WORD for the capture of each piece, and from
+    SOURCES on the pieces of this table in the order of the supporting table.
     """
-    stakes: NDArray[np.bool_]
-    """bool (P,): whether the capture of the piece may lead to a win of order 1 or above."""
     values: Values
     hung: NDArray[np.uint8]
     """uint8 (2, bytes): by side to move, bit set of slots. The slot is a draw or a
@@ -209,52 +180,8 @@ class Loaded(NamedTuple):
 
     arrays: Arrays
     marks: Marks
-    palettes: tuple[Palette, Palette]
+    palettes: tuple[Palette, ...]
     """Palettes of this table, Red's and Black's."""
-
-
-@part
-def rank_after_capture(table, to_move, here, slot, arrays):
-    """Return the rank, in this table, of a position in a supporting table.
-
-    table : int, its number; to_move : int, the side to move there
-    here : int, the side to move in this table; slot : int, of the supporting table
-    """
-    supports = arrays.supports
-    place = supports.places[arrays.tables[table, to_move] + slot]
-    return np.int64(supports.ranks[table, to_move, here, place])
-
-
-def list_captures(
-    layouts: Sequence[Layout],
-    children: Mapping[tuple[int, PieceType], Material],
-    numbers: Mapping[str, int],
-) -> NDArray[np.int64]:
-    """Return `Arrays.captures`.
-
-    layouts : of all tables, by number; this table first
-    children : the material after each capture; numbers : of the tables, by name of material
-    """
-    pieces = layouts[0].piece_codes
-    captures = np.full((len(pieces), SOURCES + len(pieces)), NO_TABLE, np.int64)
-    for taken, code in enumerate(pieces):
-        if piece_kind(code) == PieceType.KING:
-            continue
-        child = children[piece_side(code), PieceType(piece_kind(code))]
-        number = numbers.get(child.name, NO_TABLE)
-        if number != NO_TABLE:
-            swapped, sources = _list_survivors(layouts[0], taken, layouts[number])
-            captures[taken, TABLE], captures[taken, SWAPPED] = number, swapped
-            captures[taken, SOURCES : SOURCES + len(sources)] = sources
-    return captures
-
-
-def _plane_after(line: NDArray[np.int64], code: int) -> Plane:
-    """Return the plane that a capture leads to: number of the table, and side to move.
-
-    line : of `captures`; code : of the captured piece
-    """
-    return int(line[TABLE]), piece_side(code) ^ int(line[SWAPPED])
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
@@ -297,32 +224,63 @@ class PlaneAllocator:
             return np.memmap(file, dtype, "w+", shape=slots).view(np.ndarray)
 
 
-def unpack(table: Table, side: int, palette: Palette, places: NDArray[Any]) -> None:
-    """Write one side of a table into a plane, as places in a palette.
+def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> None:
+    """Write the ranks of one side of a table into a plane.
 
     Single-threaded: two threads take as long and twice the processor time, because the work is in
     pieces of about 30 microseconds and the threads contend for the interpreter lock.
 
-    places : uint8 or uint16 (slots,), out
+    plane : uint8 or uint16 (slots,), out
     """
     for number in range(table.tiles(side)):
         for first, run in table.tile(
-            side, number, lambda codes: palette.places_of(codes).astype(places.dtype)
+            side, number, lambda codes: palette.ranks_of(codes).astype(plane.dtype)
         ):
-            places[first : first + len(run)] = run
+            plane[first : first + len(run)] = run
 
 
-def _list_tables(layouts: list[Layout], planes: list[Plane]) -> tuple[NDArray[np.int64], int]:
-    """Return `Arrays.tables`, and the number of slots of the supporting planes `planes`."""
-    tables = np.zeros((len(layouts), TABLE_COLUMNS), np.int64)
-    tables[0, 1] = layouts[0].slots
-    ends = np.cumsum([layout.descriptor.size for layout in layouts])
-    tables[:, END_WORD], tables[1:, FIRST_WORD] = ends, ends[:-1]
-    slots = 0
-    for plane in planes:
-        tables[plane] = slots
-        slots += layouts[plane[0]].slots
-    return tables, slots
+class _Captures(NamedTuple):
+    """Supporting tables of a table, and where each capture leads."""
+
+    tables: list[Table]
+    captures: NDArray[np.int64]
+    """`Arrays.captures`."""
+    planes: list[tuple[int, int, int]]
+    """Planes in the order of `Arrays.captured`: the number of the table, the side to move in it,
+    and the side to move in this table. The sides differ if the capture swaps colours.
+    """
+    slots: int
+    """Length of `Arrays.captured`."""
+
+
+def _list_captures(layout: Layout, supporting: Supporting) -> _Captures:
+    """Open the supporting tables, and list the captures."""
+    pieces, armies = layout.piece_codes, Material(*layout.armies)
+    children = armies.captures()
+    wanted = [*{child.name: child for child in children.values() if child.needs_table}.values()]
+    names = [child.name for child in wanted]
+    tables = [supporting(child) for child in wanted]
+    words = np.cumsum([0, *(table.layout.descriptor.size for table in tables)])
+    captures = np.full((len(pieces), SOURCES + len(pieces)), NO_PLANE, np.int64)
+    starts: dict[tuple[int, int, int], int] = {}
+    slots = len(Side)
+    for taken, code in enumerate(pieces):
+        if piece_kind(code) == PieceType.KING:
+            continue
+        child = children[piece_side(code), PieceType(piece_kind(code))]
+        if not child.needs_table:
+            continue
+        number = names.index(child.name)
+        swapped, sources = _list_survivors(layout, taken, tables[number].layout)
+        # The side that has lost a piece is to move.
+        plane = number, piece_side(code) ^ swapped, piece_side(code)
+        if plane not in starts:
+            starts[plane] = slots
+            slots += tables[number].layout.slots
+        captures[taken, : SOURCES + len(sources)] = [
+            starts[plane], swapped, words[number], words[number + 1], 0, *sources,
+        ]  # fmt: skip
+    return _Captures(tables, captures, [*starts], slots)
 
 
 def gather(
@@ -343,58 +301,45 @@ def gather(
     """
     if rule_set.rules is None:
         raise InputError("nothing is proven under unknown rules", "name the rules of the table")
-    layout = table.layout
+    layout, seek = table.layout, rule_set.rules != Rules.NONE
     room = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)
-    pieces = layout.piece_codes
-    children = Material(*layout.armies).captures()
-    wanted = {child.name: child for child in children.values() if child.needs_table}
-    loaded = [table, *(supporting(child) for child in wanted.values())]
-    layouts = [each.layout for each in loaded]
-    numbers = {name: number for number, name in enumerate(wanted, start=1)}
-    captures = list_captures(layouts, children, numbers)
-    # The side that has lost a piece is to move.
-    after = {n: _plane_after(line, code)
-             for n, (line, code) in enumerate(zip(captures, pieces, strict=True))
-             if line[TABLE] != NO_TABLE}  # fmt: skip
-    needed = sorted({(plane, piece_side(pieces[n])) for n, plane in after.items()})
-    others = {
-        (number, side): Palette.of(loaded[number], side, converts=table.metric == Metric.DTC)
-        for (number, side), _ in needed
-    }
-    palettes = Palette.of(table, Side.RED), Palette.of(table, Side.BLACK)
-    seek = rule_set.rules != Rules.NONE
+    tables, captures, planes, slots = _list_captures(layout, supporting)
+    own = [list_codes(table, side) for side in Side]
+    others = [
+        list_codes(tables[number], side, converts=table.metric == Metric.DTC)
+        for number, side, _ in planes
+    ]
     values = make_values(
-        [palette.keys for palette in palettes],
-        [[others[plane].keys for plane, here in needed if here == side] for side in Side],
+        [keys for _, keys in own],
+        [[keys for (_, _, here), (_, keys) in zip(planes, others, strict=True) if here == side]
+         for side in Side],
         seek=seek,
-    )
+    )  # fmt: skip
     marks = make_marks(values.keys)
     dtype = np.min_scalar_type(max(values.keys.shape[1], marks.keys.shape[1]) - 1)
-    planes = room.reserve(len(Side) * layout.slots + SLACK, dtype)
-    for side, palette in zip(Side, palettes, strict=True):
-        unpack(table, side, palette, planes[side * layout.slots :])
-    tables, slots = _list_tables(layouts, list(others))
-    most = max((len(palette.keys) for palette in others.values()), default=1)
-    places = room.reserve(slots, np.min_scalar_type(most - 1))
-    for plane, palette in others.items():
-        unpack(loaded[plane[0]], plane[1], palette, places[tables[plane] :])
-    ranks = np.zeros((len(loaded), len(Side), len(Side), most), dtype)
-    for plane, here in needed:
-        keys = others[plane].keys
-        ranks[(*plane, here)][: len(keys)] = values.translate(here, keys)
-    stakes = np.zeros(len(pieces), np.bool_)
-    for n, plane in after.items():
-        lost = others[plane].keys[1:]
-        stakes[n] = (orders_of_keys(lost[lost < 0]) > 0).any()
+    ranks = room.reserve(len(Side) * layout.slots + SLACK, dtype)
+    palettes = tuple(
+        Palette(codes, values.translate(side, keys))
+        for side, (codes, keys) in zip(Side, own, strict=True)
+    )
+    for own_side, palette in zip(Side, palettes, strict=True):
+        unpack(table, own_side, palette, ranks[own_side * layout.slots :])
+    captured = room.reserve(slots, dtype)
+    captured[: len(Side)] = [values.translate(side, np.zeros(1, np.int64))[0] for side in Side]
+    start = len(Side)
+    for (number, side, here), (codes, keys) in zip(planes, others, strict=True):
+        unpack(tables[number], side, Palette(codes, values.translate(here, keys)), captured[start:])
+        is_start = captures[:, PLANE] == start
+        captures[is_start, WINS_BY_RULES] = (orders_of_keys(keys[keys < 0]) > 0).any()
+        start += tables[number].layout.slots
     arrays = Arrays(
-        ranks=planes,
-        supports=Supports(places, ranks),
-        tables=tables,
-        descriptors=np.concatenate([each.descriptor for each in layouts]),
-        pieces=np.array(pieces, np.int64),
+        slots=layout.slots,
+        ranks=ranks,
+        captured=captured,
+        descriptors=np.concatenate([NOBODY, *(each.layout.descriptor for each in tables)]),
+        pieces=np.array(layout.piece_codes, np.int64),
         captures=captures,
-        stakes=stakes,
-        values=values._replace(own=values.own.astype(dtype)),
+        values=values,
         hung=np.zeros((len(Side), 0), np.uint8),
         seek_patterns=seek,
         seek_chases=rule_set.rules.judges_chases,

@@ -11,13 +11,15 @@ a position in check that is no claim, but has an answer to a direct loss.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing import Side
-from tbgen.indexing.squares import EMPTY
+from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.verify.acceleration import best_of_row
-from tbgen.verify.arrays import NOBODY, ManyNumbers, Members, Numbers
+from tbgen.verify.arrays import NO_PLANE, NOBODY, PLANE, ManyNumbers, Members, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
 from tbgen.verify.moves import Lists, add_node, best_move, cut, has_bit, narrowed
@@ -47,6 +49,9 @@ from tbgen.verify.values import (
     SHARED,
     Marks,
 )
+
+_PIECE = 1 << 20
+"""Number of ranks after captures that are replaced at a time."""
 
 _ROUNDS = 100
 """Largest number of passes; possible offenders that remain then are left to the scalar rules."""
@@ -195,16 +200,22 @@ def _mark(passes: Passes, marks: Marks) -> None:
     """Replace ranks by marks, in the planes and in the ranks after captures."""
     arrays, index = passes.arrays, passes.index
     passes.over_leads(lambda a, b: k_mark(a, b, passes.make_state(), index, arrays, marks), "marks")
-    supports, drawn = arrays.supports, arrays.values.drawn.copy()
-    ranks = np.empty_like(supports.ranks)
-    for here in Side:
-        of_captures = marks.of_ranks[here, SHARED]
-        ranks[:, :, here] = of_captures[supports.ranks[:, :, here]]
-        drawn[here] = of_captures[drawn[here]]
-    settled = np.zeros(marks.keys.shape, np.bool_)
+    planes = {
+        (line[PLANE], piece_side(code))
+        for line, code in zip(arrays.captures.tolist(), arrays.pieces.tolist(), strict=True)
+        if line[PLANE] != NO_PLANE
+    }
+    captured = arrays.captured
+    # The first two entries are the ranks of a draw, for Red and for Black to move.
+    for (start, here), (end, _) in pairwise([(0, 0), (1, 1), *sorted(planes), (len(captured), 0)]):
+        mark_of = marks.of_ranks[here, SHARED].astype(captured.dtype)
+        for first in range(start, end, _PIECE):
+            some = captured[first : min(first + _PIECE, end)]
+            some[:] = mark_of[some]
     passes.arrays = arrays._replace(
-        supports=supports._replace(ranks=ranks),
-        values=arrays.values._replace(keys=marks.keys, settled=settled, drawn=drawn),
+        values=arrays.values._replace(
+            keys=marks.keys, settled=np.zeros(marks.keys.shape, np.bool_)
+        ),
         hung=np.zeros((2, 0), np.uint8),
     )
 

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Completion of the planes: the rank of a value in every slot that a move may lead to.
 
-place in a palette  --rules----->  rank in the slot of each legal position; these are counted
+stored rank  --rules----->  rank in the slot of each legal position; these are counted
                     --index----->  the same rank in the slots of mirror images and of
                                    positions with exchanged twins
                     --captures-->  rank after the capture, where two pieces share a square
@@ -26,15 +26,15 @@ from tbgen.verify.acceleration import mark_row
 from tbgen.verify.arrays import (
     END_WORD,
     FIRST_WORD,
-    NO_TABLE,
+    NO_PLANE,
+    PLANE,
     SOURCES,
     SWAPPED,
-    TABLE,
-    rank_after_capture,
+    WINS_BY_RULES,
 )  # fmt: skip
 from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, open_row
 from tbgen.verify.moves import has_bit, set_bit
-from tbgen.verify.values import CHASED, FREE, NEVER, WON, order_of_key
+from tbgen.verify.values import CHASED, DRAWN, FREE, NEVER, WON, order_of_key
 
 _KING = int(PieceType.KING)
 
@@ -82,21 +82,15 @@ def after_capture(side, taken, state, arrays):
     taken : int, the captured piece; its capturer already stands on its square
     """
     capture = arrays.captures[taken]
-    table = capture[TABLE]
-    if table == NO_TABLE:
-        return np.int64(arrays.values.drawn[side])
+    if capture[PLANE] == NO_PLANE:
+        return np.int64(arrays.captured[side])
     other = state.other
     for q in range(state.all.size - 1):
-        other[q] = state.all[capture[SOURCES + q]]
-    to_move = side
-    if capture[SWAPPED]:
-        to_move = 1 - side
-        for q in range(state.all.size - 1):
-            other[q] = flip_square(other[q])
-    line = arrays.tables[table]
-    words = arrays.descriptors[line[FIRST_WORD] : line[END_WORD]]
+        square = state.all[capture[SOURCES + q]]
+        other[q] = flip_square(square) if capture[SWAPPED] else square
+    words = arrays.descriptors[capture[FIRST_WORD] : capture[END_WORD]]
     slot = slot_of_squares(other[: state.all.size - 1], words)
-    return rank_after_capture(table, to_move, side, slot, arrays)
+    return np.int64(arrays.captured[capture[PLANE] + slot])
 
 
 @part
@@ -110,7 +104,7 @@ def wins_by_capture(side, order, state, arrays):
     """
     pieces, squares, board = arrays.pieces, state.all, state.board
     for taken in range(squares.size):
-        if not arrays.stakes[taken] or piece_side(pieces[taken]) == side:
+        if arrays.captures[taken, WINS_BY_RULES] != 1 or piece_side(pieces[taken]) == side:
             continue
         target = squares[taken]
         for mover in range(squares.size):
@@ -191,27 +185,27 @@ def _mark_places(chases, chase_rules, state, index):
 
 @part
 def _fill_row(side, slot, counts, state, arrays, index):
-    """Replace places in a palette by ranks in a row with a side to move, and count its positions.
+    """Correct the ranks of a row with a side to move by the rules, and count its positions.
 
     Slots that are not canonical get 0; `k_complete` fills them.
 
     slot : int, the first one of the row
-    counts : int64 (2, places), inout, number of positions of each place of a side's palette
+    counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
     """
     masks, last, row = state.masks, state.all.size - 1, arrays.ranks[side * index.slots + slot :]
     # Local names of the arrays: the kernel reads them once, not in every turn.
     hit, hit_other, facing = masks[RED_HIT + side], masks[RED_HIT + 1 - side], masks[FACING]
     hung, canonical, counted = masks[RED_HANGS + side], state.canonical, counts[side]
-    own, asks = arrays.values.own[side], arrays.values.asks[side]
+    open_as = arrays.values.open_as[side]
     for cell in range(index.row_slots):
-        place = row[cell]
+        rank = row[cell]
         is_legal = ((hit_other[cell] | facing[cell]) == 0) & (canonical[cell] == slot + cell)
         kind = (1 - hit[cell]) * (FREE - hung[cell])
-        counted[place] += is_legal
-        row[cell] = own[kind, place] * is_legal
-        if is_legal and kind == CHASED and asks[place]:
+        counted[rank] += is_legal
+        row[cell] = (rank - (open_as[rank] == DRAWN) * (FREE - kind)) * is_legal
+        if is_legal and kind == CHASED and open_as[rank]:
             set_bit(arrays.hung[side], slot + cell)
-        elif is_legal and kind == FREE and asks[place] == WON:
+        elif is_legal and kind == FREE and open_as[rank] == WON:
             square = index.places[cell]
             state.all[last], state.board[square] = square, arrays.pieces[last]
             if wins_by_capture(side, NEVER, state, arrays):
@@ -266,7 +260,7 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
     """Fill all slots of a range of leads.
 
     plain : bool, whether to examine positions one by one
-    counts : int64 (2, places), inout, number of positions of each place of a side's palette
+    counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
     """
     planes, slots = arrays.ranks, index.slots
     for lead in range(lead_0, lead_1):

@@ -221,7 +221,7 @@ def contains(nodes, node):
 
 def stored_ranks(nodes: Numbers, arrays: Arrays) -> NDArray[np.unsignedinteger]:
     """Return the ranks or marks of nodes, (n,)."""
-    ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.tables[0, 1] + nodes // 2]
+    ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.slots + nodes // 2]
     return ranks
 
 

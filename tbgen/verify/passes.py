@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Passes over a table: complete the planes, then compare every position with its moves.
 
-    places  --complete-->  ranks  --judge-->  findings, lists
+    stored ranks  --complete-->  ranks  --judge-->  findings, lists
 
 The stored value must equal the value of the best move (docs/proof.md, point 2). Only a direct win
 may be better; it is listed as a *claim*, to be proven by a pattern. Also listed are draws that may
@@ -152,7 +152,7 @@ class Found(NamedTuple):
     first: tuple[int, int, int] | None
     """Node, stored key and best key of the first finding."""
     counts: NDArray[np.int64]
-    """int64 (2, places): number of positions of each place of the palette."""
+    """int64 (2, ranks): number of positions of each rank, all draws as FREE."""
     held: ManyNumbers
     """Draws held by checks alone, all slots of each position; not ascending."""
     chasers: ManyNumbers
@@ -193,7 +193,7 @@ class Passes:
         arrays, index = self.arrays, self.index
 
         def complete(lead_0: int, lead_1: int) -> NDArray[np.int64]:
-            counts = np.zeros((2, arrays.values.own.shape[2]), np.int64)
+            counts = np.zeros(arrays.values.keys.shape, np.int64)
             k_complete(lead_0, lead_1, self._plain, counts, self.make_state(), index, arrays)
             return counts
 

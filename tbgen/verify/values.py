@@ -13,7 +13,7 @@ costs one ply.
 Keys cannot overflow: a child at the longest distance of its table gives its parent one ply more,
 never a value of the next order.
 
-    stored codes  --arrays-->  places in a palette  --complete-->  ranks  --candidates-->  marks
+    stored codes  --arrays, complete-->  ranks  --candidates-->  marks
 
 A rank numbers the keys by their worth to the side that *moved there*: the larger, the better for
 the mover. So the best move is the maximum of the ranks of the positions after the moves.
@@ -58,7 +58,7 @@ no claims but have an answer to a direct loss.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,8 +154,8 @@ def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 CHECKED, CHASED, FREE, KINDS = range(4)
 """Kinds of draws, as in the module's docstring; all other values have the kind FREE."""
 
-WON = 2
-"""Entry of `Values.asks` for rule-decided wins."""
+DRAWN, WON = 1, 2
+"""Entries of `Values.open_as`."""
 
 NO_RANK, NO_VALUE = -1, -2
 """Entries of `Values.stored`. NO_RANK: a value that always needs the scalar check. NO_VALUE: an
@@ -185,29 +185,19 @@ class Values(NamedTuple):
     """int32 (2, R): the number, as in `stored`, of the value of a position whose best move leads to
     the rank; a number that `stored` lacks if the scalar check is needed.
     """
-    own: NDArray[Any]
-    """(2, KINDS, places), dtype of ranks: the rank of each place of the side's palette, by kind."""
-    asks: NDArray[np.int64]
-    """int64 (2, places): by place in a palette, whether its positions may be put in
-    `Arrays.hung`: WON for rule-decided wins, 1 for draws, else 0; all 0 if the rules judge no
+    open_as: NDArray[np.int64]
+    """int64 (2, R): DRAWN for draws, WON for rule-decided wins, else 0; all 0 if the rules judge no
     perpetual checks.
     """
     settled: NDArray[np.bool_]
     """bool (2, R): by mark (`Marks`), whether it is a direct loss all of whose claims are
     confirmed; all False as long as the planes hold ranks.
     """
-    drawn: NDArray[np.int64]
-    """int64 (2,): the rank after a capture into a material without a table, where all is drawn."""
 
-    def translate(self, side: int, keys: NDArray[np.int64], kind: int = FREE) -> NDArray[np.int64]:
-        """Return the ranks of keys of a side to move, int64 (n,), for positions of one kind."""
-        of: dict[int, int] = {}
-        listed = zip(self.keys[side].tolist(), self.kinds[side].tolist(), strict=True)
-        for rank, (key, own_kind) in enumerate(listed):
-            if rank and own_kind in (kind, FREE):
-                # The requested kind comes before FREE.
-                of.setdefault(key, rank)
-        return np.array([of.get(key, 0) for key in keys.tolist()], np.int64)
+    def translate(self, side: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ranks of keys of a side to move, int64 (n,), for positions of kind FREE."""
+        ascending = self.keys[side, :0:-1]
+        return len(ascending) - np.searchsorted(ascending, keys)
 
 
 def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int64]:
@@ -234,7 +224,7 @@ def make_values(
 ) -> Values:
     """Return the lookup tables of ranks of all values that occur.
 
-    own : int64 (places,) each, the keys of this table's palettes, by side to move
+    own : int64 (n,) each, the keys of this table, by side to move
     others : the keys of supporting tables, by side to move in this table
     seek : whether the rules judge perpetual checks
 
@@ -260,20 +250,8 @@ def make_values(
             is_silent = kind == FREE and (seek or worth == 0 or abs(worth) > DECIDED_BY_RULES)
             if is_silent and worth in number_of:
                 expected[side, rank] = number_of[worth]
-    places = max(map(len, own))
-    values = Values(
-        keys, kinds, stored, expected,
-        np.zeros((len(Side), KINDS, places), np.min_scalar_type(most - 1)),
-        np.zeros((len(Side), places), np.int64), np.zeros(shape, np.bool_),
-        np.zeros(len(Side), np.int64),
-    )  # fmt: skip
-    for side, listed_keys in zip(Side, own, strict=True):
-        for kind in range(KINDS):
-            values.own[side, kind, : len(listed_keys)] = values.translate(side, listed_keys, kind)
-        is_won = (listed_keys > 0) & (listed_keys <= DECIDED_BY_RULES)
-        values.asks[side, : len(listed_keys)] = np.where(is_won, WON, listed_keys == 0) * seek
-        values.drawn[side] = values.translate(side, np.zeros(1, np.int64))[0]
-    return values
+    open_as = np.where((keys > 0) & (keys <= DECIDED_BY_RULES), WON, np.where(keys == 0, DRAWN, 0))
+    return Values(keys, kinds, stored, expected, open_as * seek, np.zeros(shape, np.bool_))
 
 
 def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]:

@@ -1,7 +1,4 @@
-"""Unpacked planes: stored codes replaced by indices into a palette of the codes that occur.
-
-Indices have one byte or two. Each side to move has a palette of its own.
-"""
+"""Unpacked planes: stored codes replaced by their ranks, in one byte or two."""
 
 from __future__ import annotations
 
@@ -11,7 +8,8 @@ import numpy as np
 import pytest
 
 from tbgen.tables.codes import CodeSpace
-from tbgen.verify.arrays import Palette, PlaneAllocator, Supports, rank_after_capture, unpack
+from tbgen.verify.arrays import Palette, PlaneAllocator, list_codes, unpack
+from tbgen.verify.values import NO_KEY
 
 SPACE = CodeSpace(2)
 
@@ -48,48 +46,37 @@ def plane(different):
 
 
 @pytest.mark.parametrize("different", [3, 256, 257, 300])
-def test_ranks_after_captures_are_looked_up(different):
-    """Ranks after captures are found through the palette of the supporting table.
-
-    Each side to move of the supporting table has a palette of its own.
-    """
-    planes, first = (plane(different), plane(5)[::-1]), 11
-    table, places = tiled(*planes), np.zeros(first + 600, np.uint16)
-    ranks = np.zeros((2, 2, 2, different + 5), np.uint16)
-    for side in range(2):
-        palette = Palette.of(table, side)
-        assert len(palette.keys) == 1 + len(np.unique(planes[side]))
-        unpack(table, side, palette, places[first + 300 * side :])
-        code_of_place = np.zeros(len(palette.keys), np.int64)
-        code_of_place[palette.places] = palette.codes
-        for here in range(2):
-            ranks[1, side, here, : len(palette.keys)] = code_of_place + here
-    tables = np.array([[0, 0], [first, first + 300]])
-    arrays = SimpleNamespace(supports=Supports(places, ranks), tables=tables)
-    for side in range(2):
-        for here in range(2):
-            found = [rank_after_capture(1, side, here, slot, arrays) for slot in range(300)]
-            assert found == (planes[side] + here).tolist()
+@pytest.mark.parametrize("side", [0, 1])
+def test_planes_hold_the_ranks_of_their_codes(side, different):
+    """Each side to move has a palette of its own."""
+    planes = plane(different), plane(5)[::-1]
+    codes, keys = list_codes(tiled(*planes), side)
+    assert len(keys) == 1 + len(np.unique(planes[side]))
+    unpacked = np.zeros(300, np.uint16)
+    # A rank one larger than the code.
+    unpack(tiled(*planes), side, Palette(codes, codes + 1), unpacked)
+    assert unpacked.tolist() == (planes[side] + 1).tolist()
 
 
 def test_unlisted_codes_have_no_value():
-    """Codes that the statistics do not list have palette index 0 (no value), as has code 0.
+    """Codes that the statistics do not list have the rank of no value, as has code 0.
 
     Only codes with a value are counted.
     """
-    table = tiled(plane(3), plane(3))
-    palette = Palette.of(table, 0)
-    assert palette.places_of(np.array([0, 40, 41, 47, 54, 61, 65_535])).tolist() == [
+    codes, keys = list_codes(tiled(plane(3), plane(3)), 0)
+    assert keys[-1] == NO_KEY
+    palette = Palette(codes, np.array([1, 2, 3, 0]))
+    assert palette.ranks_of(np.array([0, 40, 41, 47, 54, 61, 65_535])).tolist() == [
         0, 1, 0, 2, 3, 0, 0,
     ]  # fmt: skip
     assert palette.count_codes(np.array([9, 8, 7, 0])) == {40: 8, 47: 7}
 
 
-def test_equivalent_codes_share_an_index():
+def test_equivalent_codes_share_a_key():
     """After a conversion only the outcome counts, so codes that differ in distance are equal."""
     table = tiled(plane(300), plane(299))
-    assert len(Palette.of(table, 0, converts=True).keys) == 2
-    assert len(Palette.of(table, 0).keys) == 301
+    assert len({*list_codes(table, 0, converts=True)[1].tolist()}) == 2
+    assert len({*list_codes(table, 0)[1].tolist()}) == 301
 
 
 def test_planes_share_one_memory_budget(tmp_path):
