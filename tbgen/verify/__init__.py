@@ -27,7 +27,7 @@ in memory at once, or in a file without a name. Only certificates are written.
 Vocabulary
     innermost attacker  the attacker whose square varies fastest in the index; others are *outer*
     row                 the slots that differ in the innermost attacker alone
-    place, cell         number of a slot within its row
+    place               number of a slot within its row
     quiet move          a move that captures nothing
     open position       a draw, or a position decided by the repetition rules
     offender (O)        side that checks or chases for ever; the *winner* (W) would win by this
@@ -44,12 +44,12 @@ Parameters of kernels, unless a kernel says otherwise:
     lead_0, lead_1 : int, the first lead, and the end of the range
     plane : int, start of the children's plane in `numbers`
     within, image : int, the slot or row relative to the lead, and that of the mirror image
-    slot : int, a canonical slot of this table; cell : int, the place of the innermost attacker
+    slot : int, a canonical slot of this table; place : int, the place of the innermost attacker
     node : int, 2 * slot + side to move
     side : int, the side to move, 0 for Red
     m : int, an attacker; kind : int, its piece type
     at : int, the slot's index in `numbers` without the term of the attacker's group
-    line : int, the row of `Index.extend` with that term
+    line : int, the row of `Index.term_after` with that term
     mover, taken : int, the moving and the captured piece, as indices of `Layout.piece_codes`
     source, target, square, king : int, squares; a move goes from source to target
     s, first, end, step : int, squares: of a line the first, the end, and the difference

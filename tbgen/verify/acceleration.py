@@ -47,12 +47,12 @@ _OTHER_WAYS = (*_SIDEWAYS, 10, 8, -10, -8, 20, 16, -20, -16)
 def _mark_way(first, end, step, needed, mask, state, index):
     """Mark the places on a line that come after exactly `needed` pieces of the line.
 
-    needed : int, 0 for attacks of rooks, 1 for cannons; mask : uint8 (cells,), inout
+    needed : int, 0 for attacks of rooks, 1 for cannons; mask : uint8 (places,), inout
     """
     mounts, s = 0, first
     while s != end and mounts <= needed:
-        if mounts == needed and index.cells[s] != NOWHERE:
-            mask[index.cells[s]] = 1
+        if mounts == needed and index.place_of_square[s] != NOWHERE:
+            mask[index.place_of_square[s]] = 1
         if state.board[s] != EMPTY:
             mounts += 1
         s += step
@@ -62,7 +62,7 @@ def _mark_way(first, end, step, needed, mask, state, index):
 def _mark_seen(square, kind, mask, state, index):
     """Mark the places that a rook or cannon on a square attacks; these also attack the square.
 
-    mask : uint8 (cells,), inout
+    mask : uint8 (places,), inout
     """
     file, needed = square % 9, np.int64(kind == _CANNON)
     _mark_way(square + 1, square - file + 9, 1, needed, mask, state, index)
@@ -74,7 +74,7 @@ def _mark_seen(square, kind, mask, state, index):
 @part
 def _attacks_with(s, source, target, state, index):
     """Return whether `source` attacks `target` while the innermost attacker stands on `s`."""
-    state.board[s] = index.men[index.men.size - 1]
+    state.board[s] = index.attackers[index.attackers.size - 1]
     found = attacks(state.board, source, target)
     state.board[s] = EMPTY
     return found
@@ -86,16 +86,16 @@ def _is_place(s, state, index):
 
     s : int, may be off the board
     """
-    return 0 <= s < SQUARES and index.cells[s] != NOWHERE and state.board[s] == EMPTY
+    return 0 <= s < SQUARES and index.place_of_square[s] != NOWHERE and state.board[s] == EMPTY
 
 
 @part
 def _mark_inner(target, mask, state, index):
     """Mark the places from which the innermost attacker attacks the square `target`.
 
-    mask : uint8 (cells,), inout
+    mask : uint8 (places,), inout
     """
-    kind = piece_kind(index.men[index.men.size - 1])
+    kind = piece_kind(index.attackers[index.attackers.size - 1])
     if kind == _ROOK or kind == _CANNON:
         _mark_seen(target, kind, mask, state, index)
         return
@@ -103,17 +103,17 @@ def _mark_inner(target, mask, state, index):
     for n in range(ways):
         s = target - (_KNIGHT_WAYS[n] if kind == _KNIGHT else _OTHER_WAYS[n])
         if _is_place(s, state, index) and _attacks_with(s, s, target, state, index):
-            mask[index.cells[s]] = 1
+            mask[index.place_of_square[s]] = 1
 
 
 @part
 def _mark_attacked(source, mask, buffer, chase_rules, state, index):
     """Mark the places where the innermost attacker hangs because the piece on `source` attacks it.
 
-    mask : uint8 (cells,), inout; buffer : uint8 (cells,)
+    mask : uint8 (places,), inout; buffer : uint8 (places,)
     chase_rules : int, bits of the rule set
     """
-    code, kind = index.men[index.men.size - 1], piece_kind(state.board[source])
+    code, kind = index.attackers[index.attackers.size - 1], piece_kind(state.board[source])
     # Whether a pawn can be chased depends on its square; for other pieces on the kind alone.
     is_pawn = piece_kind(code) == _PAWN
     if not is_pawn and not may_be_victim(code, source, chase_rules):
@@ -126,17 +126,17 @@ def _mark_attacked(source, mask, buffer, chase_rules, state, index):
         for n in range(len(_KNIGHT_WAYS) if kind == _KNIGHT else len(_OTHER_WAYS)):
             s = source + (_KNIGHT_WAYS[n] if kind == _KNIGHT else _OTHER_WAYS[n])
             if _is_place(s, state, index) and attacks(state.board, source, s):
-                marked[index.cells[s]] = 1
-    for cell in range(mask.size if is_pawn else 0):
-        if buffer[cell] and may_be_victim(code, index.places[cell], chase_rules):
-            mask[cell] = 1
+                marked[index.place_of_square[s]] = 1
+    for place in range(mask.size if is_pawn else 0):
+        if buffer[place] and may_be_victim(code, index.square_of_place[place], chase_rules):
+            mask[place] = 1
 
 
 @part
 def _mark_outer(source, target, mask, buffer, state, index):
     """Mark the places of the innermost attacker for which the piece on `source` attacks `target`.
 
-    mask : uint8 (cells,), inout; buffer : uint8 (cells,)
+    mask : uint8 (places,), inout; buffer : uint8 (places,)
     """
     kind = piece_kind(state.board[source])
     is_line = kind == _ROOK or kind == _CANNON
@@ -149,63 +149,61 @@ def _mark_outer(source, target, mask, buffer, state, index):
     if is_line:
         for s in range(min(source, target) + step, max(source, target), step):
             if _is_place(s, state, index):
-                buffer[index.cells[s]] = _attacks_with(s, source, target, state, index)
+                buffer[index.place_of_square[s]] = _attacks_with(s, source, target, state, index)
     else:
         for n in range(len(_SIDEWAYS) + 1):
             s = (source + target) // 2
             if n < len(_SIDEWAYS):
                 s = source + _SIDEWAYS[n]
             if _is_place(s, state, index):
-                buffer[index.cells[s]] = _attacks_with(s, source, target, state, index)
-    for cell in range(mask.size):
-        mask[cell] |= buffer[cell]
+                buffer[index.place_of_square[s]] = _attacks_with(s, source, target, state, index)
+    for place in range(mask.size):
+        mask[place] |= buffer[place]
 
 
 @part
 def _mark_facing(mask, state, index):
     """Mark the places of the innermost attacker for which the kings face each other.
 
-    mask : uint8 (cells,), inout
+    mask : uint8 (places,), inout
     """
     red, black = state.kings[0], state.kings[1]
     if red % 9 == black % 9 and pieces_between(state.board, red, black) == 0:
         mask[:] = 1
         for s in range(red + 9, black, 9):
-            if index.cells[s] != NOWHERE:
-                mask[index.cells[s]] = 0
+            if index.place_of_square[s] != NOWHERE:
+                mask[index.place_of_square[s]] = 0
 
 
 @part
 def mark_row(chases, chase_rules, state, index):
-    """Fill the masks of a row (`RED_HIT` to `BLACK_HANGS` of `index`), and clear the mask `TAKEN`.
+    """Fill the masks of a row (`RED_HIT` to `BLACK_HANGS` of `index`).
 
     The innermost attacker is not on the board.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
-    squares, last = state.all, state.all.size - 1
+    squares, last = state.piece_squares, state.piece_squares.size - 1
     masks, buffer = state.masks, state.buffer
     masks[:] = 0
     _mark_facing(masks[FACING], state, index)
     for side in range(2):
-        k = 0
-        while index.own[1 - side, k] != NOWHERE:
-            m = index.own[1 - side, k]
-            if m == index.men.size - 1:
-                _mark_inner(state.kings[side], masks[RED_HIT + side], state, index)
+        king, hit, k = state.kings[side], masks[RED_HIT + side], 0
+        while index.attackers_of[1 - side, k] != NOWHERE:
+            m = index.attackers_of[1 - side, k]
+            if m == index.attackers.size - 1:
+                _mark_inner(king, hit, state, index)
             else:
-                _mark_outer(
-                    state.squares[m], state.kings[side], masks[RED_HIT + side], buffer, state, index
-                )
+                _mark_outer(state.attacker_squares[m], king, hit, buffer, state, index)
             k += 1
     for v in range(squares.size if chases else 0):
         square, n = squares[v], 0
-        code = index.men[index.men.size - 1] if v == last else state.board[square]
+        code = index.attackers[index.attackers.size - 1] if v == last else state.board[square]
         if v != last and not may_be_victim(code, square, chase_rules):
             continue
         mask = masks[RED_HANGS + piece_side(code)]
-        while index.chasers[v, n] != NOWHERE:
-            attacker = index.chasers[v, n]
+        while index.able_to_chase[v, n] != NOWHERE:
+            attacker = index.able_to_chase[v, n]
             if v == last:
                 _mark_attacked(squares[attacker], mask, buffer, chase_rules, state, index)
             elif attacker == last:
@@ -218,7 +216,7 @@ def mark_row(chases, chase_rules, state, index):
 @inlined_part
 def _is_open(m, n, side, state, index):
     """Return whether a knight or pawn may make a leap; n : int, index of the leap."""
-    board, square = state.board, state.squares[m]
+    board, square = state.board, state.attacker_squares[m]
     leg, s = index.leaps[m, square, n, LEG], index.leaps[m, square, n, LANDING]
     if leg != NOWHERE and board[leg] != EMPTY:
         return False
@@ -231,11 +229,11 @@ def _best_leap(m, side, at, best, numbers, state, index):
 
     best : int, the best number before
     """
-    square, line, n = state.squares[m], state.line[m], 0
+    square, line, n = state.attacker_squares[m], state.line[m], 0
     while index.leaps[m, square, n, LANDING] != NOWHERE:
         if _is_open(m, n, side, state, index):
             s = index.leaps[m, square, n, LANDING]
-            best = max(best, numbers[at + index.extend[line, s]])
+            best = max(best, numbers[at + index.term_after[line, s]])
         n += 1
     return best
 
@@ -256,43 +254,43 @@ def _raise(best, numbers, at):
 def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
     """Raise a row by the moves of a side's king, advisors and elephants."""
     board, steps = state.board, state.steps
-    for n in range(state.counts[side]):
+    for n in range(state.step_counts[side]):
         code = board[steps[side, n, TARGET]]
         if code != EMPTY and piece_side(code) == side:
             continue
         eye = steps[side, n, EYE]
-        cell, kept = NOWHERE, best[0]
+        place, kept = NOWHERE, best[0]
         if eye != NOWHERE:
             if board[eye] != EMPTY:
                 continue
-            cell = index.cells[eye]
-            if cell != NOWHERE:
-                kept = best[cell]
+            place = index.place_of_square[eye]
+            if place != NOWHERE:
+                kept = best[place]
         first = plane + steps[side, n, FIRST_SLOT]
         if steps[side, n, MIRRORED]:
             for c in range(index.row_slots):
-                best[c] = max(best[c], numbers[first + image + index.mirror_cell[c]])
+                best[c] = max(best[c], numbers[first + image + index.mirrored_place[c]])
         else:
             _raise(best, numbers, first + within)
-        if cell != NOWHERE:
-            best[cell] = kept
+        if place != NOWHERE:
+            best[place] = kept
 
 
 @part
-def _raise_cell(square, at, best, numbers, index):
+def _raise_place(square, at, best, numbers, index):
     """Raise the number of the place on a square; do nothing if the square has no place."""
-    cell = index.cells[square]
-    if cell != NOWHERE:
-        best[cell] = max(best[cell], numbers[at + cell])
+    place = index.place_of_square[square]
+    if place != NOWHERE:
+        best[place] = max(best[place], numbers[at + place])
 
 
 @part
-def _keep(s, end, step, kept, best, index):
+def _restore(s, end, step, kept, best, index):
     """Restore the best numbers of the places on a line from `kept`, one per square."""
     n = 0
     while s != end:
-        if index.cells[s] != NOWHERE:
-            best[index.cells[s]] = kept[n]
+        if index.place_of_square[s] != NOWHERE:
+            best[index.place_of_square[s]] = kept[n]
         n += 1
         s += step
 
@@ -306,76 +304,76 @@ def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, st
     """
     board, s, n = state.board, first, 0
     while s != end and board[s] == EMPTY:
-        cell = index.cells[s]
-        if kind == _CANNON and cell != NOWHERE:
-            kept[n] = best[cell]
-        _raise(best, numbers, at + index.extend[line, s])
-        if kind != _CANNON and cell != NOWHERE:
-            kept[n] = best[cell]
+        place = index.place_of_square[s]
+        if kind == _CANNON and place != NOWHERE:
+            kept[n] = best[place]
+        _raise(best, numbers, at + index.term_after[line, s])
+        if kind != _CANNON and place != NOWHERE:
+            kept[n] = best[place]
         n += 1
         s += step
     if kind != _CANNON and s != end and piece_side(board[s]) != side:
-        _raise(best, numbers, at + index.extend[line, s])
-    _keep(first, s, step, kept, best, index)
+        _raise(best, numbers, at + index.term_after[line, s])
+    _restore(first, s, step, kept, best, index)
     if kind != _CANNON or s == end:
         return
     if piece_side(board[s]) != side:
         mount = first
         while mount != s:
-            _raise_cell(mount, at + index.extend[line, s], best, numbers, index)
+            _raise_place(mount, at + index.term_after[line, s], best, numbers, index)
             mount += step
     # Beyond the mount. Places before it have the innermost attacker as a second mount.
     taken = s + step
     while taken != end and board[taken] == EMPTY:
-        _raise_cell(taken, at + index.extend[line, taken], best, numbers, index)
+        _raise_place(taken, at + index.term_after[line, taken], best, numbers, index)
         taken += step
     if taken != end and piece_side(board[taken]) != side:
         m, n = first, 0
         while m != taken:
-            if index.cells[m] != NOWHERE:
-                kept[n] = best[index.cells[m]]
+            if index.place_of_square[m] != NOWHERE:
+                kept[n] = best[index.place_of_square[m]]
             n += 1
             m += step
-        _raise(best, numbers, at + index.extend[line, taken])
-        _keep(first, taken, step, kept, best, index)
+        _raise(best, numbers, at + index.term_after[line, taken])
+        _restore(first, taken, step, kept, best, index)
 
 
 @part
-def _look_closer(m, side, at, square, kept, best, numbers, state, index):
+def _raise_behind_leg(m, side, at, square, kept, best, numbers, state, index):
     """Recompute the best number of the place on `square`, a leg of the moving knight.
 
-    The innermost attacker blocks this leg there. Nothing changes if `square` is no free
-    place.
+    The innermost attacker blocks this leg there. Nothing changes if `square` is no free place.
 
     kept : int, the best number without the moves of that knight
     """
-    cell = index.cells[square]
-    if cell != NOWHERE and state.board[square] == EMPTY:
-        state.board[square] = index.men[index.men.size - 1]
-        best[cell] = _best_leap(m, side, at + cell, kept, numbers, state, index)
+    place = index.place_of_square[square]
+    if place != NOWHERE and state.board[square] == EMPTY:
+        state.board[square] = index.attackers[index.attackers.size - 1]
+        best[place] = _best_leap(m, side, at + place, kept, numbers, state, index)
         state.board[square] = EMPTY
 
 
 @part
-def _raise_by_man(m, side, at, best, kept, numbers, state, index):
+def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
     """Raise a row by the moves of an outer attacker."""
-    kind, square, line = piece_kind(index.men[m]), state.squares[m], state.line[m]
+    kind, square, line = piece_kind(index.attackers[m]), state.attacker_squares[m], state.line[m]
     file = square % 9
     if kind == _KNIGHT or kind == _PAWN:
         n = 0
         while index.leaps[m, square, n, LANDING] != NOWHERE:
             leg = index.leaps[m, square, n, LEG]
-            if leg != NOWHERE and index.cells[leg] != NOWHERE:
-                kept[n] = best[index.cells[leg]]
+            if leg != NOWHERE and index.place_of_square[leg] != NOWHERE:
+                kept[n] = best[index.place_of_square[leg]]
             n += 1
         for i in range(n):
             if _is_open(m, i, side, state, index):
-                _raise(best, numbers, at + index.extend[line, index.leaps[m, square, i, LANDING]])
+                target = index.leaps[m, square, i, LANDING]
+                _raise(best, numbers, at + index.term_after[line, target])
         previous = NOWHERE
         for i in range(n):
             leg = index.leaps[m, square, i, LEG]
             if leg != previous:
-                _look_closer(m, side, at, leg, kept[i], best, numbers, state, index)
+                _raise_behind_leg(m, side, at, leg, kept[i], best, numbers, state, index)
             previous = leg
     else:
         _raise_along(side, kind, square + 1, square - file + 9, 1, at, line, best, kept, numbers,
@@ -389,7 +387,7 @@ def _raise_by_man(m, side, at, best, kept, numbers, state, index):
 
 
 @part
-def _sweep(first, step, count, kind, at, best, numbers, state):
+def _raise_back_along(first, step, count, kind, at, best, numbers, state):
     """Raise the places of a line by moves of the innermost rook or cannon back along the line.
 
     count : int, the number of squares; at : int, the start of the row
@@ -418,32 +416,32 @@ def best_of_row(side, own, plane, lead, within, image, numbers, state, index):
     The result is in `state.best`; places on other pieces hold arbitrary numbers. The innermost
     attacker is not on the board.
 
-    own : uint8 or uint16 (cells,), the stored numbers; places with 0 may get arbitrary results
+    own : uint8 or uint16 (places,), the stored numbers; places with 0 may get arbitrary results
     lead : int, the first slot of the lead
     """
-    last, best, kept = index.men.size - 1, state.best, state.kept
-    for cell in range(best.size // LANES * LANES):
-        best[cell] = 0
+    last, best, kept = index.attackers.size - 1, state.best, state.kept
+    for place in range(best.size // LANES * LANES):
+        best[place] = 0
     _raise_by_steps(side, plane, within, image, best, numbers, state, index)
     k = 0
-    while index.own[side, k] != NOWHERE:
-        m = index.own[side, k]
-        at = plane + lead + state.rest[m]
+    while index.attackers_of[side, k] != NOWHERE:
+        m = index.attackers_of[side, k]
+        at = plane + lead + state.other_terms[m]
         if m != last:
-            _raise_by_man(m, side, at, best, kept, numbers, state, index)
+            _raise_by_attacker(m, side, at, best, kept, numbers, state, index)
         else:
-            kind = piece_kind(index.men[m])
+            kind = piece_kind(index.attackers[m])
             if kind == _KNIGHT or kind == _PAWN:
-                for cell in range(index.row_slots):
-                    square = index.places[cell]
-                    if own[cell] != 0 and state.board[square] == EMPTY:
-                        state.squares[m] = square
-                        best[cell] = _best_leap(m, side, at, best[cell], numbers, state, index)
+                for place in range(index.row_slots):
+                    square = index.square_of_place[place]
+                    if own[place] != 0 and state.board[square] == EMPTY:
+                        state.attacker_squares[m] = square
+                        best[place] = _best_leap(m, side, at, best[place], numbers, state, index)
             else:
                 for s in range(0, SQUARES, 9):
-                    _sweep(s, 1, 9, kind, at, best, numbers, state)
-                    _sweep(s + 8, -1, 9, kind, at, best, numbers, state)
+                    _raise_back_along(s, 1, 9, kind, at, best, numbers, state)
+                    _raise_back_along(s + 8, -1, 9, kind, at, best, numbers, state)
                 for s in range(9):
-                    _sweep(s, 9, 10, kind, at, best, numbers, state)
-                    _sweep(s + 81, -9, 10, kind, at, best, numbers, state)
+                    _raise_back_along(s, 9, 10, kind, at, best, numbers, state)
+                    _raise_back_along(s + 81, -9, 10, kind, at, best, numbers, state)
         k += 1

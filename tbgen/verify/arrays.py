@@ -1,4 +1,3 @@
-# mypy: allow-untyped-defs, allow-untyped-calls
 """Arrays of a proof: a table and its supporting tables, flat, for the kernels.
 
     codes of each side  ->  keys  ->  ranks of all keys (`values`)  ->  planes, tile by tile

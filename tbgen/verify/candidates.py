@@ -22,31 +22,33 @@ from tbgen.verify.acceleration import best_of_row
 from tbgen.verify.arrays import NO_PLANE, NOBODY, PLANE, ManyNumbers, Members, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
-from tbgen.verify.moves import Lists, add_node, best_move, cut, has_bit, narrowed
+from tbgen.verify.moves import (
+    Lists,
+    add_node,
+    has_bit,
+    narrow_nodes,
+    split_nodes,
+)
 from tbgen.verify.passes import Candidates, Found, Passes
 from tbgen.verify.values import (
     ATTACKED,
-    CALM,
-    CAPTURE,
-    CHECK,
+    ATTACKED_WIN,
+    CHECKED_DRAW,
+    CHECKED_WIN,
+    CHECKING_DRAW,
+    CHECKING_LOSS,
     CLAIM,
     CLAIM_EARLY,
-    DRAW_CHECK,
-    DRAW_CUT,
-    DRAW_FREE,
-    DRAW_HELD,
-    DRAW_HELD_CHECKED,
-    EARLY,
-    EARLY_CHECKED,
-    HELD,
-    HELD_CHECKED,
-    HUNG,
+    DIRECT_LOSS,
+    EARLY_IN_CHECK,
+    EARLY_LOSS,
+    FREE_LOSS,
     IN_CHECK,
-    LEFT,
-    OPEN,
-    SET,
-    SET_CHECKED,
+    QUIET,
+    QUIET_DRAW,
+    QUIET_WIN,
     SHARED,
+    WIN_AFTER_CAPTURE,
     Marks,
 )
 
@@ -65,14 +67,14 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
             at, _, overlaps, _, _ = open_row(lead, row, state, index)
-            for cell in range(index.row_slots):
-                slot = lead * index.lead_slots + at + cell
+            for place in range(index.row_slots):
+                slot = lead * index.lead_slots + at + place
                 red, black = planes[slot], planes[slots + slot]
                 if red == 0 and black == 0:
                     continue
-                red_state = ATTACKED if has_bit(red_hung, slot) else CALM
-                black_state = ATTACKED if has_bit(black_hung, slot) else CALM
-                if overlaps or state.board[index.places[cell]] != EMPTY:
+                red_state = ATTACKED if has_bit(red_hung, slot) else QUIET
+                black_state = ATTACKED if has_bit(black_hung, slot) else QUIET
+                if overlaps or state.board[index.square_of_place[place]] != EMPTY:
                     red_state = black_state = SHARED
                 elif black == 0:
                     red_state = IN_CHECK
@@ -94,22 +96,18 @@ def _next_mark(side, mark, best, checked, is_first, marks):
     if role == CLAIM:
         return mark
     if role == CLAIM_EARLY:
-        return mark if best >= other[EARLY_CHECKED] else of[CLAIM]
-    if role == CHECK:
-        return mark if best >= other[HELD_CHECKED] else of[OPEN]
-    if role == DRAW_CHECK:
-        return mark if best >= other[DRAW_HELD_CHECKED] else of[DRAW_CUT]
-    if role == DRAW_HELD or role == DRAW_HELD_CHECKED:
-        if best == other[DRAW_CHECK]:
-            return mark
-        return of[DRAW_CUT] if checked else of[DRAW_FREE]
-    if best > other[CHECK]:
-        return of[LEFT]
-    if best >= other[CAPTURE]:
-        return of[HELD_CHECKED] if checked else of[HELD]
-    if best == other[CLAIM_EARLY] and (is_first or role >= EARLY_CHECKED):
-        return of[EARLY_CHECKED] if checked else of[EARLY]
-    return of[SET_CHECKED] if checked else of[SET]
+        return mark if best >= other[EARLY_IN_CHECK] else of[CLAIM]
+    if role == CHECKED_WIN:
+        return mark if best >= other[CHECKING_LOSS] else of[QUIET_WIN]
+    if role == CHECKED_DRAW:
+        return mark if best >= other[CHECKING_DRAW] else of[QUIET_DRAW]
+    if role == CHECKING_DRAW:
+        return mark if best == other[CHECKED_DRAW] else of[QUIET_DRAW]
+    if best > other[CHECKED_WIN]:
+        return of[FREE_LOSS]
+    if best == other[CLAIM_EARLY] and (is_first or role >= EARLY_IN_CHECK):
+        return of[EARLY_IN_CHECK] if checked else of[EARLY_LOSS]
+    return of[CHECKING_LOSS] if checked or best >= other[WIN_AFTER_CAPTURE] else of[DIRECT_LOSS]
 
 
 @part
@@ -121,13 +119,10 @@ def _is_question(side, mark, best, marks):
     mark, best : int, the mark of the position, and the best mark that its moves lead to
     """
     other = marks.number[side, 1 - side, mark]
-    if marks.role[side, mark] == CHECK:
-        return best >= other[SET_CHECKED]
-    return best < other[SET] or best == other[EARLY_CHECKED]
+    if marks.role[side, mark] == CHECKED_WIN:
+        return best >= other[DIRECT_LOSS]
+    return best < other[DIRECT_LOSS] or best == other[EARLY_IN_CHECK]
 
-
-_FEW = 12
-"""Largest number of marks to update for which a row is examined one position at a time."""
 
 QUESTIONS, LOSING, LISTS = range(3)
 """Lists of the first pass: claims in question, and lost positions that may be chasers."""
@@ -144,7 +139,7 @@ def k_update_marks(
     due : bool (rows,), inout, the rows of this pass, and on return of the next pass
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
-    last, changed, there = index.men.size - 1, 0, (1 - side) * slots
+    changed, there = 0, (1 - side) * slots
     rows = index.lead_slots // index.row_slots
     for lead in range(lead_0, lead_1):
         base = lead * index.lead_slots
@@ -153,44 +148,38 @@ def k_update_marks(
                 continue
             first = base + row * index.row_slots
             own = planes[side * slots + first : side * slots + first + index.row_slots]
-            found = 0
-            for cell in range(index.row_slots):
-                found += updated[own[cell]]
+            is_due = False
+            for place in range(index.row_slots):
+                is_due |= updated[own[place]]
             due[lead * rows + row] = False
-            if not found:
+            if not is_due:
                 continue
             at, image, overlaps, _, _ = open_row(lead, row, state, index)
             if overlaps:
                 continue
-            if found > _FEW:
-                best_of_row(side, own, there, base, at, image, planes, state, index)
-            for cell in range(index.row_slots):
-                mark = np.int64(own[cell])
-                square = index.places[cell]
+            best_of_row(side, own, there, base, at, image, planes, state, index)
+            for place in range(index.row_slots):
+                mark = np.int64(own[place])
+                square = index.square_of_place[place]
                 if not updated[mark] or state.board[square] != EMPTY:
                     continue
-                slot, mirrored = base + at + cell, image + index.mirror_cell[cell]
-                state.squares[last] = square
-                state.all[state.all.size - 1] = square
-                if found <= _FEW:
-                    state.board[square] = index.men[last]
-                    best[cell] = best_move(side, slot, at + cell, mirrored, planes, state, index)
-                    state.board[square] = EMPTY
+                slot, mirrored = base + at + place, image + index.mirrored_place[place]
+                state.piece_squares[state.piece_squares.size - 1] = square
                 checked = planes[there + slot] == 0
-                new = _next_mark(side, mark, np.int64(best[cell]), checked, is_first, marks)
+                new = _next_mark(side, mark, np.int64(best[place]), checked, is_first, marks)
                 if is_first:
                     role = marks.role[side, mark]
-                    if role == CLAIM_EARLY or role == CLAIM or role == CHECK:
-                        if _is_question(side, mark, best[cell], marks):
+                    if role == CLAIM_EARLY or role == CLAIM or role == CHECKED_WIN:
+                        if _is_question(side, mark, best[place], marks):
                             add_node(lists, QUESTIONS, 2 * slot + side)
                     elif (
-                        role == LEFT
-                        and best[cell] == marks.number[side, 1 - side, mark, HUNG]
-                        and slot == find_canonical(lead, at + cell, mirrored, state, index)
+                        role == FREE_LOSS
+                        and best[place] == marks.number[side, 1 - side, mark, ATTACKED_WIN]
+                        and slot == find_canonical(lead, at + place, mirrored, state, index)
                     ):
                         add_node(lists, LOSING, 2 * slot + side)
                 if new != mark:
-                    own[cell] = new
+                    own[place] = new
                     changed += 1
                 due[lead * rows + row] |= next_pass[new]
     return changed
@@ -214,7 +203,7 @@ def _mark(passes: Passes, marks: Marks) -> None:
             some[:] = mark_of[some]
     passes.arrays = arrays._replace(
         values=arrays.values._replace(
-            keys=marks.keys, settled=np.zeros(marks.keys.shape, np.bool_)
+            keys=marks.keys, confirmed=np.zeros(marks.keys.shape, np.bool_)
         ),
         hung=np.zeros((2, 0), np.uint8),
     )
@@ -223,20 +212,11 @@ def _mark(passes: Passes, marks: Marks) -> None:
 def find_candidates(passes: Passes, found: Found, marks: Marks) -> Candidates:
     """Replace ranks by marks, and return the candidates for patterns."""
     _mark(passes, marks)
-    index = passes.index
     sides = [_find_for_side(passes, winner, found.held, marks) for winner in Side]
-    questions, losing, alive = ([each[n] for each in sides] for n in range(3))
-    checked = np.unique(np.concatenate(questions))
-    roles = [SET, EARLY]
-    if not len(checked):
-        roles += [SET_CHECKED, EARLY_CHECKED]
-    else:
-        rows = np.ones(index.slots // index.row_slots, np.bool_)
-        alive += [_list_alive(passes, side, marks, [SET_CHECKED, EARLY_CHECKED], rows)
-                  for side in Side]  # fmt: skip
-    passes.arrays.values.settled[:] = np.isin(marks.role, roles)
-    chasers = np.sort(np.concatenate([found.chasers, *losing]))
-    return Candidates(cut(np.unique(np.concatenate(alive))), checked, cut(chasers))
+    questions, losing, alive = (np.concatenate(each) for each in zip(*sides, strict=True))
+    passes.arrays.values.confirmed[:] = np.isin(marks.role, [DIRECT_LOSS, EARLY_LOSS])
+    chasers = np.sort(np.concatenate([found.chasers, losing]))
+    return Candidates(split_nodes(np.unique(alive)), np.unique(questions), split_nodes(chasers))
 
 
 def _find_for_side(
@@ -251,15 +231,18 @@ def _find_for_side(
     """
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
-    _set_draw_roles(passes, offender, held, marks, DRAW_HELD_CHECKED, DRAW_HELD)
+    plane = passes.plane(offender)
+    draw = {role: int(np.flatnonzero(marks.role[offender] == role)[0])
+            for role in (CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW)}  # fmt: skip
+    plane[held] = draw[CHECKING_DRAW]
     holding = np.zeros(index.slots // index.row_slots, np.bool_)
     holding[held // index.row_slots] = True
     due = {side: np.ones_like(holding) for side in Side}
     later_roles = {
-        winner: [CLAIM_EARLY, CHECK, DRAW_CHECK],
-        offender: [HELD, HELD_CHECKED, EARLY, EARLY_CHECKED, DRAW_HELD, DRAW_HELD_CHECKED],
+        winner: [CLAIM_EARLY, CHECKED_WIN, CHECKED_DRAW],
+        offender: [CHECKING_LOSS, EARLY_IN_CHECK, EARLY_LOSS, CHECKING_DRAW],
     }
-    first_roles = {winner: [CLAIM, *later_roles[winner]], offender: [LEFT]}
+    first_roles = {winner: [CLAIM, *later_roles[winner]], offender: [FREE_LOSS]}
     listed = {}
     for number in range(_ROUNDS):
         changed = 0
@@ -273,41 +256,25 @@ def _find_for_side(
                 due[offender] |= holding
         if not changed:
             break
-    alive = _list_alive(passes, offender, marks, later_roles[offender], due[offender])
-    _set_draw_roles(passes, offender, held, marks, DRAW_CHECK, DRAW_FREE)
-    return listed[winner][QUESTIONS], narrowed(listed[offender][LOSING], index.slots), alive
+    is_alive = np.isin(marks.role[offender], later_roles[offender])
+    alive = _list_alive(passes, offender, is_alive, due[offender])
+    # In the passes for the other side, these draws are positions of the winner.
+    in_check = passes.plane(winner)[held] == 0
+    plane[held] = np.where(in_check, draw[CHECKED_DRAW], draw[QUIET_DRAW])
+    return listed[winner][QUESTIONS], narrow_nodes(listed[offender][LOSING], index.slots), alive
 
 
-def _set_draw_roles(
-    passes: Passes, side: Side, held: ManyNumbers, marks: Marks, checked: int, others: int
-) -> None:
-    """Set the roles of the draws of a side that are held by checks alone.
+def _list_alive(passes: Passes, side: Side, is_alive: Members, due: Members) -> Numbers:
+    """Return the nodes of a side with marks that are alive, in rows that are due.
 
-    held : slots of these draws
-    checked, others : the roles for draws in check, and for other draws
+    is_alive : bool (M,), by mark
     """
-    plane = passes.plane(side)
-    first_mark = int(np.flatnonzero(marks.role[side] == DRAW_CHECK)[0]) - DRAW_CHECK
-    mark_of = np.arange(marks.role.shape[1], dtype=plane.dtype)
-    for roles, role in (
-        ((DRAW_CHECK, DRAW_CUT, DRAW_HELD_CHECKED), checked),
-        ((DRAW_FREE, DRAW_HELD), others),
-    ):
-        mark_of[[first_mark + each for each in roles]] = first_mark + role
-    plane[held] = mark_of[plane[held]]
-
-
-def _list_alive(
-    passes: Passes, side: Side, marks: Marks, roles: list[int], due: Members
-) -> Numbers:
-    """Return the nodes of a side whose marks have one of `roles`, in rows that are due."""
     size = passes.index.row_slots
-    is_wanted = np.isin(marks.role[side], roles)
-    cells, listed = passes.plane(side).reshape(-1, size), [NOBODY]
-    for some in cut(np.flatnonzero(due)):
+    places, listed = passes.plane(side).reshape(-1, size), [NOBODY]
+    for some in split_nodes(np.flatnonzero(due)):
         rows = some()
-        at, cell = np.nonzero(is_wanted[cells[rows]])
-        listed.append(2 * (rows[at] * size + cell) + int(side))
+        at, place = np.nonzero(is_alive[places[rows]])
+        listed.append(2 * (rows[at] * size + place) + int(side))
     return np.concatenate(listed)
 
 

@@ -55,9 +55,8 @@ from tbgen.verify.chases import (
     k_find_victims,
 )
 from tbgen.verify.index import Index
-from tbgen.verify.moves import Ranges, list_rows, stored_keys
+from tbgen.verify.moves import Ranges, list_rows, stored_orders
 from tbgen.verify.report import Wrong
-from tbgen.verify.values import orders_of_keys
 
 
 @by_pointer
@@ -209,17 +208,16 @@ class ChasePatterns:
         arrays: Arrays,
         index: Index,
         ranges: Ranges,
-        claims: tuple[Numbers, Numbers],
+        claims: Numbers,
         threads: int,
     ) -> None:
         """Build the graph of all orders.
 
         ranges : nodes that may be chasers
-        claims : direct wins of sides that are not in check, ascending, and their keys
+        claims : direct wins of sides that are not in check, ascending
         """
         self._arrays, self._index = arrays, index
-        self.claims, keys = claims
-        self._claimed_orders = orders_of_keys(keys)
+        self.claims, self._claimed_orders = claims, stored_orders(claims, arrays)
         with thread_pool(threads) as pool:
             chasers = list_chasers(ranges, arrays, index, pool)
             self.numbers: Numbers = np.ascontiguousarray(chasers[:, NUMBER])
@@ -236,7 +234,7 @@ class ChasePatterns:
                 edges.append(some_edges)
         self._chases: Numbers = np.concatenate(chases)
         self._edges: Numbers = np.concatenate(edges)
-        self._chaser_orders = orders_of_keys(stored_keys(self.numbers // SQUARES, arrays))
+        self._chaser_orders = stored_orders(self.numbers // SQUARES, arrays)
         self._graph = ChaseGraph(
             _starts(self._chases[:, CHASER], len(self.numbers)),
             _starts(self._edges[:, SOURCE], len(self._chases)),
@@ -259,15 +257,6 @@ class ChasePatterns:
                 (np.setdiff1d(claimed, may), False),
             )
             for node in nodes.tolist()
-        ]
-
-    def check_limit(self, limit: int) -> list[Wrong]:
-        """Return the claims of orders above the limit of the rule set, all of which are wrong."""
-        claimed = zip(self.claims.tolist(), self._claimed_orders.tolist(), strict=True)
-        return [
-            Wrong(node, order, is_pattern=False, by_chase=True)
-            for node, order in claimed
-            if order > limit
         ]
 
     def find(self, order: int) -> tuple[Members, Members, Members]:

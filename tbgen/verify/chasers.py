@@ -40,7 +40,7 @@ from tbgen.verify.values import MATE, NEVER, ORDER, is_open, order_of_key
 class ChaseBoards(NamedTuple):
     """A position, the board after a chase, and the board after the answer to it.
 
-    `state.all` has the squares of the pieces on the board that was changed last.
+    `state.piece_squares` has the squares of the pieces on the board that was changed last.
     """
 
     state: BoardState
@@ -65,7 +65,7 @@ class ChaseBoards(NamedTuple):
     def make(cls, index: Index, arrays: Arrays) -> ChaseBoards:
         """Return empty boards."""
         state = BoardState.make(index, arrays.ranks.dtype)
-        pieces = len(state.all)
+        pieces = len(state.piece_squares)
         return cls(
             state, np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8),
             np.zeros(MAX_MOVES, np.int64), np.zeros(pieces, np.int64), np.zeros(pieces, np.int64),
@@ -112,8 +112,8 @@ def is_chased(before, after, source, target, victim, squares, index, arrays):
     squares : int64 (pieces,), of the board `after`
     """
     n = 0
-    while index.chasers[victim, n] != NOWHERE:
-        attacker = index.chasers[victim, n]
+    while index.able_to_chase[victim, n] != NOWHERE:
+        attacker = index.able_to_chase[victim, n]
         if attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
             return True
         n += 1
@@ -143,7 +143,7 @@ def loses_from(n, side, key, state, index, arrays):
     n : int, index of a listed move; key : int, the opponent's key after it
     """
     order, may_chase = NEVER + 1, False
-    mover, target = state.on[state.sources[n]], state.targets[n]
+    mover, target = state.piece_on[state.sources[n]], state.targets[n]
     if state.board[target] != EMPTY:
         if key > 0:
             order = order_of_key(key)
@@ -156,10 +156,10 @@ def loses_from(n, side, key, state, index, arrays):
     if key > 0:
         order = order_of_key(key)
         if may_chase:
-            source = play(mover, target, state.board, state.all)
+            source = play(mover, target, state.board, state.piece_squares)
             if not wins_by_capture(1 - side, order, state, arrays):
                 order += 1
-            play(mover, source, state.board, state.all)
+            play(mover, source, state.board, state.piece_squares)
         elif (MATE - key) % ORDER != 0:
             order += 1
     return order, may_chase
@@ -172,7 +172,7 @@ order from which every move loses or chases the victim.
 
 
 @part
-def _weigh(n, side, key, limit, boards, index, arrays):
+def _apply_move(n, side, key, limit, boards, index, arrays):
     """Update the first orders of all possible victims with one legal move.
 
     Returns the least first order; more than `limit` if no victim is left.
@@ -180,22 +180,24 @@ def _weigh(n, side, key, limit, boards, index, arrays):
     n : int, index of a listed move; key : int, the opponent's key after it
     """
     state, after, firsts = boards.state, boards.after, boards.first_orders
-    mover, target = state.on[state.sources[n]], state.targets[n]
+    mover, target = state.piece_on[state.sources[n]], state.targets[n]
     from_order, may_chase = loses_from(n, side, key, state, index, arrays)
-    source = state.all[mover]
+    source = state.piece_squares[mover]
     if may_chase:
-        play(mover, target, after, state.all)
+        play(mover, target, after, state.piece_squares)
     least = np.int64(NEVER + 1)
     for v in range(firsts.size):
         if firsts[v] > limit:
             continue
-        if may_chase and is_chased(state.board, after, source, target, v, state.all, index, arrays):
+        if may_chase and is_chased(
+            state.board, after, source, target, v, state.piece_squares, index, arrays
+        ):
             boards.last_orders[v] = max(boards.last_orders[v], from_order)
         else:
             firsts[v] = max(firsts[v], from_order)
         least = min(least, firsts[v])
     if may_chase:
-        play(mover, source, after, state.all)
+        play(mover, source, after, state.piece_squares)
     return least
 
 
@@ -212,7 +214,7 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
     for v in range(firsts.size):
         boards.last_orders[v] = 0
         firsts[v] = 1
-        if piece_side(pieces[v]) == side or index.chasers[v, 0] == NOWHERE:
+        if piece_side(pieces[v]) == side or index.able_to_chase[v, 0] == NOWHERE:
             firsts[v] = NEVER + 1
     least = np.int64(1)
     for n in range(count):
@@ -223,7 +225,7 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
         # The move loses at the least first order already: it changes nothing.
         if key > 0 and order_of_key(key) < least:
             continue
-        least = _weigh(n, side, key, limit, boards, index, arrays)
+        least = _apply_move(n, side, key, limit, boards, index, arrays)
         if least > limit:
             return False
     # If every move loses by the first order, chase or not, there is no pattern.
@@ -250,10 +252,10 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
         count = list_moves(side, slot, within, image, state, index)
         if not _find_first_orders(count, side, limit, boards, index, arrays):
             continue
-        for v in range(state.all.size):
+        for v in range(state.piece_squares.size):
             if boards.first_orders[v] <= limit:
                 chaser = lists.rows[0, new_row(lists, 0)]
-                chaser[NUMBER] = SQUARES * nodes[n] + state.all[v]
+                chaser[NUMBER] = SQUARES * nodes[n] + state.piece_squares[v]
                 chaser[FIRST_ORDER] = boards.first_orders[v]
 
 

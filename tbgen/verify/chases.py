@@ -60,25 +60,25 @@ def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
     at = np.searchsorted(chasers, first)
     if at == chasers.size or chasers[at] >= first + SQUARES:
         return -1
-    place = boards.state.all[victim]
-    if is_mirrored(slot, boards.replied, boards.state.other, index, arrays):
-        place = mirror_square(place)
-    at = np.searchsorted(chasers, first + place)
-    if at == chasers.size or chasers[at] != first + place:
+    victim_square = boards.state.piece_squares[victim]
+    if is_mirrored(slot, boards.replied, boards.state.other_squares, index, arrays):
+        victim_square = mirror_square(victim_square)
+    at = np.searchsorted(chasers, first + victim_square)
+    if at == chasers.size or chasers[at] != first + victim_square:
         return -1
     return at
 
 
 @part
-def _is_met(attackers, source, target, place, boards, arrays):
+def _is_met(attackers, source, target, victim_square, boards, arrays):
     """Return whether a reply removes one of the attacks on the victim (point 7).
 
     attackers : int, the number of entries of `boards.attackers`
-    place : int, the victim's square before the reply
+    victim_square : int, the victim's square before the reply
     """
     for n in range(attackers):
-        attacker = boards.state.all[boards.attackers[n]]
-        if is_answered(boards.replied, source, target, attacker, place, arrays.chase_rules):
+        attacker = boards.state.piece_squares[boards.attackers[n]]
+        if is_answered(boards.replied, source, target, attacker, victim_square, arrays.chase_rules):
             return True
     return False
 
@@ -86,7 +86,7 @@ def _is_met(attackers, source, target, place, boards, arrays):
 @part
 def _is_calm(side, source, target, boards, index, arrays):
     """Return whether a reply attacks no piece anew; side : int, the side that replies."""
-    squares = boards.state.all
+    squares = boards.state.piece_squares
     for v in range(squares.size):
         if piece_side(arrays.pieces[v]) != side and is_chased(
             boards.after, boards.replied, source, target, v, squares, index, arrays
@@ -105,8 +105,8 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
     lists : Lists, inout
     """
     edges = lists.rows[EDGES]
-    after, replied, squares = boards.after, boards.replied, boards.state.all
-    place = squares[victim]
+    after, replied, squares = boards.after, boards.replied, boards.state.piece_squares
+    victim_square = squares[victim]
     for mover in range(squares.size):
         if piece_side(arrays.pieces[mover]) == side:
             continue
@@ -125,7 +125,7 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
             if (
                 at >= 0
                 and not is_void
-                and _is_met(attackers, source, target, place, boards, arrays)
+                and _is_met(attackers, source, target, victim_square, boards, arrays)
             ):
                 row = new_row(lists, EDGES)
                 edges[row, SOURCE] = lists.counts[CHASES] - 1
@@ -144,9 +144,9 @@ def _list_attackers(source, target, victim, boards, index, arrays):
 
     Returns their number.
     """
-    squares, count, n = boards.state.all, 0, 0
-    while index.chasers[victim, n] != NOWHERE:
-        q = index.chasers[victim, n]
+    squares, count, n = boards.state.piece_squares, 0, 0
+    while index.able_to_chase[victim, n] != NOWHERE:
+        q = index.able_to_chase[victim, n]
         if attacks_anew(
             boards.state.board, boards.after, source, target, q, victim, squares, arrays
         ):
@@ -170,7 +170,7 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
         slot, side = node // 2, node % 2
         within, image = set_up(slot, state, index)
         copy_board(state.board, after)
-        victim = state.on[chasers[n] % SQUARES]
+        victim = state.piece_on[chasers[n] % SQUARES]
         count = list_moves(side, slot, within, image, state, index)
         for i in range(count):
             rank = arrays.ranks[(1 - side) * index.slots + state.children[i]]
@@ -181,8 +181,8 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
             if not may_chase or order <= first_orders[n]:
                 continue
             node_after = 2 * slot_after(i, state, index) + 1 - side
-            mover, target = state.on[state.sources[i]], state.targets[i]
-            source = play(mover, target, after, state.all)
+            mover, target = state.piece_on[state.sources[i]], state.targets[i]
+            source = play(mover, target, after, state.piece_squares)
             attackers = _list_attackers(source, target, victim, boards, index, arrays)
             # A move that is no chase of this victim loses by every order that matters here.
             if attackers:
@@ -193,7 +193,7 @@ def k_expand_chasers(first, last, chasers, first_orders, lists, boards, index, a
                 chases[row, LOSES_FROM] = order
                 copy_board(after, replied)
                 _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays)
-            play(mover, source, after, state.all)
+            play(mover, source, after, state.piece_squares)
 
 
 ONE = np.uint64(1)
@@ -205,10 +205,10 @@ def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
 
     chase : int64, the next chase as a move; attacker : int, the attacking piece
     mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; the
-        squares of the slot are in `boards.state.other`
+        squares of the slot are in `boards.state.other_squares`
     """
-    squares, replied = boards.state.all, boards.replied
-    source, target = boards.state.other[chase // SQUARES], chase % SQUARES
+    squares, replied = boards.state.piece_squares, boards.replied
+    source, target = boards.state.other_squares[chase // SQUARES], chase % SQUARES
     if mirrored:
         source, target = mirror_square(source), mirror_square(target)
     replied[target] = replied[source]
@@ -229,7 +229,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     e : int64, the edge; side : int, the colour of possible victims
     mirrored : bool, as in `_meets_attack`
     """
-    squares = boards.state.all
+    squares = boards.state.piece_squares
     first, last = graph.chase_start[edges[e, TO]], graph.chase_start[edges[e, TO] + 1]
     words = victims.pair_start[e] - first
     copy_board(boards.after, boards.replied)
@@ -239,8 +239,8 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
         if piece_side(arrays.pieces[v]) != side:
             continue
         n = 0
-        while index.chasers[v, n] != NOWHERE:
-            q = index.chasers[v, n]
+        while index.able_to_chase[v, n] != NOWHERE:
+            q = index.able_to_chase[v, n]
             n += 1
             if not attacks_anew(
                 boards.state.board, boards.after, source, target, q, v, squares, arrays
@@ -258,7 +258,7 @@ def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index
     wanted : int64 (n,), the edges
     """
     state, after = boards.state, boards.after
-    squares, board, other = state.all, state.board, state.other
+    squares, board, other = state.piece_squares, state.board, state.other_squares
     for i in range(wanted.size):
         e = wanted[i]
         chase, move = edges[e, SOURCE], edges[e, MOVE]
@@ -272,11 +272,11 @@ def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index
         next_slot = slot_of_squares(squares, index.descriptor)
         mirrored = is_mirrored(next_slot, after, other, index, arrays)
         for p in range(squares.size):
-            place = squares[p]
+            victim_square = squares[p]
             if mirrored:
-                place = mirror_square(place)
+                victim_square = mirror_square(victim_square)
             for q in range(squares.size):
-                if other[q] == place:
+                if other[q] == victim_square:
                     victims.follow[e, p] = q
         if victims.pair_start[e] >= 0:
             _find_victims(

@@ -43,7 +43,6 @@ from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import (
     Ranges,
     contains,
-    cut,
     in_check,
     list_moves,
     list_rows,
@@ -51,7 +50,9 @@ from tbgen.verify.moves import (
     new_row,
     set_up,
     slot_after,
+    split_nodes,
     stored_keys,
+    stored_orders,
 )
 from tbgen.verify.report import Wrong
 from tbgen.verify.values import (
@@ -147,7 +148,7 @@ class Graph:
 
 
 class Listed(NamedTuple):
-    """Nodes and their edges, as listed by `Patterns`."""
+    """Nodes and their edges, as listed by `CheckPatterns`."""
 
     nodes: Numbers
     """int64 (n,): of candidates, those that have a first order; of checked sides, all."""
@@ -159,7 +160,7 @@ class Listed(NamedTuple):
     """int64 (edges, 2): the index of a node in `nodes`, and the node after a move."""
 
 
-class Patterns:
+class CheckPatterns:
     """Check patterns of each order, compared with a table's direct wins."""
 
     def __init__(
@@ -176,7 +177,7 @@ class Patterns:
         with thread_pool(threads) as pool:
             listed = self._list(pool, offenders)
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
-            answered = self._list(pool, cut(self._checked), listed.nodes)
+            answered = self._list(pool, split_nodes(self._checked), listed.nodes)
         self.is_complete = not self._relies_on_unlisted_wins(listed)
         listed.edges[:, 1] = np.searchsorted(self._checked, listed.edges[:, 1])
         answered.edges[:, 1] = np.searchsorted(listed.nodes, answered.edges[:, 1])
@@ -185,7 +186,7 @@ class Patterns:
         self.graph = Graph(
             listed.edges,
             answered.edges,
-            orders_of_keys(stored_keys(listed.nodes, arrays)),
+            stored_orders(listed.nodes, arrays),
             listed.orders,
             in_check(listed.nodes, arrays),
             orders_of_keys(self._keys),
@@ -201,25 +202,16 @@ class Patterns:
             for i in np.flatnonzero(pattern != claimed)
         ]
 
-    def check_limit(self, limit: int) -> list[Wrong]:
-        """Return the claims of orders above the limit of the rule set, all of which are wrong."""
-        orders = self.graph.checked_orders
-        direct = (self._keys > 0) & (self._keys == MATE - orders * ORDER)
-        return [
-            Wrong(int(self._checked[i]), int(orders[i]), is_pattern=False)
-            for i in np.flatnonzero(direct & (orders > limit))
-        ]
-
     def _relies_on_unlisted_wins(self, listed: Listed) -> bool:
         """Return whether a check leads to a win of a lower order that is no claim.
 
         The passes over rows do not examine such wins: they assume that the check is answered. So
         the candidates may be incomplete, and all open positions must be searched.
         """
-        if not self._arrays.values.settled.any():
+        if not self._arrays.values.confirmed.any():
             return False
         sources, goals = listed.nodes[listed.edges[:, 0]], listed.edges[:, 1]
-        orders = orders_of_keys(stored_keys(sources, self._arrays))
+        orders = stored_orders(sources, self._arrays)
         keys = stored_keys(goals, self._arrays)
         lower = (orders_of_keys(keys) < orders) & (orders < NEVER)
         return bool((lower & ((MATE - keys) % ORDER != 0)).any())
@@ -282,7 +274,7 @@ def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays
             continue
         key = values.keys[1 - side, rank]
         is_capture = state.board[state.targets[i]] != EMPTY
-        if (is_capture and key < 0) or values.settled[1 - side, rank]:
+        if (is_capture and key < 0) or values.confirmed[1 - side, rank]:
             orders[n] = min(orders[n], order_of_key(key))
         if not is_capture and is_open(key):
             node = 2 * slot_after(i, state, index) + 1 - side

@@ -47,9 +47,9 @@ def is_hit(side, skipped, state, index):
     """
     king = state.kings[side]
     k = 0
-    while index.own[1 - side, k] != NOWHERE:
-        m = index.own[1 - side, k]
-        if m != skipped and attacks(state.board, state.squares[m], king):
+    while index.attackers_of[1 - side, k] != NOWHERE:
+        m = index.attackers_of[1 - side, k]
+        if m != skipped and attacks(state.board, state.attacker_squares[m], king):
             return True
         k += 1
     return False
@@ -61,15 +61,15 @@ def hangs(side, chase_rules, state, index):
 
     chase_rules : int, bits of the rule set
     """
-    board, squares = state.board, state.all
+    board, squares = state.board, state.piece_squares
     for v in range(squares.size):
         square, n = squares[v], 0
         if piece_side(board[square]) != side or not may_be_victim(
             board[square], square, chase_rules
         ):
             continue
-        while index.chasers[v, n] != NOWHERE:
-            if attacks(board, squares[index.chasers[v, n]], square):
+        while index.able_to_chase[v, n] != NOWHERE:
+            if attacks(board, squares[index.able_to_chase[v, n]], square):
                 return True
             n += 1
     return False
@@ -84,12 +84,12 @@ def after_capture(side, taken, state, arrays):
     capture = arrays.captures[taken]
     if capture[PLANE] == NO_PLANE:
         return np.int64(arrays.captured[side])
-    other = state.other
-    for q in range(state.all.size - 1):
-        square = state.all[capture[SOURCES + q]]
+    other = state.other_squares
+    for q in range(state.piece_squares.size - 1):
+        square = state.piece_squares[capture[SOURCES + q]]
         other[q] = flip_square(square) if capture[SWAPPED] else square
     words = arrays.descriptors[capture[FIRST_WORD] : capture[END_WORD]]
-    slot = slot_of_squares(other[: state.all.size - 1], words)
+    slot = slot_of_squares(other[: state.piece_squares.size - 1], words)
     return np.int64(arrays.captured[capture[PLANE] + slot])
 
 
@@ -102,7 +102,7 @@ def wins_by_capture(side, order, state, arrays):
 
     order : int, the highest order that counts
     """
-    pieces, squares, board = arrays.pieces, state.all, state.board
+    pieces, squares, board = arrays.pieces, state.piece_squares, state.board
     for taken in range(squares.size):
         if arrays.captures[taken, WINS_BY_RULES] != 1 or piece_side(pieces[taken]) == side:
             continue
@@ -129,9 +129,9 @@ def _capture(x, y, slot, state, arrays, index):
     x, y : int, the two pieces, as indices of `Layout.piece_codes`
     """
     pieces, board = arrays.pieces, state.board
-    square = state.all[x]
+    square = state.piece_squares[x]
     stood = board[square]
-    first = state.all.size - index.men.size
+    first = state.piece_squares.size - index.attackers.size
     for way in range(2):
         mover, taken = (x, y) if way == 0 else (y, x)
         side = piece_side(pieces[taken])
@@ -149,17 +149,17 @@ def _capture(x, y, slot, state, arrays, index):
 
 @part
 def find_canonical(lead, within, image, state, index):
-    """Return the canonical slot of the position in `state.all`, given one of its slots.
+    """Return the canonical slot of the position in `state.piece_squares`, given one of its slots.
 
     lead : int, the lead of that slot
     """
     base, symmetric = lead * index.lead_slots, index.self_mirrored[lead]
     if index.twin == NOWHERE:
         return base + (min(within, image) if symmetric else within)
-    first = state.all.size - index.men.size
-    best = attacker_slot(state.all, first, False, index.descriptor)
+    first = state.piece_squares.size - index.attackers.size
+    best = attacker_slot(state.piece_squares, first, False, index.descriptor)
     if symmetric:
-        best = min(best, attacker_slot(state.all, first, True, index.descriptor))
+        best = min(best, attacker_slot(state.piece_squares, first, True, index.descriptor))
     return base + best
 
 
@@ -169,17 +169,17 @@ def _mark_places(chases, chase_rules, state, index):
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
-    board, masks, last = state.board, state.masks, index.men.size - 1
-    for cell in range(index.row_slots):
-        square = index.places[cell]
+    board, masks, last = state.board, state.masks, index.attackers.size - 1
+    for place in range(index.row_slots):
+        square = index.square_of_place[place]
         if board[square] != EMPTY:
             continue
-        board[square] = index.men[last]
-        state.squares[last] = state.all[state.all.size - 1] = square
-        masks[FACING, cell] = pieces_between(board, state.kings[0], state.kings[1]) == 0
+        board[square] = index.attackers[last]
+        state.attacker_squares[last] = state.piece_squares[state.piece_squares.size - 1] = square
+        masks[FACING, place] = pieces_between(board, state.kings[0], state.kings[1]) == 0
         for side in range(2):
-            masks[RED_HIT + side, cell] = is_hit(side, NOWHERE, state, index)
-            masks[RED_HANGS + side, cell] = chases and hangs(side, chase_rules, state, index)
+            masks[RED_HIT + side, place] = is_hit(side, NOWHERE, state, index)
+            masks[RED_HANGS + side, place] = chases and hangs(side, chase_rules, state, index)
         board[square] = EMPTY
 
 
@@ -192,24 +192,28 @@ def _fill_row(side, slot, counts, state, arrays, index):
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
     """
-    masks, last, row = state.masks, state.all.size - 1, arrays.ranks[side * index.slots + slot :]
+    masks, last, row = (
+        state.masks,
+        state.piece_squares.size - 1,
+        arrays.ranks[side * index.slots + slot :],
+    )
     # Local names of the arrays: the kernel reads them once, not in every turn.
     hit, hit_other, facing = masks[RED_HIT + side], masks[RED_HIT + 1 - side], masks[FACING]
     hung, canonical, counted = masks[RED_HANGS + side], state.canonical, counts[side]
     open_as = arrays.values.open_as[side]
-    for cell in range(index.row_slots):
-        rank = row[cell]
-        is_legal = ((hit_other[cell] | facing[cell]) == 0) & (canonical[cell] == slot + cell)
-        kind = (1 - hit[cell]) * (FREE - hung[cell])
+    for place in range(index.row_slots):
+        rank = row[place]
+        is_legal = ((hit_other[place] | facing[place]) == 0) & (canonical[place] == slot + place)
+        kind = (1 - hit[place]) * (FREE - hung[place])
         counted[rank] += is_legal
-        row[cell] = (rank - (open_as[rank] == DRAWN) * (FREE - kind)) * is_legal
+        row[place] = (rank - (open_as[rank] == DRAWN) * (FREE - kind)) * is_legal
         if is_legal and kind == CHASED and open_as[rank]:
-            set_bit(arrays.hung[side], slot + cell)
+            set_bit(arrays.hung[side], slot + place)
         elif is_legal and kind == FREE and open_as[rank] == WON:
-            square = index.places[cell]
-            state.all[last], state.board[square] = square, arrays.pieces[last]
+            square = index.square_of_place[place]
+            state.piece_squares[last], state.board[square] = square, arrays.pieces[last]
             if wins_by_capture(side, NEVER, state, arrays):
-                set_bit(arrays.hung[side], slot + cell)
+                set_bit(arrays.hung[side], slot + place)
             state.board[square] = EMPTY
 
 
@@ -220,16 +224,16 @@ def _find_canonical_row(lead, at, image, state, index):
     lead : int
     """
     is_unique = index.twin == NOWHERE and not index.self_mirrored[lead]
-    for cell in range(index.row_slots):
-        square = index.places[cell]
+    for place in range(index.row_slots):
+        square = index.square_of_place[place]
         if state.board[square] != EMPTY:
-            state.canonical[cell] = NOWHERE
+            state.canonical[place] = NOWHERE
         elif is_unique:
-            state.canonical[cell] = lead * index.lead_slots + at + cell
+            state.canonical[place] = lead * index.lead_slots + at + place
         else:
-            state.all[state.all.size - 1] = square
-            state.canonical[cell] = find_canonical(
-                lead, at + cell, image + index.mirror_cell[cell], state, index
+            state.piece_squares[state.piece_squares.size - 1] = square
+            state.canonical[place] = find_canonical(
+                lead, at + place, image + index.mirrored_place[place], state, index
             )
 
 
@@ -240,8 +244,8 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     overlaps, x, y : int, as returned by `open_row`
     """
     planes, board = arrays.ranks, state.board
-    last = state.all.size - 1
-    state.squares[index.men.size - 1] = state.all[last] = square
+    last = state.piece_squares.size - 1
+    state.attacker_squares[index.attackers.size - 1] = state.piece_squares[last] = square
     planes[slot] = 0
     planes[index.slots + slot] = 0
     if overlaps == 1 and board[square] == EMPTY:
@@ -250,7 +254,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
         board[square] = EMPTY
     elif overlaps == 0 and piece_side(board[square]) != piece_side(arrays.pieces[last]):
         p = 0
-        while state.all[p] != square:
+        while state.piece_squares[p] != square:
             p += 1
         _capture(last, p, slot, state, arrays, index)
 
@@ -268,9 +272,9 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
             at, image, overlaps, x, y = open_row(lead, row, state, index)
             first = lead * index.lead_slots + at
             if overlaps:
-                for cell in range(index.row_slots):
-                    square = index.places[cell]
-                    _fill_shared(first + cell, square, overlaps, x, y, state, arrays, index)
+                for place in range(index.row_slots):
+                    square = index.square_of_place[place]
+                    _fill_shared(first + place, square, overlaps, x, y, state, arrays, index)
                 continue
             if plain:
                 _mark_places(arrays.seek_chases, arrays.chase_rules, state, index)
@@ -279,10 +283,12 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
             _find_canonical_row(lead, at, image, state, index)
             for side in range(2):
                 _fill_row(side, first, counts, state, arrays, index)
-            for cell in range(index.row_slots):
-                slot, canonical = first + cell, state.canonical[cell]
+            for place in range(index.row_slots):
+                slot, canonical = first + place, state.canonical[place]
                 if canonical == NOWHERE:
-                    _fill_shared(slot, index.places[cell], overlaps, x, y, state, arrays, index)
+                    _fill_shared(
+                        slot, index.square_of_place[place], overlaps, x, y, state, arrays, index
+                    )
                 elif canonical != slot:
                     for side in range(2):
                         planes[side * slots + slot] = planes[side * slots + canonical]

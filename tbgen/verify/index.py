@@ -5,8 +5,8 @@
 
 The *term* of a group is the rank of its placement times the group's stride. A row is all placements
 of the innermost attacker with everything else fixed. The pieces are on a board of ninety squares. A
-move of an attacker changes one term. `Index.extend` has the new term for each target square; its
-line depends on the placement of the other pieces of the group. A step of a king, advisor or
+move of an attacker changes one term. `Index.term_after` has the new term for each target square;
+its line depends on the placement of the other pieces of the group. A step of a king, advisor or
 elephant leads to another lead, or to its mirror image: so the sum of the mirror image is kept, too.
 
 All of it is made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
@@ -71,42 +71,42 @@ class Index(NamedTuple):
     slots: int
     lead_slots: int
     row_slots: int
-    """Number of slots of a row (`cells` in shapes): placements of the innermost attacker."""
+    """Number of slots of a row (`places` in shapes): placements of the innermost attacker."""
     twin: int
     """Index of the group of the same side and kind as the innermost attacker, or NOWHERE."""
-    men: NDArray[np.int64]
+    attackers: NDArray[np.int64]
     """int64 (M,): the piece code of each attacker."""
-    group: NDArray[np.int64]
+    group_of: NDArray[np.int64]
     """int64 (M,): the group of each attacker."""
-    number: NDArray[np.int64]
+    number_in_group: NDArray[np.int64]
     """int64 (M,): the number of each attacker within its group."""
-    own: NDArray[np.int64]
+    attackers_of: NDArray[np.int64]
     """int64 (2, M + 1): the attackers of each side, then NOWHERE."""
-    first: NDArray[np.int64]
+    first_placement: NDArray[np.int64]
     """int64 (G,): the first placement of each group."""
-    sizes: NDArray[np.int64]
+    group_sizes: NDArray[np.int64]
     """int64 (G,): the number of placements of each group."""
     strides: NDArray[np.int64]
     """int64 (G,): the slot difference between neighbouring placements."""
-    squares: NDArray[np.int64]
+    placement_squares: NDArray[np.int64]
     """int64 (placements, most pieces): the squares of the pieces of a placement."""
     lines: NDArray[np.int64]
-    """int64 (placements, most pieces): the line of `extend` for a move of each piece of a
+    """int64 (placements, most pieces): the line of `term_after` for a move of each piece of a
     placement.
     """
     mirrored: NDArray[np.int64]
     """int64 (placements,): the term of the mirror image of each placement."""
-    extend: NDArray[np.int64]
+    term_after: NDArray[np.int64]
     """int64 (lines, 90): the term of a group after a piece moves to a square, or NOWHERE."""
     lead_ranks: NDArray[np.int64]
     """int64 (2, L): Red's and Black's defender placement of each lead."""
     self_mirrored: NDArray[np.bool_]
     """bool (L,): leads that are their own mirror image."""
-    red: NDArray[np.int64]
+    red_squares: NDArray[np.int64]
     """int64 (placements, defenders): the squares of Red's defenders, the king first."""
-    black: NDArray[np.int64]
+    black_squares: NDArray[np.int64]
     """int64 (placements, defenders): the squares of Black's defenders, the king first."""
-    codes: NDArray[np.int64]
+    defender_codes: NDArray[np.int64]
     """int64 (2, most defenders): piece codes of each side's defenders, then EMPTY."""
     step_start: NDArray[np.int64]
     """int64 (2, most placements + 1): index in `steps` of the first step of each placement, by
@@ -118,37 +118,37 @@ class Index(NamedTuple):
     """int64 (M, 90, 9, LEAP_WORDS): leaps of each knight, and steps of each pawn, from each square.
     Leaps with a common leg are neighbours. NOWHERE ends each list.
     """
-    chasers: NDArray[np.int64]
+    able_to_chase: NDArray[np.int64]
     """int64 (pieces, pieces + 1): for each piece, the opponent's pieces of the types that may
     chase, then NOWHERE; empty for kings. Pieces are indices of `Layout.piece_codes`.
     """
-    places: NDArray[np.int64]
-    """int64 (cells,): the square of each place in a row."""
-    cells: NDArray[np.int64]
+    square_of_place: NDArray[np.int64]
+    """int64 (places,): the square of each place in a row."""
+    place_of_square: NDArray[np.int64]
     """int64 (90,): the place of a square in a row, or NOWHERE."""
-    mirror_cell: NDArray[np.int64]
-    """int64 (cells,): the place of the mirror image of each place."""
+    mirrored_place: NDArray[np.int64]
+    """int64 (places,): the place of the mirror image of each place."""
     descriptor: NDArray[np.int64]
     """int64 (words,): the layout, for the scalar functions of `tbgen.indexing.slots`."""
 
 
 @by_pointer
 class BoardState(NamedTuple):
-    """Position and buffers of one thread. Shapes as in `Index`; `cells` is `Index.row_slots`."""
+    """Position and buffers of one thread. Shapes as in `Index`; `places` is `Index.row_slots`."""
 
     board: NDArray[np.int8]
     """int8 (90,): piece codes."""
-    squares: NDArray[np.int64]
+    attacker_squares: NDArray[np.int64]
     """int64 (M,): the square of each attacker."""
     line: NDArray[np.int64]
-    """int64 (M,): the line of `Index.extend` for moves of each attacker."""
-    rest: NDArray[np.int64]
+    """int64 (M,): the line of `Index.term_after` for moves of each attacker."""
+    other_terms: NDArray[np.int64]
     """int64 (M,): for each attacker, the slot in its lead without the term of its group."""
-    ranks: NDArray[np.int64]
+    placements: NDArray[np.int64]
     """int64 (G,): the placement of each group."""
     steps: NDArray[np.int64]
     """int64 (2, steps, STEP_WORDS + 1): the steps of each side's defenders from the lead."""
-    counts: NDArray[np.int64]
+    step_counts: NDArray[np.int64]
     """int64 (2,): the number of each side's entries of `steps`."""
     kings: NDArray[np.int64]
     """int64 (2,): squares of the kings."""
@@ -160,19 +160,21 @@ class BoardState(NamedTuple):
     """int64 (MAX_MOVES,): target squares, written by `list_moves`."""
     children: NDArray[np.int64]
     """int64 (MAX_MOVES,): the slots after the moves, written by `list_moves`."""
-    all: NDArray[np.int64]
+    piece_squares: NDArray[np.int64]
     """int64 (pieces,): squares in the order of `Layout.piece_codes`: defenders, then attackers."""
-    on: NDArray[np.int64]
-    """int64 (90,): the index in `all` of the piece on an occupied square (`moves.set_up`)."""
-    other: NDArray[np.int64]
+    piece_on: NDArray[np.int64]
+    """int64 (90,): the index in `piece_squares` of the piece on an occupied square, written by
+    `moves.set_up`.
+    """
+    other_squares: NDArray[np.int64]
     """int64 (pieces,): buffer for the squares of another position."""
     masks: NDArray[np.uint8]
-    """uint8 (MASKS, cells): the masks of a row."""
+    """uint8 (MASKS, places): the masks of a row."""
     canonical: NDArray[np.int64]
-    """int64 (cells,): the canonical slots of a row; NOWHERE for places of other pieces
+    """int64 (places,): the canonical slots of a row; NOWHERE for places of other pieces
     (`complete`)."""
     buffer: NDArray[np.uint8]
-    """uint8 (cells,): a buffer for a mask."""
+    """uint8 (places,): a buffer for a mask."""
     best: NDArray[Any]
     """uint8 or uint16 (lanes,): the best number of each place of a row."""
     kept: NDArray[Any]
@@ -181,9 +183,9 @@ class BoardState(NamedTuple):
     @classmethod
     def make(cls, index: Index, dtype: DTypeLike = np.uint8) -> BoardState:
         """Return an empty state for planes of type `dtype`."""
-        men, groups, cells = len(index.men), len(index.first), index.row_slots
-        lanes = -(-cells // LANES) * LANES
-        pieces = men + int((index.codes != EMPTY).sum())
+        men, groups, places = len(index.attackers), len(index.first_placement), index.row_slots
+        lanes = -(-places // LANES) * LANES
+        pieces = men + int((index.defender_codes != EMPTY).sum())
         return cls(
             np.zeros(SQUARES, np.int8), np.zeros(men, np.int64), np.zeros(men, np.int64),
             np.zeros(men, np.int64), np.zeros(groups, np.int64),
@@ -191,8 +193,8 @@ class BoardState(NamedTuple):
             np.zeros(2, np.int64), np.full(1, NOWHERE), np.zeros(MAX_MOVES, np.int64),
             np.zeros(MAX_MOVES, np.int64), np.zeros(MAX_MOVES, np.int64),
             np.zeros(pieces, np.int64), np.zeros(SQUARES, np.int64), np.zeros(pieces, np.int64),
-            np.zeros((MASKS, cells), np.uint8), np.zeros(cells, np.int64),
-            np.zeros(cells, np.uint8), np.zeros(lanes, dtype), np.zeros(lanes, dtype),
+            np.zeros((MASKS, places), np.uint8), np.zeros(places, np.int64),
+            np.zeros(places, np.uint8), np.zeros(lanes, dtype), np.zeros(lanes, dtype),
         )  # fmt: skip
 
 
@@ -289,7 +291,7 @@ def _list_leaps(men: list[int]) -> NDArray[np.int64]:
 
 
 def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return `Index.chasers`."""
+    """Return `Index.able_to_chase`."""
     chasers = np.full((len(codes), len(codes) + 1), NOWHERE, np.int64)
     for line, victim in zip(chasers, codes, strict=True):
         if piece_kind(victim) != PieceType.KING:
@@ -313,12 +315,12 @@ def set_lead(lead, state, index):
     state.lead[0] = lead
     for side in range(2):
         rank = index.lead_ranks[side, lead]
-        placements = index.red if side == 0 else index.black
+        placements = index.red_squares if side == 0 else index.black_squares
         state.kings[side] = placements[rank, 0]
-        first = 0 if side == 0 else index.red.shape[1]
+        first = 0 if side == 0 else index.red_squares.shape[1]
         for p in range(placements.shape[1]):
-            state.board[placements[rank, p]] = index.codes[side, p]
-            state.all[first + p] = placements[rank, p]
+            state.board[placements[rank, p]] = index.defender_codes[side, p]
+            state.piece_squares[first + p] = placements[rank, p]
         if not is_new:
             continue
         count = 0
@@ -334,7 +336,7 @@ def set_lead(lead, state, index):
             step[FIRST_SLOT] = slot
             step[MIRRORED] = image
             count += 1
-        state.counts[side] = count
+        state.step_counts[side] = count
 
 
 @part
@@ -367,27 +369,31 @@ def open_row(lead, row, state, index):
     for s in range(SQUARES):
         board[s] = EMPTY
     set_lead(lead, state, index)
-    groups, last, first = index.first.size, index.men.size - 1, state.all.size - index.men.size
+    groups, last, first = (
+        index.first_placement.size,
+        index.attackers.size - 1,
+        state.piece_squares.size - index.attackers.size,
+    )
     at = row * index.row_slots
     image, overlaps, x, y = np.int64(0), 0, 0, 0
     for g in range(groups - 1):
-        state.ranks[g] = at // index.strides[g] % index.sizes[g]
-        image += index.mirrored[index.first[g] + state.ranks[g]]
-    state.rest[last] = at
-    state.line[last] = index.lines[index.first[groups - 1], 0]
+        state.placements[g] = at // index.strides[g] % index.group_sizes[g]
+        image += index.mirrored[index.first_placement[g] + state.placements[g]]
+    state.other_terms[last] = at
+    state.line[last] = index.lines[index.first_placement[groups - 1], 0]
     for m in range(last):
-        g = index.group[m]
-        placement = index.first[g] + state.ranks[g]
-        square = index.squares[placement, index.number[m]]
-        state.squares[m] = square
-        state.line[m] = index.lines[placement, index.number[m]]
-        state.rest[m] = at - state.ranks[g] * index.strides[g]
-        state.all[first + m] = square
+        g = index.group_of[m]
+        placement = index.first_placement[g] + state.placements[g]
+        square = index.placement_squares[placement, index.number_in_group[m]]
+        state.attacker_squares[m] = square
+        state.line[m] = index.lines[placement, index.number_in_group[m]]
+        state.other_terms[m] = at - state.placements[g] * index.strides[g]
+        state.piece_squares[first + m] = square
         if board[square] == EMPTY:
-            board[square] = index.men[m]
+            board[square] = index.attackers[m]
             continue
         x, y = first + m, 0
-        while state.all[y] != square:
+        while state.piece_squares[y] != square:
             y += 1
-        overlaps += 2 if piece_side(board[square]) == piece_side(index.men[m]) else 1
+        overlaps += 2 if piece_side(board[square]) == piece_side(index.attackers[m]) else 1
     return at, image, overlaps, x, y

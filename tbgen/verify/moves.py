@@ -37,6 +37,7 @@ from tbgen.verify.index import (
     TARGET,
     open_row,
 )
+from tbgen.verify.values import orders_of_keys
 
 
 @part
@@ -46,15 +47,15 @@ def set_up(slot, state, index):
     Returns the slot and the slot of its mirror image, both relative to the lead.
     """
     lead, within = slot // index.lead_slots, slot % index.lead_slots
-    row, cell = within // index.row_slots, within % index.row_slots
-    last, square = index.men.size - 1, index.places[cell]
+    row, place = within // index.row_slots, within % index.row_slots
+    last, square = index.attackers.size - 1, index.square_of_place[place]
     _, image, _, _, _ = open_row(lead, row, state, index)
-    state.squares[last] = square
-    state.board[square] = index.men[last]
-    state.all[state.all.size - 1] = square
-    for p in range(state.all.size):
-        state.on[state.all[p]] = p
-    return within, image + index.mirror_cell[cell]
+    state.attacker_squares[last] = square
+    state.board[square] = index.attackers[last]
+    state.piece_squares[state.piece_squares.size - 1] = square
+    for p in range(state.piece_squares.size):
+        state.piece_on[state.piece_squares[p]] = p
+    return within, image + index.mirrored_place[place]
 
 
 @part
@@ -63,9 +64,9 @@ def list_moves(side, slot, within, image, state, index):
 
     A move is legal if its child slot does not hold 0.
     """
-    count, k, last = 0, 0, index.men.size - 1
-    base, cell = slot - within, slot % index.row_slots
-    for n in range(state.counts[side]):
+    count, k, last = 0, 0, index.attackers.size - 1
+    base, place = slot - within, slot % index.row_slots
+    for n in range(state.step_counts[side]):
         step = state.steps[side, n]
         code = state.board[step[TARGET]]
         if code != EMPTY and piece_side(code) == side:
@@ -75,15 +76,15 @@ def list_moves(side, slot, within, image, state, index):
         state.sources[count], state.targets[count] = step[SOURCE], step[TARGET]
         state.children[count] = step[FIRST_SLOT] + (image if step[MIRRORED] else within)
         count += 1
-    while index.own[side, k] != NOWHERE:
-        m = index.own[side, k]
-        at = base + state.rest[m]
+    while index.attackers_of[side, k] != NOWHERE:
+        m = index.attackers_of[side, k]
+        at = base + state.other_terms[m]
         if m != last:
-            at += cell
-        found = piece_moves(state.board, state.squares[m], state.targets, count)
+            at += place
+        found = piece_moves(state.board, state.attacker_squares[m], state.targets, count)
         for n in range(count, found):
-            state.sources[n] = state.squares[m]
-            state.children[n] = at + index.extend[state.line[m], state.targets[n]]
+            state.sources[n] = state.attacker_squares[m]
+            state.children[n] = at + index.term_after[state.line[m], state.targets[n]]
         count = found
         k += 1
     return count
@@ -93,8 +94,8 @@ def list_moves(side, slot, within, image, state, index):
 def best_move(side, slot, within, image, numbers, state, index):
     """Return the largest number in a child slot of a side's moves, 0 without a legal move.
 
-    The innermost attacker must be on the board, and its square in `state.squares`. The planes
-    `numbers` must be complete.
+    The innermost attacker must be on the board, and its square in `state.attacker_squares`. The
+    planes `numbers` must be complete.
     """
     best, plane = np.int64(0), (1 - side) * index.slots
     for n in range(list_moves(side, slot, within, image, state, index)):
@@ -108,10 +109,10 @@ def slot_after(n, state, index):
     after = state.children[n]
     if index.twin == NOWHERE and not index.self_mirrored[after // index.lead_slots]:
         return after
-    mover = state.on[state.sources[n]]
-    state.all[mover] = state.targets[n]
-    after = slot_of_squares(state.all, index.descriptor)
-    state.all[mover] = state.sources[n]
+    mover = state.piece_on[state.sources[n]]
+    state.piece_squares[mover] = state.targets[n]
+    after = slot_of_squares(state.piece_squares, index.descriptor)
+    state.piece_squares[mover] = state.sources[n]
     return after
 
 
@@ -130,7 +131,7 @@ _NODES = 1 << 14
 """Number of nodes of a range."""
 
 
-def cut(nodes: ManyNumbers) -> Ranges:
+def split_nodes(nodes: ManyNumbers) -> Ranges:
     """Divide an ascending list of nodes into ranges."""
     starts = range(0, max(1, len(nodes)), _NODES)
     return [partial(_part, nodes, start) for start in starts]
@@ -141,7 +142,7 @@ def _part(nodes: ManyNumbers, start: int) -> Numbers:
     return nodes[start : start + _NODES].astype(np.int64)
 
 
-def narrowed(nodes: ManyNumbers, slots: int) -> ManyNumbers:
+def narrow_nodes(nodes: ManyNumbers, slots: int) -> ManyNumbers:
     """Return a copy of nodes of a table with `slots` slots, as uint32 if that is enough."""
     return nodes.astype(np.uint32) if 2 * slots <= 1 << 32 else nodes.astype(np.int64)
 
@@ -229,6 +230,11 @@ def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
     """Return the keys of nodes, int64 (n,)."""
     keys: Numbers = arrays.values.keys[nodes % 2, stored_ranks(nodes, arrays)]
     return keys
+
+
+def stored_orders(nodes: Numbers, arrays: Arrays) -> Numbers:
+    """Return the orders of the values of nodes, int64 (n,), as `order_of_key`."""
+    return orders_of_keys(stored_keys(nodes, arrays))
 
 
 def in_check(nodes: Numbers, arrays: Arrays) -> Members:

@@ -39,8 +39,7 @@ from tbgen.verify.moves import (
     add_node,
     best_move,
     in_check,
-    narrowed,
-    stored_keys,
+    narrow_nodes,
 )
 from tbgen.verify.report import Progress
 from tbgen.verify.values import (
@@ -106,7 +105,7 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     figures : int64 (FIGURES,), inout, the counters
     """
     slots, planes, best = index.slots, arrays.ranks, state.best
-    board, last = state.board, index.men.size - 1
+    board, last = state.board, index.attackers.size - 1
     for lead in range(lead_0, lead_1):
         base = lead * index.lead_slots
         for row in range(index.lead_slots // index.row_slots):
@@ -120,29 +119,31 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                     best_of_row(side, own, there, base, at, image, planes, state, index)
                 stored, expected = arrays.values.stored[side], arrays.values.expected[1 - side]
                 kinds, keys = arrays.values.kinds[1 - side], arrays.values.keys[side]
-                for cell in range(index.row_slots):
-                    if own[cell] == 0:
+                for place in range(index.row_slots):
+                    if own[place] == 0:
                         continue
-                    if not plain and stored[own[cell]] == expected[best[cell]]:
+                    if not plain and stored[own[place]] == expected[best[place]]:
                         continue
-                    square = index.places[cell]
+                    square = index.square_of_place[place]
                     if board[square] != EMPTY:
                         continue
-                    slot, mirrored = base + at + cell, image + index.mirror_cell[cell]
-                    state.squares[last] = square
-                    state.all[state.all.size - 1] = square
+                    slot, mirrored = base + at + place, image + index.mirrored_place[place]
+                    state.attacker_squares[last] = square
+                    state.piece_squares[state.piece_squares.size - 1] = square
                     if plain:
-                        board[square] = index.men[last]
-                        best[cell] = best_move(
-                            side, slot, at + cell, mirrored, planes, state, index
+                        board[square] = index.attackers[last]
+                        best[place] = best_move(
+                            side, slot, at + place, mirrored, planes, state, index
                         )
                         board[square] = EMPTY
-                        if stored[own[cell]] == expected[best[cell]]:
+                        if stored[own[place]] == expected[best[place]]:
                             continue
-                    if kinds[best[cell]] == CHECKED and keys[own[cell]] == 0:
+                    if kinds[best[place]] == CHECKED and keys[own[place]] == 0:
                         add_node(lists, HELD_DRAWS, 2 * slot + side)
-                    elif slot == find_canonical(lead, at + cell, mirrored, state, index):
-                        _classify(side, slot, own[cell], best[cell], lists, figures, index, arrays)
+                    elif slot == find_canonical(lead, at + place, mirrored, state, index):
+                        _classify(
+                            side, slot, own[place], best[place], lists, figures, index, arrays
+                        )
 
 
 class Found(NamedTuple):
@@ -159,8 +160,8 @@ class Found(NamedTuple):
     """Draws and wins in which every move that keeps the value may be a chase."""
     check_claims: Numbers
     """Claims of sides in check."""
-    chase_claims: tuple[Numbers, Numbers]
-    """Claims of sides not in check, and their keys."""
+    chase_claims: Numbers
+    """Claims of sides not in check."""
 
 
 class Candidates(NamedTuple):
@@ -201,7 +202,7 @@ class Passes:
             lists = Lists.make(LISTS, 2 * (lead_1 - lead_0) * index.lead_slots)
             figures = np.zeros(FIGURES, np.int64)
             k_judge(lead_0, lead_1, self._plain, lists, figures, self.make_state(), index, arrays)
-            return figures, [narrowed(nodes[:, 0], index.slots) for nodes in lists.entries()]
+            return figures, [narrow_nodes(nodes[:, 0], index.slots) for nodes in lists.entries()]
 
         counts = np.sum(self.over_leads(complete, "legality"), axis=0)
         figures, lists = zip(*self.over_leads(judge, "positions"), strict=True)
@@ -213,15 +214,14 @@ class Passes:
             first = node, stored, best
         claims = np.sort(claims).astype(np.int64)
         checked = in_check(claims, arrays)
-        of_chases = claims[~checked]
         return Found(
             int(sum(each[FINDINGS] for each in refuted)), first, counts, held, chasers,
-            claims[checked], (of_chases, stored_keys(of_chases, arrays)),
+            claims[checked], claims[~checked],
         )  # fmt: skip
 
     def all_candidates(self, found: Found) -> Candidates:
         """Return all draws and rule-decided positions as candidates."""
-        self.arrays.values.settled[:] = False
+        self.arrays.values.confirmed[:] = False
         ranges = [partial(self._list_open, start, end) for start, end in self._lead_ranges()]
         return Candidates(ranges, found.check_claims, ranges)
 

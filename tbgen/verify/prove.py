@@ -21,10 +21,11 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.systems import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, Loaded, Numbers, Supporting, Table, gather
+from tbgen.verify.arrays import NOBODY, Arrays, Numbers, Palette, Supporting, Table, gather
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChasePatterns
-from tbgen.verify.checks import Patterns
+from tbgen.verify.checks import CheckPatterns
+from tbgen.verify.moves import stored_orders
 from tbgen.verify.passes import Candidates, Found, Passes
 from tbgen.verify.report import (
     Finding,
@@ -70,7 +71,8 @@ def verify(
     found = passes.prove()
     searched = _Searched()
     if loaded.arrays.seek_patterns:
-        search = partial(_search, passes, found.chase_claims, rule_set, threads, report)
+        claims = found.check_claims, found.chase_claims
+        search = partial(_search, passes, claims, rule_set, threads, report)
         if not (plain or found.findings):
             candidates = find_candidates(passes, found, loaded.marks)
             found = found._replace(held=NOBODY, chasers=NOBODY)
@@ -79,7 +81,7 @@ def verify(
         if not searched.is_complete or found.findings or searched.wrong:
             searched = search(passes.all_candidates(found))
     trim_process()
-    proof = _report(table, loaded, found, searched, rule_set)
+    proof = _report(table, loaded.palettes, passes.arrays, found, searched, rule_set)
     return replace(proof, seconds=time.monotonic() - start)
 
 
@@ -102,28 +104,35 @@ class _Searched(NamedTuple):
 
 def _search(
     passes: Passes,
-    chase_claims: tuple[Numbers, Numbers],
+    claims: tuple[Numbers, Numbers],
     rule_set: RuleSet,
     threads: int,
     report: Progress,
     candidates: Candidates,
 ) -> _Searched:
-    """Search patterns among the candidates, order by order."""
+    """Search patterns among the candidates, order by order.
+
+    claims : of sides in check, and of others
+    """
     arrays, index = passes.arrays, passes.index
     report("patterns", 0, 1)
     trim_process()
-    checks = Patterns(arrays, index, candidates.offenders, candidates.checked, threads)
-    searches: list[Patterns | ChasePatterns] = [checks]
+    checks = CheckPatterns(arrays, index, candidates.offenders, candidates.checked, threads)
+    searches: list[CheckPatterns | ChasePatterns] = [checks]
     chasers = 0
     if arrays.seek_chases:
-        chases = ChasePatterns(arrays, index, candidates.chasers, chase_claims, threads)
+        chases = ChasePatterns(arrays, index, candidates.chasers, claims[1], threads)
         searches.append(chases)
         chasers = len(chases.numbers)
     orders = rule_set.orders or _last_order(arrays) + 1
     wrong: list[Wrong] = []
     if rule_set.orders:
-        for search in searches:
-            wrong += search.check_limit(orders)
+        wrong += [
+            Wrong(node, order, is_pattern=False, by_chase=by_chase)
+            for nodes, by_chase in zip(claims, (False, True), strict=True)
+            for node, order in zip(nodes.tolist(), stored_orders(nodes, arrays), strict=True)
+            if order > orders
+        ]
     for order in range(1, orders + 1):
         for search in searches:
             wrong += search.check_order(order)
@@ -137,7 +146,12 @@ def _search(
 
 
 def _report(
-    table: Table, loaded: Loaded, found: Found, searched: _Searched, rule_set: RuleSet
+    table: Table,
+    palettes: Sequence[Palette],
+    arrays: Arrays,
+    found: Found,
+    searched: _Searched,
+    rule_set: RuleSet,
 ) -> VerifyReport:
     """Return the report without its duration."""
     first = None
@@ -148,11 +162,10 @@ def _report(
         first = Finding(fen_of(table.layout, node), stored, best, reason)
     elif searched.wrong:
         first = _describe_wrong(table, searched.wrong[0])
-    claims, claimed_keys = found.chase_claims
-    orders, counts = np.unique(orders_of_keys(claimed_keys), return_counts=True)
+    claims = found.chase_claims
+    orders, counts = np.unique(stored_orders(claims, arrays), return_counts=True)
     red, black = (
-        palette.count_codes(line)
-        for palette, line in zip(loaded.palettes, found.counts, strict=True)
+        palette.count_codes(line) for palette, line in zip(palettes, found.counts, strict=True)
     )
     totals = [
         _totals(histogram, table.code_space, int((claims % 2 == side).sum()))

@@ -34,25 +34,30 @@ and checks. So ranks are replaced by *marks*, ordered such that the best move is
 mark consists of an order and a *role*. W is the side that would win by the repetition, O the
 offender.
 
-    won for the side to move   CLAIM_EARLY < CLAIM < (HUNG < OPEN of the order before)
-                                           < CAPTURE < CHECK < HUNG < OPEN
-    drawn                      CHECK < CUT < FREE < HELD
-    lost                       LEFT < HELD < SET < EARLY
+    won for the side to move   CLAIM_EARLY < CLAIM < (ATTACKED_WIN < QUIET_WIN of the order before)
+                                     < WIN_AFTER_CAPTURE < CHECKED_WIN < ATTACKED_WIN < QUIET_WIN
+    drawn                      CHECKED_DRAW < QUIET_DRAW < CHECKING_DRAW
+    lost                       FREE_LOSS < CHECKING_LOSS < DIRECT_LOSS < EARLY_IN_CHECK < EARLY_LOSS
 
-    CLAIM    a direct win in check
-    CAPTURE  a win after a capture by the opponent
-    CHECK    in check, and may have an answer; a draw without an answer is CUT
-    HUNG     not in check, and a piece hangs or a capture wins by the rules; OPEN if not
-    HELD     every move that keeps the value is a check to CHECK or CLAIM
-    SET      every such move leads to a claim: a direct loss; or a loss after a capture
-    LEFT     a loss that is none of these; such draws are FREE
-    EARLY    a direct loss that may have been one an order earlier: its moves to the order before
-             are checks, too; CLAIM_EARLY is a claim that may lead to EARLY
+    CLAIM              a direct win in check
+    WIN_AFTER_CAPTURE  a win after a capture by the opponent
+    CHECKED_WIN        in check, may have an answer and is not claimed; QUIET_WIN without an answer
+    ATTACKED_WIN       not in check, and a piece hangs or a capture wins by the rules
+    CHECKED_DRAW       as CHECKED_WIN; QUIET_DRAW without an answer
+    CHECKING_LOSS, CHECKING_DRAW
+                       every move that keeps the order is a check to CHECKED_WIN, CHECKED_DRAW or
+                       CLAIM, or a capture
+    DIRECT_LOSS        every such move leads to a claim, and O is not in check; or a loss after a
+                       capture. With O in check it is CHECKING_LOSS.
+    FREE_LOSS          a loss that is none of these; such draws are QUIET_DRAW
+    EARLY_LOSS         a direct loss that may have been one an order earlier: its moves to the order
+                       before are checks, too; EARLY_IN_CHECK if O is in check. CLAIM_EARLY is a
+                       claim that may lead to one of them.
 
-O's position stays HELD while the best of its moves is at most CHECK; W's position stays CHECK while
-the best of its moves is HELD. The positions that remain at the fixpoint are for `checks` to judge.
-So are claims whose only answers lead to positions with O in check, and positions in check that are
-no claims but have an answer to a direct loss.
+O's position stays CHECKING while the best of its moves is at most CHECKED_WIN or CHECKED_DRAW; W's
+position stays CHECKED while the best of its moves is CHECKING. The positions that remain at the
+fixpoint are for `checks` to judge. So are claims whose only answers lead to positions with O in
+check, and positions in check that are no claims but have an answer to a direct loss.
 """
 
 from __future__ import annotations
@@ -189,7 +194,7 @@ class Values(NamedTuple):
     """int64 (2, R): DRAWN for draws, WON for rule-decided wins, else 0; all 0 if the rules judge no
     perpetual checks.
     """
-    settled: NDArray[np.bool_]
+    confirmed: NDArray[np.bool_]
     """bool (2, R): by mark (`Marks`), whether it is a direct loss all of whose claims are
     confirmed; all False as long as the planes hold ranks.
     """
@@ -263,17 +268,15 @@ def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]
     return ranks
 
 
-CLAIM_EARLY, CLAIM, CAPTURE, CHECK, HUNG, OPEN, WIN_ROLES = range(7)
-LEFT, HELD_CHECKED, HELD, SET_CHECKED, SET, EARLY_CHECKED, EARLY, LOSS_ROLES = range(7, 15)
-DRAW_CHECK, DRAW_CUT, DRAW_FREE, DRAW_HELD_CHECKED, DRAW_HELD, ROLES = range(15, 21)
-"""Roles of marks, defined in the module's docstring: of wins, losses and draws. CHECKED at the end
-of a name: O is in check.
-"""
+CLAIM_EARLY, CLAIM, WIN_AFTER_CAPTURE, CHECKED_WIN, ATTACKED_WIN, QUIET_WIN, WIN_ROLES = range(7)
+FREE_LOSS, CHECKING_LOSS, DIRECT_LOSS, EARLY_IN_CHECK, EARLY_LOSS, LOSS_ROLES = range(6, 12)
+CHECKED_DRAW, QUIET_DRAW, CHECKING_DRAW, ROLES = range(11, 15)
+"""Roles of marks, defined in the module's docstring: of wins, losses and draws."""
 
-_LOSSES = range(LEFT, LOSS_ROLES)
-_DRAWS = range(DRAW_CHECK, ROLES)
+_LOSSES = range(FREE_LOSS, LOSS_ROLES)
+_DRAWS = range(CHECKED_DRAW, ROLES)
 
-SHARED, IN_CHECK, ATTACKED, CALM, STATES = range(5)
+SHARED, IN_CHECK, ATTACKED, QUIET, STATES = range(5)
 """States of a slot: two pieces share a square; the side to move is in check; a piece of the side to
 move hangs; none of these.
 """
@@ -341,23 +344,24 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
     for order in won:
         listed += [(order, CLAIM_EARLY), (order, CLAIM)] if order > 1 else [(order, CLAIM)]
         if order - 1 in won:
-            listed += [(order - 1, HUNG), (order - 1, OPEN)]
-        listed += [(order, CAPTURE), (order, CHECK)]
+            listed += [(order - 1, ATTACKED_WIN), (order - 1, QUIET_WIN)]
+        listed += [(order, WIN_AFTER_CAPTURE), (order, CHECKED_WIN)]
         if order + 1 not in won:
-            listed += [(order, HUNG), (order, OPEN)]
+            listed += [(order, ATTACKED_WIN), (order, QUIET_WIN)]
     listed += [(NEVER, role) for role in _DRAWS]
     listed += [(order, role) for order in lost[::-1] for role in _LOSSES]
     return [*listed, (0, -1)]
 
 
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
-    """Return the role of a value in each state of a slot (`SHARED` to `CALM`).
+    """Return the role of a value in each state of a slot (`SHARED` to `QUIET`).
 
     The value is of order 1 or above, or a draw.
     """
     if key == 0:
-        return DRAW_FREE, DRAW_CHECK, DRAW_FREE, DRAW_FREE
+        return QUIET_DRAW, CHECKED_DRAW, QUIET_DRAW, QUIET_DRAW
     if key < 0:
-        return SET, LEFT, LEFT, LEFT
+        return DIRECT_LOSS, FREE_LOSS, FREE_LOSS, FREE_LOSS
     claim = CLAIM_EARLY if order > 1 else CLAIM
-    return CAPTURE, claim if (MATE - key) % ORDER == 0 else CHECK, HUNG, OPEN
+    checked = claim if (MATE - key) % ORDER == 0 else CHECKED_WIN
+    return WIN_AFTER_CAPTURE, checked, ATTACKED_WIN, QUIET_WIN

@@ -21,8 +21,8 @@ from tbgen.tables.names import RuleSet
 from tbgen.verify.arrays import NOBODY, Numbers, Table, gather
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.chasers import NUMBER, list_chasers
-from tbgen.verify.checks import Patterns
-from tbgen.verify.moves import cut
+from tbgen.verify.checks import CheckPatterns
+from tbgen.verify.moves import split_nodes
 from tests.kits.verifykit import canonical, completed
 
 
@@ -65,13 +65,15 @@ def find_candidates(
     held = np.sort(canonical(found.held.astype(np.int64), table.layout))
     armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
     of = arrays, passes.index
-    checkers = [Patterns(*of, cut(held[held % 2 == side]), NOBODY, 1).offenders
+    checkers = [CheckPatterns(*of, split_nodes(held[held % 2 == side]), NOBODY, 1).offenders
                 for side in (1 - armless, armless)]  # fmt: skip
-    checks = Patterns(*of, cut(held), NOBODY, 1)
+    checks = CheckPatterns(*of, split_nodes(held), NOBODY, 1)
     with thread_pool(1) as pool:
-        listed = list_chasers(cut(np.sort(found.chasers)), *of, pool)
+        listed = list_chasers(split_nodes(np.sort(found.chasers)), *of, pool)
     chasers = np.unique(listed[:, NUMBER] // SQUARES)
-    alive, _, _ = ChasePatterns(*of, cut(np.sort(found.chasers)), found.chase_claims, 1).find(1)
+    alive, _, _ = ChasePatterns(
+        *of, split_nodes(np.sort(found.chasers)), found.chase_claims, 1
+    ).find(1)
     return Candidates(
         *checkers,
         chasers[chasers % 2 != armless],

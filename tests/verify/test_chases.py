@@ -25,7 +25,7 @@ from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
-from tbgen.verify.moves import cut
+from tbgen.verify.moves import split_nodes
 from tests.kits.builders import Builder
 from tests.kits.built import NoProgress
 from tests.kits.solutions import solution
@@ -286,7 +286,7 @@ def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
     """
 
     def nobody(*of):
-        return find_candidates(*of)._replace(chasers=cut(NOBODY))
+        return find_candidates(*of)._replace(chasers=split_nodes(NOBODY))
 
     monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
     report = prove(knkpp)

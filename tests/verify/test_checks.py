@@ -15,7 +15,7 @@ from tbgen.verify import verify
 from tbgen.verify.arrays import NOBODY
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.checks import Graph
-from tbgen.verify.moves import cut
+from tbgen.verify.moves import split_nodes
 from tbgen.verify.passes import Candidates
 from tbgen.verify.values import NEVER
 from tests.kits.solutions import solution
@@ -70,8 +70,8 @@ def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
     def nobody(passes, found, marks):
         assert len(found.check_claims) > 0
         find_candidates(passes, found, marks)
-        passes.arrays.values.settled[:] = False
-        return Candidates(cut(NOBODY), found.check_claims, cut(NOBODY))
+        passes.arrays.values.confirmed[:] = False
+        return Candidates(split_nodes(NOBODY), found.check_claims, split_nodes(NOBODY))
 
     expected = prove(solved("KRKN"))
     monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
