@@ -104,7 +104,11 @@ class PackedBlock(NamedTuple):
 
 
 class _BlockTooLargeError(Exception):
-    """A block with too many different codes for its number of slots."""
+    """A block that is longer than `MAX_BLOCK_BYTES` before compression.
+
+    This happens if a block has too many different codes for its palette to shorten them. The file
+    is then written again with smaller blocks.
+    """
 
 
 TABLES = Packing()

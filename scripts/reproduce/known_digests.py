@@ -25,9 +25,10 @@ from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
 
 
 def listed_names() -> list[TableName]:
-    """List the names of tables in the list.
+    """Return the names of the tables whose digests the list has: distances to mate under `wxf`.
 
-    These are all of at most 5 men, of two attackers and at most 7 men, and of one attacker.
+    These are the materials of at most five men, those of at most two attackers and seven men, and
+    those of one attacker.
     """
     sets = materials_of((), 5), materials_of((), 7, attackers=2), materials_of((), attackers=1)
     rules = RuleSet(Rules.WXF)

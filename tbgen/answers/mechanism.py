@@ -64,7 +64,10 @@ class Mechanism:
     move: Move
 
     def as_json(self) -> dict[str, Any]:
-        """Return the field `mechanism` of answers, which has no move."""
+        """Return the field `mechanism` of answers.
+
+        Its keys are kind, offender, victim (None for checks) and by. `move` is left out.
+        """
         return {
             "kind": str(self.offence),
             "offender": self.offender.name.lower(),

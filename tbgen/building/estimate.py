@@ -197,10 +197,12 @@ class TrainingData:
         )
 
     def regression(self, defended: bool) -> CostRegression | None:
-        """Return the regression for materials with or without defenders; None without cases.
+        """Return the regression of the errors of first guesses of traits; None without cases.
 
-        The rate is learned from all cases. The other numbers are learned only from cases of the
-        same kind: removing a defender changes a table little, unlike removing an attacker.
+        It is for materials with defenders or for those without (`defended`). Errors of the rate,
+        the CPU time per slot, are learned from all cases. Errors of the other traits are learned
+        only from cases with defenders or only from those without: removing a defender changes a
+        table little, unlike removing an attacker.
         """
         if not self.cases:
             return None

@@ -28,7 +28,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
     """Format of entries: the digest of the pickled kernel, and the pickled kernel."""
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
-        """Return the entry of a compiled kernel."""
+        """Return the cache entry of a compiled kernel: SHA-256 digest, and pickled kernel."""
         code = dumps(super().reduce(cres))
         return hashlib.sha256(code).digest(), code
 

@@ -262,7 +262,7 @@ class Search:
                 yield side, range(start, min(start + CHUNK, slots))
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
-        """Return the matching rows of a range of slots, before `only`, `study` and `offence`."""
+        """Return matching rows of a range of slots; does not test `only`, `study` and `offence`."""
         slots = np.arange(numbers.start, numbers.stop)
         codes = value_filter.codes(side, slots)
         chosen = value_filter.select(side, slots, codes)

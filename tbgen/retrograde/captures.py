@@ -85,9 +85,11 @@ def _strides(parent: Layout, view: Layout) -> NDArray[np.int64]:
 
 
 class Captures:
-    """Captures of one side, found for a range of leads at a time.
+    """Best captures of one side, found for a range of leads at a time.
 
-    The supporting tables are in memory meanwhile; there is no plane of the table itself.
+    A lead is a placement of the defenders. The supporting tables, which captures lead to, stay in
+    memory as long as the object. No array has a number for every slot of the table itself: the
+    caller passes one for the range.
     """
 
     def __init__(

@@ -119,7 +119,11 @@ class Journal:
         return found
 
     def segments(self) -> Iterator[tuple[int, bytes]]:
-        """Iterate over all records: chunk and compressed segment, those of a chunk in order."""
+        """Yield all records, as pairs of chunk number and compressed segment.
+
+        A chunk is a range of leads. A segment is some consecutive records of a chunk, compressed
+        together. Those of a chunk come in the order of its records.
+        """
         for chunk, (packed, segment) in enumerate(zip(self._packed, self._open, strict=True)):
             for stored in packed:
                 yield chunk, self._storage.fetch(stored)

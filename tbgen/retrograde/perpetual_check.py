@@ -74,9 +74,12 @@ def _declare_captures(search: Search) -> None:
 def _prune_checkers(search: Search) -> bool:
     """Prune wins in which the winner would have to check for ever; return whether there were any.
 
-    The winner's clause is a least fixpoint. A win is *calm* if a reply leads to a loss that is not
-    in check. It is also calm if a reply leads to a loss in check, all of whose moves lead to calm
-    wins (or to wins outside the pattern).
+    By the winner's clause, a winner must be able to reach a loss candidate that is not in check.
+    Win candidates that can are *calm*; all others are pruned. They are found as a least fixpoint:
+
+    - a win candidate is calm if a reply leads to a loss candidate that is not in check
+    - it is also calm if a reply leads to a loss candidate in check, all of whose moves lead to calm
+      candidates or to escapes (wins outside the pattern)
     """
     sets, sweep, winner, offender = search.sets, search.sweep, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows

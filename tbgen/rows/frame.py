@@ -278,7 +278,11 @@ def is_canonical(lead, mid, square, frame):
 
 @part
 def _largest_inside(mid, square, frame):
-    """Exchange the inner piece with the twin on the largest square, if that square is larger.
+    """Return mid and inner square of the same placement with the inner piece on the largest square.
+
+    The inner piece is the attacker whose square is the last part of the index. Its twins, the
+    attackers of the same side and type, are in the mid. If a twin is on a larger square, the two
+    exchange their squares.
 
     square : int64, of the inner piece
     """

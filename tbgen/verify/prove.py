@@ -231,7 +231,13 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
 
 
 def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:
-    """Return the counts of one side; by_chase : number of its direct wins by chase."""
+    """Count the positions of one side to move by outcome, and those that repetition rules decide.
+
+    A direct win has an order above 0 and distance 0: the rules decide it at once.
+
+    histogram : number of positions of each code
+    by_chase : number of direct wins by chase; all others are by check
+    """
     outcomes = dict.fromkeys(Outcome, 0)
     rule_decided = direct = 0
     for code, n in histogram.items():

@@ -61,10 +61,11 @@ DEFENCES: dict[str, Defence] = {
 
 
 def hunter(tables: GameTablebase) -> Defence:
-    """Return a defender that leads the opponent into loops in which it can only offend.
+    """Return a defender that makes the opponent choose between violating the rules and losing.
 
-    Considers replies after which only checks and attacks hold the opponent's draw. Chooses the
-    position that has occurred most often.
+    It prefers quiet moves to drawn positions in which only checks and attacks hold the opponent's
+    draw, and of these the position that has occurred most often. If there are none, it chooses
+    any move.
     """
 
     def hunt_on(
