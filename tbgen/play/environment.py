@@ -27,6 +27,7 @@ OCCURRENCES = 3
 class Step:
     """One move of the player and its consequences.
 
+    `position` is that after the table's reply, or after the player's move if it ended the game.
     `reply` is the table's move, None if the player's move has ended the game. `result` is that of
     the player, None while the game goes on; `reward` is its number, 0 while the game goes on.
     """
@@ -118,7 +119,8 @@ class Environment:
         if result is not None:
             self._positions, self._result = played, result
             return Step(self.position, None, result)
-        return Step(self.position, self._answer(played), self._result)
+        reply = self._answer(played)
+        return Step(self.position, reply, self._result)
 
     def _answer(self, played: tuple[Position, ...]) -> Move:
         """Play the table's move at the end of the game `played`, and return the move."""

@@ -45,6 +45,15 @@ def test_a_winning_player_wins_in_the_distance_of_the_table(tables: GameTablebas
     assert game.result is None
 
 
+def test_a_step_has_the_position_after_the_reply(tables: GameTablebase) -> None:
+    game = Environment(tables, FORK)
+    best = tables.best_move(game.position)
+    assert best is not None
+    step = game.step(best.move)
+    assert step.reply is not None
+    assert step.position == best.after.after(*step.reply) == game.positions[-1]
+
+
 def test_the_table_begins_where_the_player_has_the_other_side(tables: GameTablebase) -> None:
     game = Environment(tables, FORK, side=Side.BLACK)
     assert (game.side, game.position.side, len(game.positions)) == (Side.BLACK, Side.BLACK, 2)
