@@ -62,7 +62,7 @@ BAD_POSITIONS = {
     "impossible square": ("3k5/9/9/9/9/9/9/9/9/A3K4 w", "cannot stand on a0"),
     "short rank": ("3k5/9/9/9/9/9/9/9/8/R3K4 w", "rank"),
     "long rank": ("3k5/9/9/9/9/9/9/9/9/R3K5 w", "rank"),
-    "nine ranks": ("3k5/9/9/9/9/9/9/9/R3K4 w", "9 ranks"),
+    "nine ranks": ("3k5/9/9/9/9/9/9/9/R3K4 w", "ten ranks, not 9"),
     "side": ("3k5/9/9/9/9/9/9/9/9/R3K4 x", "side to move"),
     "kings face": ("4k4/9/9/9/9/9/9/9/9/R3K4 w", "face each other"),
     "other side in check": ("R2k5/9/9/9/9/9/9/9/9/4K4 w", "is in check"),
