@@ -31,28 +31,30 @@ from tbgen.indexing.scalar import scalar
 from tbgen.indexing.slots import Integers
 
 MAX_AXES = 11
-"""Bytes reserved for the axes in a file's header: one more than the most axes of a tile
-(lead, eight groups, inner piece).
+"""Bytes reserved in a file's header for the order of a tile's axes, one for each axis. A tile has
+at most ten: the lead, eight groups and the inner piece.
 """
 
 TILE_LEADS, LEAD_SLOTS, AXES = 0, 1, 2
-"""Words at the start of the descriptor: leads per tile, slots per lead, number of axes
-except the lead.
+"""Indices of words in the descriptor: number of leads per tile, number of slots per lead, and
+number of axes except the lead.
 """
 LEAD_NUMBERS = 3
-"""Word with the offset, in the descriptor, of each lead's place in the file; 0 if leads
-are in the order of the index.
+"""Index of a word in the descriptor: the offset, in the descriptor, of a table with each lead's
+number in the order of the file; 0 if leads are in index order, without a table.
 """
 LAST_TILE, TILE_BLOCKS, BLOCK_SLOTS = 4, 5, 6
-"""Words of the descriptor: number of the last tile, blocks per tile, slots per block."""
+"""Indices of words in the descriptor: number of the last tile, blocks per tile, slots per block."""
 LEAD_STRIDE = 7
-"""Word with the stride of leads in a full tile; the next word is the stride in the last tile."""
+"""Index of a word in the descriptor: the distance in slots from a lead to the next one, in the
+file's order, in a full tile. The next word is the distance in the last tile.
+"""
 
 FIRST_AXIS = 9
 AXIS_DIVISOR, AXIS_SIZE, AXIS_STRIDE = 0, 1, 2
-"""Words of one axis in the descriptor: divisor, size, and stride in a full tile. The
-coordinate on the axis is (slot within its lead) // divisor % size. The next word is the
-stride in the last tile.
+"""Indices of words within the part of one axis in the descriptor: divisor, size, and stride in a
+full tile. The coordinate on the axis is (slot within its lead) // divisor % size. The word after
+the stride is the stride in the last tile.
 """
 AXIS_WORDS = 4
 
@@ -66,7 +68,9 @@ class Arrangement:
     axes: tuple[int, ...]
     """Axes of a tile, slowest first: 0 the lead, then the groups, last the inner piece."""
     by_black: bool = False
-    """True if leads are ordered by Black's defenders first, not in index order."""
+    """True if leads are ordered by the placement of Black's king, advisors and elephants, then by
+    Red's; False for index order, which is by Red's first.
+    """
 
     @classmethod
     def in_index_order(cls, layout: Layout) -> Arrangement:
@@ -103,7 +107,9 @@ def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
 
 @scalar
 def block_of_slot(slot: Any, d: Integers) -> tuple[Any, Any]:
-    """Return the block of a slot within its side, and the slot's place in the block.
+    """Return the block that contains a slot, and the slot's index in the block.
+
+    Blocks are numbered separately for each side to move.
 
     slot : int, or int64 (n,) in plain Python; the results have the same type
     """
@@ -123,7 +129,7 @@ def block_of_slot(slot: Any, d: Integers) -> tuple[Any, Any]:
 
 
 class BlockMap:
-    """Mapping between slots and blocks of one side."""
+    """Mapping between the slots of one side to move and the blocks of a file."""
 
     def __init__(self, layout: Layout, arrangement: Arrangement, block_slots: int) -> None:
         """Map the slots of a layout; the arrangement must fit the layout."""
@@ -178,12 +184,15 @@ class BlockMap:
         return min(tile_leads, self.layout.leads - tile * tile_leads)
 
     def _shape(self, tile: int) -> tuple[int, ...]:
-        """Sizes of a tile's axes, in index order."""
+        """Return the number of a tile's leads, then the sizes of its other axes, in index order."""
         groups = (group.size for group in self.layout.groups)
         return self._leads_in(tile), *groups, self.layout.inner_size
 
     def _strides(self, tile: int) -> list[int]:
-        """Return the stride of each axis in a tile, in index order of axes."""
+        """Return the distance in the file between neighbours on each axis of a tile, in slots.
+
+        The axes are in index order: lead, groups, inner piece.
+        """
         sizes, strides, stride = self._shape(tile), [0] * len(self.arrangement.axes), 1
         for axis in reversed(self.arrangement.axes):
             strides[axis] = stride
@@ -197,7 +206,10 @@ class BlockMap:
         return block_of_slot(slot, self._descriptor_list)
 
     def locate_all(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Two int64 (n,): the blocks of slots (n,), and the slots' places in the blocks."""
+        """Return the blocks that contain some slots, and the slots' indices in the blocks.
+
+        slots : int64 (n,); the results are two int64 (n,)
+        """
         return block_of_slot(slots, self.descriptor)
 
     # -- tiles -------------------------------------------------------------------------------
@@ -214,7 +226,10 @@ class BlockMap:
         return range(first, min(first + self.blocks_per_tile, self.blocks))
 
     def runs(self, tile: int) -> list[tuple[int, int]]:
-        """List the slots of a tile as (first slot, count), in file order of leads."""
+        """List the slots of a tile as runs of consecutive slots: (first slot, count) of each.
+
+        The leads come in the file's order.
+        """
         first, count = tile * self.arrangement.tile_leads, self._leads_in(tile)
         if self._order is None:
             return [(first * self.lead_slots, count * self.lead_slots)]
@@ -225,12 +240,20 @@ class BlockMap:
         return [(run, slots) for run, slots in runs.tolist()]
 
     def to_file_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return a copy of a tile's codes in file order; `codes` are in the order of `runs`."""
+        """Return a copy of a tile's codes, reordered as in the file.
+
+        codes : (slots of the tile,), in the order of `runs`: lead by lead, each in index order
+        """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
     def block_in_file_order(self, tile: int, codes: NDArray[Any], place: int) -> NDArray[Any]:
-        """Return the block at index `place` of a tile, as in `to_file_order(tile, codes)`."""
+        """Return the codes of one block of a tile, in the order of the file.
+
+        The result is a part of `to_file_order(tile, codes)`, without reordering the whole tile.
+
+        place : the number of the block within the tile
+        """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
         shaped = shaped.reshape(shaped.shape[slowest:])
@@ -240,7 +263,10 @@ class BlockMap:
         return part[first % slab :][: end - first]
 
     def to_index_order(self, tile: int, codes: NDArray[Any]) -> NDArray[Any]:
-        """Invert `to_file_order`: return codes given in file order in the order of `runs`."""
+        """Return a tile's codes in the order of `runs`: the inverse of `to_file_order`.
+
+        codes : (slots of the tile,), in the order of the file
+        """
         axes, shape = self.arrangement.axes, self._shape(tile)
         shaped = codes.reshape([shape[axis] for axis in axes]).transpose(np.argsort(axes))
         return np.ascontiguousarray(shaped).ravel()

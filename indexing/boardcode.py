@@ -51,11 +51,16 @@ _BLACK_POINTS = {
     PieceType.ADVISOR: (4, 6, 15, 24, 26),
     PieceType.ELEPHANT: (3, 7, 21, 25, 29, 43, 47),
 }
-"""Coordinate numbers of Black's points in the paper's order; Red's lie in row 9 - row."""
+"""Coordinate numbers of the points where Black's kings, advisors and elephants may stand, in the
+paper's order. Red's points are the same in row 9 - row.
+"""
 
 
 def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
-    """List the meanings of case numbers 1, 2, ...: absent, each point, each pair of points."""
+    """List the sets of points that pieces of one type may occupy, in the order of the case numbers.
+
+    Case 1 is "absent"; then follow each point and, for two pieces, each pair of points.
+    """
     points = _BLACK_POINTS[kind]
     if side == Side.RED:
         points = tuple(90 - point // 10 * 10 + point % 10 for point in points)
@@ -66,7 +71,9 @@ def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
 
 
 CASES = {(side, kind): _cases(side, kind) for side in _SIDES for kind in _BLACK_POINTS}
-"""The paper's six lists (B_KING, ..., R_ELEPHANT); each case is a tuple of coordinate numbers."""
+"""The paper's six lists (B_KING, ..., R_ELEPHANT). Each entry is one case, a tuple of coordinate
+numbers of the points where the pieces stand; case number 1 is the first entry.
+"""
 
 _CASE_NUMBERS = {
     key: {frozenset(points): number for number, points in enumerate(cases, start=1)}

@@ -57,9 +57,10 @@ class Group:
 
     @cached_property
     def extend(self) -> NDArray[np.int32]:
-        """int32 (companion placements, 90): rank of the companions' placement with one more square.
+        """int32 (companion placements, 90): rank of the companions with one more piece.
 
-        -1 if the square lies outside the area or is occupied by a companion.
+        The row is the rank of the companions, the column the square of the added piece; -1 if the
+        square lies outside the area or is occupied by a companion.
         """
         companions = Group(self.side, self.kind, self.count - 1)
         table = np.full((companions.size, SQUARES), -1, np.int32)
@@ -70,7 +71,11 @@ class Group:
 
     @cached_property
     def companions(self) -> NDArray[np.int32]:
-        """int32 (size, count): rank of each placement without its j-th piece."""
+        """int32 (size, count): rank of what is left of each placement without its j-th piece.
+
+        The j-th piece is that on the j-th square in ascending order; the n - 1 others are its
+        companions.
+        """
         fewer = Group(self.side, self.kind, self.count - 1)
         columns = [fewer.rank(np.delete(self.squares, j, axis=1)) for j in range(self.count)]
         return np.stack(columns, axis=1).astype(np.int32)
@@ -133,7 +138,11 @@ class Defenders:
 
     @property
     def ranks(self) -> NDArray[np.int32]:
-        """int32 (9, advisor placements, elephant placements): ranks, -1 where pieces overlap."""
+        """int32 (9, advisor placements, elephant placements): ranks, -1 where pieces overlap.
+
+        The indices are the king's slot, and the ranks of the advisors and of the elephants by
+        themselves.
+        """
         return self._tables[1]
 
     @property
@@ -142,7 +151,10 @@ class Defenders:
         return len(self.squares)
 
     def rank(self, squares: NDArray[Any]) -> NDArray[np.int64]:
-        """int64 (n,): ranks of placements (n, pieces): king, advisors, elephants."""
+        """int64 (n,): ranks of placements.
+
+        squares : (n, pieces), the squares of each: king, advisors, elephants
+        """
         kings = Group(self.side, PieceType.KING, 1).rank(squares[:, :1])
         advisors = Group(self.side, PieceType.ADVISOR, self.advisors)
         elephants = Group(self.side, PieceType.ELEPHANT, self.elephants)

@@ -87,10 +87,11 @@ class Layout:
         return _layout_of(material)
 
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
-        """List the layouts of the positions after a capture, in the order of this layout.
+        """List the layouts of the positions after the capture of one type of piece.
 
-        They have the same inner piece, or none if it is captured, and the same leads unless a
-        defender is captured. There are two if both the inner piece and its twins may be captured.
+        They keep the order of this layout: the same inner piece, or none if it is captured, and the
+        same leads unless a defender is captured. There are two if both the inner piece and its
+        twins (of the same side and kind) may be captured.
 
         side, kind : of the captured piece
         """
@@ -130,13 +131,16 @@ class Layout:
 
     @property
     def twin(self) -> int:
-        """Index of the mid group with the same side and kind as the inner piece, or -1."""
+        """Index in `groups` of the group with the inner piece's side and kind; -1 for none."""
         same = [Group(group.side, group.kind, 1) == self.inner for group in self.groups]
         return same.index(True) if any(same) else -1
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """Return the stride of each mid group's rank in the number of a mid placement."""
+        """Return the stride of each mid group.
+
+        A mid is the sum of each group's rank times its stride.
+        """
         sizes = [group.size for group in self.groups]
         return tuple(math.prod(sizes[g + 1 :]) for g in range(len(sizes)))
 
@@ -152,7 +156,10 @@ class Layout:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): number of leads with a lower rank of Red's defenders."""
+        """int64 (Red's placements + 1,): the first lead of each placement of Red's defenders.
+
+        This is the number of leads in which Red's defenders have a smaller rank.
+        """
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size
@@ -163,9 +170,10 @@ class Layout:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): lead minus `lead_base`, if Red's placement is self-mirrored.
+        """int64 (Black's placements,): lead minus `lead_base` if Red's is self-mirrored.
 
-        -1 if the mirror image of Black's placement has a smaller rank: that one has the lead.
+        The offset is -1 if the mirror image of Black's placement has a smaller rank: that one has
+        the lead. If Red's placement is not its own mirror image, the offset is the rank of Black's.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror
@@ -201,7 +209,12 @@ class Layout:
     def lead_of(
         self, red_ranks: NDArray[np.int64], black_ranks: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the lead of each pair of defender ranks, and whether the pair must be mirrored."""
+        """Return the leads of placements of all defenders, and whether each must be mirrored.
+
+        red_ranks, black_ranks : int64 (n,), ranks of Red's and Black's defenders
+
+        Returns int64 (n,) and bool (n,). If True, the lead is that of the placement's mirror image.
+        """
         red, black = self.defenders
         if not self.reduced:
             return red_ranks * black.size + black_ranks, np.zeros(len(red_ranks), bool)
@@ -223,7 +236,11 @@ class Layout:
 
     @cached_property
     def piece_codes(self) -> tuple[int, ...]:
-        """Piece codes, in the order of squares in `slots.py`."""
+        """Code of each piece; functions of `slots.py` take squares in this order.
+
+        Red's king, advisors and elephants come first, then Black's, the mid groups, and the inner
+        piece.
+        """
         codes = []
         for side, defenders in enumerate(self.defenders):
             codes.append(piece_code(side, PieceType.KING))
@@ -265,10 +282,12 @@ class Layout:
     def slots_of_pieces(
         self, codes: NDArray[np.int64], places: NDArray[np.int64], swapped: bool = False
     ) -> NDArray[np.int64]:
-        """int64 (n,): slots of placements: codes and squares (n, pieces), in any order.
+        """int64 (n,): slots of placements, each given as a list of pieces in any order.
 
         With `swapped`, the placements have these armies with exchanged colours; the slots returned
         are those of `Position.swapped`.
+
+        codes, places : int64 (n, pieces), the piece codes and their squares
         """
         if swapped:
             codes = codes ^ 8
@@ -292,7 +311,10 @@ class Layout:
         return lead * (self.mids * self.inner_size) + within
 
     def _within_lead(self, attackers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64 (n,): slots within their lead, by the attackers' squares (n, attackers)."""
+        """int64 (n,): slots counted from the first slot of their lead.
+
+        attackers : int64 (n, attackers), their squares, in the order of `piece_codes`
+        """
         mid = np.zeros(len(attackers), np.int64)
         inner = attackers[:, -1] if self.inner is not None else None
         at = 0
@@ -338,7 +360,10 @@ class Layout:
         return boards
 
     def position(self, slot: int, side: Side) -> Position | None:
-        """Return the position of a slot, or None where pieces overlap."""
+        """Return the position that the pieces of a slot form; None if two stand on one square.
+
+        Other holes of the index also return a position, which has its canonical slot elsewhere.
+        """
         squares = [0] * len(self.piece_codes)
         squares_of_slot(slot, self._descriptor_list, squares)
         board = bytearray(SQUARES)
@@ -350,7 +375,7 @@ class Layout:
 
 
 def _descriptor(layout: Layout) -> NDArray[np.int64]:
-    """Return the descriptor of an index, int64 (words,)."""
+    """Return the array of integers that describes a layout to the functions of `slots.py`."""
     head = np.zeros(words.TABLES, np.int64)
     parts = [head]
 

@@ -41,9 +41,9 @@ def _region(square: int) -> int:
 
 
 def _count_squares(squares: Iterable[int], symmetric: bool) -> Counts:
-    """Count single squares and mirror pairs of squares by region.
+    """Count the squares of a set by region: single squares and, if asked, mirror pairs of squares.
 
-    symmetric : whether to form pairs; if not, all squares are single
+    symmetric : whether to form pairs of a square and its mirror image; if not, all are single
     """
     counts = [0] * (2 * _REGIONS)
     for square in squares:
@@ -57,10 +57,11 @@ def _count_squares(squares: Iterable[int], symmetric: bool) -> Counts:
 
 @cache
 def _count_ways(free: Counts, groups: Groups) -> int:
-    """Count the ways to place groups of attackers on free squares.
+    """Count the ways to place groups of identical attackers on free squares.
 
-    Each group takes single squares and mirror pairs of squares. Without free pairs, all placements
-    are counted, not only self-mirrored ones.
+    Each group takes single squares and mirror pairs of squares, so that self-mirrored placements
+    are counted. If `free` has no pairs, because all squares are counted as single, all placements
+    are counted.
     """
     if not groups:
         return 1
@@ -84,7 +85,9 @@ def _count_ways(free: Counts, groups: Groups) -> int:
 
 @cache
 def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Count a side's defender placements, by the number of squares occupied per region.
+    """Group the placements of a side's defenders by the squares that they occupy in each region.
+
+    Returns the number of placements for each `Counts` of occupied squares.
 
     symmetric : whether only self-mirrored placements are counted
     """
@@ -97,11 +100,13 @@ def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
 
 @cache
 def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
-    """Count placements of all defenders, by the number of squares left free per region.
+    """Group the placements of all defenders by the squares that they leave free in each region.
 
-    Many placements leave equal numbers of squares free, and their attackers are counted once.
-    The cache is shared by all materials of a closure, since most of them differ only in
-    attackers.
+    Returns the number of placements for each `Counts` of free squares, so that attackers are
+    counted once for all of these. The cache is shared by all materials of a closure, since most of
+    them differ only in attackers.
+
+    symmetric : whether only self-mirrored placements are counted
     """
     squares = _count_squares(range(SQUARES), symmetric)
     result: Counter[Counts] = Counter()

@@ -39,14 +39,14 @@ ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
 """Piece types that may chase under some rule set; solver and proof examine no other attackers."""
 
 CHASERS, CHASED, PROTECTED = 0, 7, 20
-"""Numbers of the first bits of three fields in `Chases.word`: types that chase, types
-that are chased (7 bits each), pairs of types that chase in spite of protection (6 x 6
-bits, `protected_bit`).
+"""Numbers of the first bits of three fields in `Chases.word`: piece types that chase (7 bits),
+piece types that are chased (7 bits), and pairs of types of which the first chases the second even
+if it is protected (6 x 6 bits, `protected_bit`).
 """
 PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
     1 << b for b in range(14, 19)
 )
-"""Bits of `Chases.word` for the fields of `Chases` with the same names."""
+"""Bits of `Chases.word`: each is set if the field of `Chases` with the same name is True."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Chases:
 
     @property
     def word(self) -> int:
-        """All properties as bits of one integer, for compiled code."""
+        """All fields packed as bits of one integer, which compiled code tests."""
         flags = {
             PAWNS_AT_HOME: self.pawns_at_home,
             NEW_BY_VICTIM: self.new_by_victim,
@@ -106,7 +106,9 @@ class Chases:
 
 @scalar
 def protected_bit(attacker_kind: int, victim_kind: int) -> int:
-    """Bit number in `Chases.word`: one piece type chases another even if it is protected.
+    """Return the number of the bit in `Chases.word` for a pair of piece types.
+
+    It is set if the first type chases a piece of the second even if that is protected.
 
     attacker_kind, victim_kind : int, `PieceType`, no king
     """

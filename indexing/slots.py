@@ -24,40 +24,49 @@ Integers = Any
 
 PIECES = 0
 REDUCED = 1
-"""Word of the descriptor: 1 if leads have only one of each mirror pair, else 0."""
+"""Index of a word in the descriptor: 1 if leads have only one of each pair of mirror images, else
+0.
+"""
 MIDS, INNER_SIZE, GROUPS, TWIN, LEADS = 2, 3, 4, 5, 6
-"""Words of the descriptor: number of mids, slots per row, number of mid groups, twin
-group, number of leads. The twin group has the inner piece's side and kind; -1 if there is
-none.
+"""Indices of words in the descriptor: number of mids, slots per row, number of mid groups, twin
+group, number of leads. The twin group is the mid group with the inner piece's side and kind, -1 if
+there is none.
 """
 
 ADVISORS, ELEPHANTS, ADVISOR_RANKS, ELEPHANT_RANKS, RANKS, MIRROR = 0, 1, 2, 3, 4, 5
-"""Words of one side: numbers of its advisors and elephants, numbers of their placements, and the
-offsets of `Defenders.ranks` and `Defenders.mirror`.
+"""Indices of words within the part of one side in the descriptor: number of its advisors, of its
+elephants, of the placements of each, and the offsets of `Defenders.ranks` and `Defenders.mirror` in
+the descriptor.
 """
 SIDE_WORDS = 6
 RED = 7
 BLACK = RED + SIDE_WORDS
-"""First word of Black's side; `RED` is the first word of Red's."""
+"""Index of the first word of Black's part of the descriptor, as `RED` is for Red's part."""
 RED_ADVISORS, RED_ELEPHANTS, RED_MIRROR = RED + ADVISORS, RED + ELEPHANTS, RED + MIRROR
 BLACK_ADVISORS, BLACK_ELEPHANTS, BLACK_MIRROR = BLACK + ADVISORS, BLACK + ELEPHANTS, BLACK + MIRROR
 
 LEAD_BASE, LEAD_OFFSET = 19, 20
-"""Words of the descriptor: offsets of `Geometry.lead_base` and `lead_offset` in it."""
+"""Indices of words in the descriptor: the offsets in it of `Layout.lead_base` and `lead_offset`."""
 RED_SQUARES, BLACK_SQUARES = 21, 22
-"""Words of the descriptor with the offsets of each side's `Defenders.squares` in it."""
+"""Indices of words in the descriptor: the offsets in it of each side's `Defenders.squares`."""
 INNER_AREA, INNER_SIDE, INNER_KIND = 23, 24, 25
-"""Words of the inner piece: offset of its area, its side and its `PieceType`."""
+"""Indices of words in the descriptor for the inner piece: the offset in it of the squares where the
+piece may stand (its area), its side and its `PieceType`.
+"""
 
 FIRST_GROUP = 32
 GROUP_SIDE, GROUP_KIND, GROUP_COUNT, GROUP_SIZE, GROUP_STRIDE, GROUP_AREA = 0, 1, 2, 3, 4, 5
-"""Words of a group: side, `PieceType`, pieces, placements, stride, offset of its area."""
+"""Indices of words within the part of one mid group in the descriptor: side, `PieceType`, number of
+pieces, number of placements, stride of its rank in the mid, and offset of its area's squares.
+"""
 GROUP_WORDS = 8
 MAX_GROUPS = 8
 
 KINDS = len(PieceType)
 _ADVISOR, _ELEPHANT = int(PieceType.ADVISOR), int(PieceType.ELEPHANT)
-"""Plain integers: for enumeration members numba would compile `group_rank` again."""
+"""Piece types as plain integers: if they were members of `PieceType`, numba would compile
+`group_rank` once more for that type.
+"""
 SLOT_TABLE = FIRST_GROUP + GROUP_WORDS * MAX_GROUPS
 CHOOSE_WIDTH = 6
 CHOOSE = SLOT_TABLE + len(Side) * KINDS * SQUARES
@@ -68,9 +77,10 @@ TABLES = CHOOSE + (SQUARES + 1) * CHOOSE_WIDTH
 def group_rank(
     squares: Integers, first: int, count: int, side: int, kind: int, mirrored: bool, d: Integers
 ) -> int:
-    """Return the rank of the placement of identical pieces on squares[first : first + count].
+    """Return the rank of a group's placement: its pieces are on squares[first : first + count].
 
-    Pieces need not be sorted: the kernel counts the smaller slots to find the order of a slot.
+    The squares may be in any order. A piece's number in the ascending order of slots is found by
+    counting the smaller slots.
 
     count : int, number of pieces
     """
@@ -106,7 +116,7 @@ def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
 
 @scalar
 def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) -> int:
-    """Return the (mid, inner) part of the slot; attackers are at squares[first] on."""
+    """Return the slot counted from its lead's first slot; attackers are at squares[first] on."""
     mid = 0
     at = first
     inner_square = -1
@@ -158,7 +168,11 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
 
 @scalar
 def lead_of_squares(squares: Integers, d: Integers) -> tuple[int, bool, bool]:
-    """Return (lead, whether the placement must be mirrored, whether its lead is self-mirrored)."""
+    """Return the lead of a placement, and two bools.
+
+    The first is True if the placement must be mirrored, because the lead is that of its mirror
+    image. The second is True if the lead is its own mirror image.
+    """
     w = defender_rank(squares, 0, 0, d)
     b = defender_rank(squares, 1 + d[RED_ADVISORS] + d[RED_ELEPHANTS], 1, d)
     if not d[REDUCED]:

@@ -24,7 +24,9 @@ except ImportError:  # not a POSIX system
     resource = None  # type: ignore[assignment]
 
 _seeking = threading.Lock()
-"""Lock held during seek and read on systems without `os.pread`."""
+"""Lock that keeps other threads from moving the file position between seek and read, on systems
+without `os.pread`.
+"""
 
 _M_MMAP_THRESHOLD, _MADV_DONTNEED = -3, 4
 """Constants of glibc's `mallopt` and Linux's `madvise` that Python does not define."""
@@ -100,7 +102,10 @@ class MemoryLeft(NamedTuple):
 
 
 def memory_left() -> MemoryLeft:
-    """Return the room left under the limits, where the system has limits and reports usage."""
+    """Return the bytes that this process may still allocate under its limits.
+
+    Systems without limits, or without a report of the memory in use, give `sys.maxsize`.
+    """
     if resource is None:
         return MemoryLeft(sys.maxsize, sys.maxsize)
     try:

@@ -54,7 +54,7 @@ class _Descriptor:
     """An open file that is closed when its last reference is dropped.
 
     Each read holds a reference. So `close` in another thread cannot free the descriptor during a
-    read, when the system might give its number to another file.
+    read; the system could then give the descriptor's number to another file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +119,10 @@ class BlockFile(Generic[Spec]):
     # -- single values -----------------------------------------------------------------------
 
     def code(self, side: int, slot: int) -> int:
-        """Return the code of one slot, side 0 (Red) or 1 (Black) to move; arbitrary if illegal."""
+        """Return the stored code of one slot, with Red (side 0) or Black (1) to move.
+
+        The code is arbitrary for a slot without a legal position.
+        """
         header = self.header
         if not 0 <= slot < header.slots:
             raise IndexError(f"slot {slot} of {header.slots}")
@@ -151,7 +154,10 @@ class BlockFile(Generic[Spec]):
     # -- whole sides -------------------------------------------------------------------------
 
     def block(self, number: int) -> AnyBlock:
-        """Return one block, numbered from Red's first; the cache is neither used nor filled."""
+        """Read and return one block; Red's blocks are numbered first, then Black's.
+
+        The cache is neither used nor filled.
+        """
         start, end = (int(self._offsets[n]) for n in (number, number + 1))
         return self._decode(number, self._content(number, self._read(start, end - start)))
 
@@ -166,9 +172,11 @@ class BlockFile(Generic[Spec]):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """List the codes of one tile as runs: the first slot of each run, and its codes (n,).
+        """Return the codes of one tile as runs: each a first slot, and the codes (n,) from it on.
 
-        A run is a range of consecutive slots that consists of whole leads.
+        A tile is a part of one side that is stored together. Its slots need not be consecutive, so
+        they are returned as runs of consecutive slots. Each run consists of whole leads (all slots
+        with one placement of the kings, advisors and elephants).
 
         numbers_of : maps the distinct codes of each block to the numbers that replace them
         digests : inout, SHA-256 of the content of each block, b"" before its first read
@@ -200,10 +208,10 @@ class BlockFile(Generic[Spec]):
         return [(first, part) for (first, _), part in zip(runs, parts, strict=True)]
 
     def plane(self, side: int, *, threads: int = 1) -> Codes:
-        """Return all codes of one side (slots,): `header.slots` times the code width in bytes.
+        """Return the codes of all slots with one side to move, in the order of slots: (slots,).
 
-        Slots without a position contain the code of a neighbouring slot. The cache is neither used
-        nor filled.
+        The array takes `header.slots` times the code width in bytes. Slots without a position
+        contain the code of a neighbouring slot. The cache is neither used nor filled.
         """
         plane = np.empty(self.header.slots, self._dtype)
 
@@ -222,9 +230,9 @@ class BlockFile(Generic[Spec]):
         self.check_blocks([b""] * sum(self.header.blocks), threads=threads)
 
     def check_blocks(self, digests: list[bytes], *, threads: int = 1) -> None:
-        """Read and verify the blocks whose digest is still b"", then verify the digest of the file.
+        """Verify the blocks that `tile` has not yet read, and then the digest of the whole file.
 
-        digests : inout, digest of each block, as written by `tile`
+        digests : inout, digest of each block, as written by `tile`; b"" for a block not yet read
         """
 
         def verify(first: int) -> None:
@@ -239,7 +247,11 @@ class BlockFile(Generic[Spec]):
         self.check_digest(digests)
 
     def check_digest(self, digests: Sequence[bytes]) -> None:
-        """Compare the file's digest with that of its blocks, given by SHA-256 in file order."""
+        """Check the digest in the header against the digests of the blocks.
+
+        `digests` are the SHA-256 of every block's content, in file order. Raises
+        `CorruptTableError` if the header's digest does not follow from them and the metadata.
+        """
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
         contents = [
@@ -250,9 +262,10 @@ class BlockFile(Generic[Spec]):
             raise CorruptTableError(self.path, "the digest is wrong")
 
     def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the numbers of blocks first to end - 1, and their bytes before compression.
+        """Yield the number and the uncompressed bytes of each block from `first` to `end` - 1.
 
-        Red's blocks come first. A side with one value everywhere has no blocks.
+        Red's blocks are numbered first, then Black's. A side with one value everywhere has no
+        blocks.
         """
         offsets = self._offsets[first : end + 1].tolist()
         start = offsets[0]
@@ -264,7 +277,7 @@ class BlockFile(Generic[Spec]):
 
     @property
     def layout(self) -> Layout:
-        """Index of the material."""
+        """Index of the file's material: the numbering of its positions by slots."""
         return Layout.of(self.header.spec.name.material)
 
     def metadata(self) -> bytes:
@@ -335,7 +348,7 @@ class BlockFile(Generic[Spec]):
         return content
 
     def _unpack(self, data: bytes, limit: int, number: int | None) -> bytes:
-        """Decompress a block; one of more than `limit` bytes raises an error before allocation."""
+        """Decompress a block; raise an error before allocation if it would exceed `limit` bytes."""
         try:
             # The size that `decompress` allocates; `frame_content_size` gives 0 for skippable
             # frames. It is the largest integer for a frame without a stated size.
@@ -346,7 +359,7 @@ class BlockFile(Generic[Spec]):
         raise CorruptTableError(self.path, "the data cannot be unpacked", number)
 
     def _decode(self, number: int, content: bytes) -> AnyBlock:
-        """Check and wrap the bytes of a block before compression; raises `CorruptTableError`."""
+        """Return the `Block` of a block's uncompressed bytes; raises `CorruptTableError`."""
         try:
             return self._coding.block(content, self._slots_in(number))
         except BlockError as error:

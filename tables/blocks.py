@@ -23,14 +23,14 @@ Codes = NDArray[Any]
 """An array of codes: uint8, uint16 or uint32."""
 
 Encode = Callable[[Codes, int], bytes]
-"""Function `encode(codes, otherwise)` that returns the bytes of a block before
-compression; `otherwise` is the code for a block without any position. Called from any
+"""Function `encode(codes, otherwise)` that returns the uncompressed bytes of a block.
+`otherwise` is the code that fills a block in which no slot has a position. Called from any
 thread.
 """
 
 NumbersOf = Callable[[Codes], Codes]
-"""Function `numbers_of(codes)` that returns the numbers that replace distinct codes
-(n,), in the same order.
+"""Function `numbers_of(codes)` that returns the numbers which replace distinct codes (n,),
+such as those of a `Palette`, in the same order.
 """
 
 MAX_PALETTE = 256
@@ -44,7 +44,7 @@ _COUNT_BYTES = 2
 
 
 class BlockError(Exception):
-    """Bytes that are not a block of the expected size."""
+    """Error for bytes that cannot be decoded as a block of the expected number of slots."""
 
 
 def code_dtype(width: int) -> np.dtype[Any]:
@@ -111,13 +111,16 @@ def replace_palette(content: bytes, width: int, codes_of: Callable[[Codes], Code
 
 
 def safe_slots(width: int) -> int:
-    """Return the largest number of slots with which every block fits in `MAX_BLOCK_BYTES`."""
+    """Return the largest number of slots per block with which no block exceeds `MAX_BLOCK_BYTES`.
+
+    width : bytes per code
+    """
     by_planes = (MAX_BLOCK_BYTES - _COUNT_BYTES) // width
     return min(by_planes, MAX_BLOCK_BYTES - _COUNT_BYTES - MAX_PALETTE * width)
 
 
 class Block:
-    """A decoded block; its codes stay in the form that was compressed, palette and indices."""
+    """A decoded block of codes, kept in its form before compression: a palette and indices."""
 
     __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "constant", "nbytes")
 
@@ -188,7 +191,10 @@ class Block:
         return self._values[self._places[indices]]
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write all codes, or their replacements by `numbers_of`, into `out`, shape (slots,)."""
+        """Write the codes of all slots of the block into `out`, shape (slots,).
+
+        If `numbers_of` is given, the numbers that it returns are written in place of the codes.
+        """
         if self._codes is None:
             numbers = self._values if numbers_of is None else numbers_of(self._values)
             if len(numbers) == 1:
@@ -205,13 +211,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class CodeCoding(CodeSpace):
-    """Encoding of distance codes as blocks."""
+    """Conversion between the codes of distances and the bytes of blocks."""
 
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES
     """Most slots of a block."""
 
     def max_content(self, slots: int) -> int:
-        """Return the most bytes before compression of a block of `slots` slots."""
+        """Return an upper bound of the uncompressed bytes of a block of `slots` slots."""
         longest = max(slots * self.width, MAX_PALETTE * self.width + slots)
         return min(MAX_BLOCK_BYTES, _COUNT_BYTES + longest)
 
@@ -221,11 +227,11 @@ class CodeCoding(CodeSpace):
         return None
 
     def constant_content(self, code: int) -> bytes:
-        """Return the bytes of a block whose slots all have one code."""
+        """Return the uncompressed bytes of a block in which every slot has the code `code`."""
         return (1).to_bytes(_COUNT_BYTES, "little") + code.to_bytes(self.width, "little")
 
     def constant_code(self, content: bytes) -> int | None:
-        """Return the code of a block whose slots all have one, else None."""
+        """Return the code that all slots of a block share, from its bytes; None if they differ."""
         if len(content) != _COUNT_BYTES + self.width or content[:_COUNT_BYTES] != b"\1\0":
             return None
         return int.from_bytes(content[_COUNT_BYTES:], "little")

@@ -25,7 +25,7 @@ from tbgen.tables.files import open_to_read, replacing
 from tbgen.tables.names import SUFFIX, Metric, TableName
 
 FORM = 1
-"""Format of certificates; readers reject others."""
+"""Version number of the format of certificates; readers reject any other number."""
 
 PROOF_SUFFIX = ".proof.json"
 """End of a certificate's file name."""
@@ -145,25 +145,29 @@ def is_unmodified(table: Path) -> bool:
 
 
 def set_certificate_time(table: Path, modified: int) -> None:
-    """Set the modification time of a certificate after its table was checked again.
+    """Set the modification time of a table's certificate, once the table has been checked again.
+
+    modified : the table's time of modification in ns, read before its bytes were checked
 
     Raises `OSError`.
-
-    modified : as for `write_certificate`
     """
     os.utime(certificate_path(table), ns=(modified, modified))
 
 
 def metric_suffices(above: Metric, below: Metric) -> bool:
-    """Return whether a table of metric `above` may use a supporting table of metric `below`.
+    """Return whether a proof may rest on a supporting table that uses another metric.
 
-    A DTM table needs DTM tables; a DTC table may use either.
+    `above` is the metric of the proven table, `below` that of the table after a capture. A DTM
+    table needs DTM tables. A DTC table counts no further than a capture, so it may use either.
     """
     return above == Metric.DTC or below == Metric.DTM
 
 
 def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
-    """Return whether premises are all supporting tables of `name`, one of each material."""
+    """Return whether premises are exactly the supporting tables that a proof of `name` needs.
+
+    That is one table for each supporting material, of the same rule set and of a fitting metric.
+    """
     needed = {child.name for child in name.material.supporting()}
     return {premise.table.material.name for premise in premises} == needed and all(
         premise.table.rule_set == name.rule_set

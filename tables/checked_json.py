@@ -98,7 +98,10 @@ DIGEST = text(r"[0-9a-f]{32}", "digest")
 
 
 def record(kind: type, checks: Mapping[str, Check]) -> Check:
-    """Return a check for objects with the fields of `kind`; those with defaults may be missing."""
+    """Return a check for JSON objects, which converts them to objects of the class `kind`.
+
+    `checks` has a check for each field. Fields with a default in `kind` may be missing.
+    """
 
     def check(value: object) -> Any:
         if not isinstance(value, dict) or not value.keys() <= checks.keys():
@@ -113,9 +116,11 @@ def record(kind: type, checks: Mapping[str, Check]) -> Check:
 
 
 def parse_object(text: str, lists: Mapping[str, Check]) -> dict[str, Any]:
-    """Return the members of an object; each member named in `lists` as a tuple of checked entries.
+    """Parse the text of a JSON object, and return its members as a dictionary.
 
-    Other members are not checked here. Raises `SchemaError`.
+    lists : for members that are lists, the check for each entry; they are returned as tuples
+
+    The caller checks all other members. Raises `SchemaError`.
     """
     reader = _Reader(text)
     found: dict[str, Any] = {}
@@ -157,7 +162,10 @@ class _Reader:
         return value
 
     def elements(self, begin: str, end: str) -> Iterator[None]:
-        """Yield once before each element between two brackets; the caller reads the element."""
+        """Iterate over the elements between two brackets; the caller reads each with `value`.
+
+        Yields None before each element, when the reader stands at its first character.
+        """
         if self.character() != begin:
             raise SchemaError(f"no {begin}")
         if self.character() == end:

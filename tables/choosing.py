@@ -28,10 +28,12 @@ from tbgen.tables.blocks import BLOCK_SLOTS, Codes
 from tbgen.tables.compression import COMPARING, Compressor
 
 TILE_SLOTS = 4 * BLOCK_SLOTS
-"""Slots of a tile of a table, unless one lead has more."""
+"""Slots of a tile of a table; a tile has more slots if a single lead (one placement of the kings,
+advisors and elephants) has more.
+"""
 
 _ROUNDS = ((32, 3), (96, 1))
-"""For each round, number of blocks in the sample, and number of arrangements to keep."""
+"""Rounds of the comparison: (number of sampled blocks, number of arrangements that remain)."""
 
 _LISTS_PER_THREAD = 4
 """Lists of sampled blocks per thread; several, to balance the load of threads."""
@@ -40,12 +42,14 @@ _GOLDEN = (5**0.5 - 1) / 2
 """Golden ratio; its multiples modulo 1 give evenly spread places of sampled blocks."""
 
 ReadTile = Callable[[BlockMap, int], Codes]
-"""Function `read(block_map, tile)`: returns a tile's codes, in file order of its leads."""
+"""Function `read(block_map, tile)` that returns the codes of a tile, lead after lead in the order
+in which `block_map` stores them.
+"""
 
 CompressedSizes = Callable[[list[Callable[[], Codes]]], list[int]]
-"""Function that compresses blocks and returns the size of each, in bytes. Its argument
-has one function for each block, which returns the block's codes; worker threads call
-these.
+"""Function that compresses blocks and returns the compressed size of each, in bytes. Its
+argument is a list with one function per block. That function returns the codes of its block,
+and is called in a worker thread.
 """
 
 
@@ -57,9 +61,13 @@ def choose_arrangement(
     tile_slots: int = TILE_SLOTS,
     threads: int = 1,
 ) -> Arrangement:
-    """Return the arrangement of a side with the smallest compressed size in the sample.
+    """Return the arrangement (order of the slots) with which one side of a table compresses best.
 
+    All possible arrangements are compared by the compressed size of a sample of blocks.
+
+    read : returns the codes of a tile
     encode : returns the bytes of a block before compression; called from any thread
+    block_slots, tile_slots : slots per block, and per tile
     """
     compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
 
@@ -86,9 +94,10 @@ def choose_arrangement(
 def _compare(
     maps: list[BlockMap], read: ReadTile, compressed_sizes: CompressedSizes, blocks: int
 ) -> dict[Arrangement, float]:
-    """Return the compressed size of each arrangement in a sample of `blocks` blocks.
+    """Return the compressed size of a sample of `blocks` blocks under each arrangement.
 
-    Sizes are in bytes, or relative to the size of the sampled leads if orders of leads differ.
+    Sizes are in bytes. If the arrangements have two orders of leads, the sampled leads differ;
+    then each size is divided by the size of its sampled leads, compressed one by one.
     """
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
@@ -118,9 +127,9 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Return the places of the sampled blocks in each sampled tile, by number of the tile.
+    """Choose the blocks to be sampled; return their places within each tile, by the tile's number.
 
-    All blocks are sampled if there are at most `blocks`.
+    If the side has at most `blocks` blocks, all of them are chosen.
     """
     tiles = range(block_map.tiles)
     if block_map.blocks <= blocks:

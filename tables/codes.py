@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTE_SPAN = 127
-"""Distances per order if a byte holds order 0: losses up to 252 plies, wins up to 253."""
+"""Number of distances per order in codes of one byte: losses to 252 plies, wins to 253."""
 
 LONG_SPAN = 16383
-"""Distances per order in wider codes for longer distances."""
+"""Number of distances per order in tables with longer distances, whose codes are wider."""
 
 DIRECT_WIN = 255
 """Printed number (`Value.number`) of a direct win: a win in 0 plies by the repetition
@@ -70,7 +70,10 @@ class Value:
 
     @property
     def number(self) -> int:
-        """Number printed by Fang, Hsu & Hsu: 0 draw, plies at order 0, 255 - plies at order k."""
+        """Number by which Fang, Hsu & Hsu print the value.
+
+        0 for a draw, the plies for a value of order 0, 255 - plies for a value of order 1 or above.
+        """
         if self.order:
             return DIRECT_WIN - self.plies
         return self.plies
@@ -81,7 +84,7 @@ DRAW = Value(Outcome.DRAW)
 
 @dataclass(frozen=True, slots=True)
 class CodeSpace:
-    """An encoding of values: bytes per code, and distances per order."""
+    """An encoding of values: `width` bytes per code, and `span` distances per order."""
 
     width: int
     span: int = BYTE_SPAN
@@ -93,7 +96,10 @@ class CodeSpace:
 
     @property
     def top(self) -> int:
-        """Largest code: mate in 0 plies. No position has it, since the mated side is to move."""
+        """Largest code, a win in 0 plies.
+
+        No position has it: after mate the mated side is to move.
+        """
         return int(256**self.width) - 1
 
     @property
@@ -103,7 +109,7 @@ class CodeSpace:
 
     @property
     def max_plies(self) -> int:
-        """Longest distance per order that can be encoded both as a win and as a loss, in plies."""
+        """Largest number of plies that every order can encode, for a win as well as for a loss."""
         return 2 * self.span - 2
 
     @property

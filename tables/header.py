@@ -75,7 +75,7 @@ _CHECKSUM_AT = HEADER_BYTES - 4
 
 
 class _Spec:
-    """Common part of `TableSpec` and `WdlSpec`."""
+    """Common base of `TableSpec` and `WdlSpec`: facts on a file, known before it is written."""
 
     __slots__ = ()
 
@@ -83,13 +83,13 @@ class _Spec:
 
     @property
     def slots(self) -> int:
-        """Slots per side, from the index of the material."""
+        """Number of slots with one side to move, computed from the index of the material."""
         return Layout.of(self.name.material).slots
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec(_Spec):
-    """Specification of a table, fixed before its first block is written."""
+    """Facts on a table that are known before its first block is written: name and encoding."""
 
     name: TableName
     codes: CodeSpace
@@ -98,19 +98,19 @@ class TableSpec(_Spec):
 
     @property
     def coding(self) -> CodeCoding:
-        """Encoding of codes as bytes of blocks."""
+        """Conversion of this table's codes to the bytes of blocks."""
         return CodeCoding(self.codes.width)
 
     @property
     def fields(self) -> tuple[int, int, int]:
-        """Header fields: bytes per code, metric, span."""
+        """Fields for the header: bytes per code, number of the metric, distances per order."""
         return self.codes.width, self.name.metric.number, self.codes.span
 
     @classmethod
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the spec of header fields.
+        """Return the specification that a header's fields describe.
 
         Raises `ValueError` or `IndexError` for invalid fields.
         """
@@ -122,20 +122,23 @@ class TableSpec(_Spec):
 
 @dataclass(frozen=True, slots=True)
 class WdlSpec(_Spec):
-    """Specification of a win-draw-loss file, fixed before its first block is written."""
+    """Facts on a win-draw-loss file that are known before its first block is written: its name."""
 
     name: WdlName
 
     version: ClassVar[int] = 3
     coding: ClassVar[OutcomeCoding] = OUTCOMES
     fields: ClassVar[tuple[int, int, int]] = (0, 2, 0)
-    """Header fields of every win-draw-loss file: width 0, 2 in place of a metric, span 0."""
+    """Header fields that mark a win-draw-loss file: width 0, 2 as the metric's number, span 0."""
 
     @classmethod
     def of_fields(
         cls, material: Material, rule_set: RuleSet, width: int, metric: int, span: int
     ) -> Self:
-        """Return the spec of header fields; raises `ValueError` for invalid ones."""
+        """Return the specification that a header's fields describe.
+
+        Raises `ValueError` if `width`, `metric` and `span` are not those of `fields`.
+        """
         if (width, metric, span) != cls.fields:
             raise ValueError("distances in a file of outcomes")
         return cls(WdlName(material, rule_set))
@@ -146,10 +149,10 @@ Spec = TypeVar("Spec", TableSpec, WdlSpec)
 
 @dataclass(frozen=True)
 class Header(Generic[Spec]):
-    """Header of one file; pairs are (Red's, Black's). Tiles of both sides have the same size.
+    """Header of one file. Fields that are pairs have Red's entry first, then Black's.
 
     `blocks` are the numbers of blocks. `constants` are the codes of sides with one value
-    everywhere, which have no blocks; 0 for other sides.
+    everywhere, which have no blocks; 0 for other sides. Tiles of both sides have the same size.
     """
 
     spec: Spec
@@ -175,7 +178,7 @@ class Header(Generic[Spec]):
 
     @cached_property
     def block_maps(self) -> tuple[BlockMap, BlockMap]:
-        """Block map of each side."""
+        """Map of each side (Red's, Black's) from slots to blocks and places in them."""
         layout = Layout.of(self.spec.name.material)
         red, black = (BlockMap(layout, each, self.block_slots) for each in self.arrangements)
         return red, black
@@ -196,11 +199,11 @@ class Header(Generic[Spec]):
         return packed + checksum(packed, block_table).to_bytes(4, "little")
 
     def content_digest(self, digests: Sequence[Sequence[bytes]], text: bytes) -> bytes:
-        """Return 16 bytes that tables share if their contents are equal (see docs/format.md).
+        """Return 16 bytes that identify the contents of a file (see docs/format.md).
 
-        `digests` are the SHA-256 of every block before compression, Red's and Black's. A side with
-        one value everywhere has one block here. `text` is the JSON of the metadata. The compression
-        does not affect the digest.
+        `digests` are two lists: the SHA-256 of every block before compression, for Red's side and
+        for Black's. A side with one value everywhere counts as one block. `text` is the JSON of the
+        metadata. Files with equal contents have equal digests, however they are compressed.
         """
         name, (width, _, span) = self.spec.name, self.spec.fields
         options = int(name.rule_set.options)
@@ -266,7 +269,10 @@ class Header(Generic[Spec]):
         return header
 
     def _is_sound(self, file_size: int) -> bool:
-        """Return whether stated sizes and codes are possible, without allocating such sizes."""
+        """Return whether sizes and codes in the header are possible for a file of this size.
+
+        No memory is allocated by these sizes, so a forged header does no harm.
+        """
         coding = self.spec.coding
         return (
             1 <= self.block_slots <= coding.max_slots

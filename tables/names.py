@@ -95,18 +95,21 @@ class RuleSet:
 
     @property
     def choice(self) -> bool | None:
-        """`minor_chases` under rules that leave this choice, else None."""
+        """`minor_chases` if the rules leave this choice open, else None."""
         open_choice = self.rules is not None and self.rules.leaves_minor_chases_open
         return self.minor_chases if open_choice else None
 
     @property
     def chase_rules(self) -> int:
-        """Chase rules as a word of bits (`tbgen.indexing.rulesets`); those of `wxf` if unknown."""
+        """Rules of chases as an integer of bit flags (`tbgen.indexing.rulesets`).
+
+        If the rules are unknown, those of `wxf` are used.
+        """
         return (self.rules or Rules.WXF).chase_rules(minor_chases=self.minor_chases)
 
     @property
     def options(self) -> RuleOption:
-        """Options for the header of a file."""
+        """Variants of the rules as flags, in the form stored in a file's header."""
         return RuleOption.MINOR_CHASES if self.choice else RuleOption.NONE
 
     @property
@@ -141,7 +144,7 @@ class RuleChoice:
     minor_chases: bool | None = None
 
     def admits(self, found: RuleSet) -> bool:
-        """Return whether the choice includes a rule set."""
+        """Return whether a rule set agrees with every part of the choice that is not None."""
         return (
             self.rules in (None, found.rules)
             and (self.orders is None or (self.orders or None) == found.orders)
@@ -150,8 +153,9 @@ class RuleChoice:
 
     @property
     def rule_set(self) -> RuleSet:
-        """Rule set for messages while no table is open; None means no limit, and minor chases.
+        """Rule set to be named in messages while no table is open.
 
+        Parts of the choice that are None become: unknown rules, no limit on orders, minor chases.
         Raises `InputError` for `minor_chases` False under rules that leave no choice.
         """
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
@@ -165,7 +169,7 @@ _WDL = "wdl"
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Common part of file names: material and rule set.
+    """Common base of `TableName` and `WdlName`: material and rule set.
 
     Raises `ValueError` for a rule set whose rules are unknown.
     """
@@ -179,7 +183,7 @@ class _Name:
 
     @property
     def rules(self) -> Rules:
-        """Rules of the rule set, known for every file."""
+        """Rules of the rule set; never None, unlike those of a `RuleSet`."""
         if self.rule_set.rules is None:
             raise ValueError(f"a table of {self.material} needs rules")
         return self.rule_set.rules
@@ -234,7 +238,7 @@ class WdlName(_Name):
 
 
 def parse_name(filename: str) -> TableName | WdlName | None:
-    """Return the table or win-draw-loss file with a file name; None for other names."""
+    """Return the `TableName` or `WdlName` of a file name; None for names of other files."""
     match = _NAME.fullmatch(filename)
     if match is None:
         return None

@@ -27,7 +27,7 @@ from tbgen.tables.codes import CodeSpace, Outcome
 
 SLOTS_PER_BYTE = 5
 BYTES = 3**SLOTS_PER_BYTE
-"""Number of different bytes in a block: 0 to 242."""
+"""Number of values that a byte of five outcomes can have: 3^5, from 0 to 242."""
 MAX_SLOTS = SLOTS_PER_BYTE * MAX_BLOCK_BYTES
 
 LOSS, DRAW, WIN = (int(outcome) + 2 for outcome in Outcome)
@@ -38,8 +38,8 @@ _DIGITS = (np.arange(BYTES)[:, None] // np.array(_POWERS) % 3 + 1).astype(np.uin
 """uint8 (243, 5): codes of the five slots of every byte."""
 _FLAT_DIGITS = _DIGITS.ravel()
 _ALL_DIGITS = sum(_POWERS)
-"""Byte of five draws: all its digits are 1. The byte of five losses is 0, that of five
-wins twice this number.
+"""Value of a byte of five draws. The byte of five losses is 0, that of five wins twice
+this number.
 """
 _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """Codes of all outcomes, ascending."""
@@ -123,14 +123,17 @@ class OutcomeBlock:
         return digits_at(self.packed, indices)
 
     def write_packed(self, out: NDArray[np.uint8]) -> None:
-        """Write the bytes of the block, five slots each, into `out`."""
+        """Write the outcomes of all slots into `out`, five per byte."""
         if self.constant is not None:
             out[:] = (self.constant - LOSS) * _ALL_DIGITS
         else:
             out[:] = self.packed
 
     def write_to(self, out: Codes, numbers_of: NumbersOf | None = None) -> None:
-        """Write all outcomes, or their replacements by `numbers_of`, into `out`, shape (slots,)."""
+        """Write the outcomes of all slots of the block into `out`, shape (slots,).
+
+        If `numbers_of` is given, the numbers that it returns are written in place of the outcomes.
+        """
         if self.constant is not None:
             constant = np.array([self.constant], np.uint8)
             out[:] = constant if numbers_of is None else numbers_of(constant)
@@ -150,7 +153,7 @@ def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
 
 
 class OutcomeCoding:
-    """Encoding of outcomes as blocks."""
+    """Conversion between outcomes and the bytes of blocks."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
     top = WIN
@@ -158,11 +161,11 @@ class OutcomeCoding:
     max_slots = MAX_SLOTS
 
     def max_content(self, slots: int) -> int:
-        """Return the bytes of a block of `slots` slots."""
+        """Return the uncompressed bytes of a block of `slots` slots: five slots per byte."""
         return -(-slots // SLOTS_PER_BYTE)
 
     def plain_length(self, slots: int) -> int:
-        """Return the length of a block that is stored uncompressed."""
+        """Return the length in bytes of a block of `slots` slots that is stored uncompressed."""
         return self.max_content(slots)
 
     def constant_content(self, code: int) -> bytes:
@@ -181,7 +184,7 @@ class OutcomeCoding:
 
 
 OUTCOMES = OutcomeCoding()
-"""Encoding of all win-draw-loss files."""
+"""Conversion between outcomes and blocks that all win-draw-loss files use."""
 
 Coding = CodeCoding | OutcomeCoding
 """Encoding of the blocks of either kind of file. Codes are 1 or more: 0 marks a slot without a

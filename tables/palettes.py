@@ -25,20 +25,22 @@ from tbgen.tables.codes import CodeSpace
 
 @dataclass(frozen=True)
 class Palette:
-    """The codes that a plane may contain, each with its number."""
+    """List of the codes that a plane may contain; a code's number is its index in the list."""
 
     code_space: CodeSpace
     codes: NDArray[np.int64]
-    """(numbers,) ascending; codes[0] is 0 for no position, and the draw is included."""
+    """(numbers,) codes in ascending order. The first is 0 (no position); that of a draw is
+    included.
+    """
 
     @classmethod
     def of(cls, code_space: CodeSpace, codes: Iterable[int]) -> Palette:
-        """Return the palette of `codes`, with the codes of no position and of a draw."""
+        """Return the palette of `codes`, to which the codes 0 (no position) and draw are added."""
         return cls(code_space, np.array(sorted({0, code_space.draw, *codes}), np.int64))
 
     @cached_property
     def draw(self) -> int:
-        """Number of a draw."""
+        """Number that stands for a draw."""
         return int(self.numbers([self.code_space.draw])[0])
 
     @cached_property
@@ -47,20 +49,23 @@ class Palette:
         return np.min_scalar_type(len(self.codes) - 1)
 
     def numbers(self, codes: Collection[int]) -> NDArray[np.int64]:
-        """(n,): numbers of n codes, all of which are in the palette."""
+        """Return the numbers (n,) of n codes, all of which are in the palette."""
         return np.searchsorted(self.codes, list(codes))
 
     @cached_property
     def all_codes(self) -> Codes:
-        """(numbers,): all codes, with the dtype of the code space."""
+        """Codes of all numbers, (numbers,), with the dtype of the code space."""
         return self.codes.astype(self.code_space.dtype)
 
     def codes_of(self, numbers: Codes) -> Codes:
-        """(n,): codes of n numbers, with the dtype of the code space."""
+        """Return the codes of n numbers, (n,), with the dtype of the code space."""
         return self.all_codes.take(numbers)
 
     def encoder(self, encode: Encode) -> Encode:
-        """Return a variant of `encode` that takes numbers and returns the bytes of their codes."""
+        """Return an encoder of blocks that takes numbers in place of codes.
+
+        `encode` is the encoder for codes. Both return the same bytes, those of the codes.
+        """
 
         def encode_numbers(numbers: Codes, otherwise: int) -> bytes:
             content = encode(numbers, int(self.numbers([otherwise])[0]))

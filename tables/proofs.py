@@ -136,9 +136,10 @@ class Proofs:
         return ProofStatus(own.certificate, tuple(gaps))
 
     def _gaps_of(self, name: TableName) -> frozenset[Gap]:
-        """Return the gaps below a table with a valid certificate.
+        """Return the unproven or faulty tables on which the proof of a table depends.
 
-        The recursion ends, because captures form no cycles.
+        `name` is a table with a valid certificate. The search also follows the supporting tables of
+        supporting tables. It ends, because captures form no cycles.
         """
         if name not in self._gaps:
             own = self._own_status(name)

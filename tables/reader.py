@@ -22,7 +22,7 @@ class TableFile(BlockFile[TableSpec]):
 
     @property
     def code_space(self) -> CodeSpace:
-        """Encoding of values by the file's codes."""
+        """Encoding of values that the file's codes have."""
         return self.header.spec.codes
 
     @property
@@ -42,7 +42,7 @@ class TableFile(BlockFile[TableSpec]):
         return statistics
 
     def occurring_codes(self, side: int) -> set[int]:
-        """Return the codes of positions with a side to move, taken from the statistics.
+        """Return all codes that occur with one side to move, taken from the stored statistics.
 
         Raises `CorruptTableError` if the statistics contain values without a code.
         """

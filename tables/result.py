@@ -50,7 +50,7 @@ class ProbeResult:
 
     @property
     def exact(self) -> Value:
-        """Value as outcome, order and plies, for `CodeSpace.encode`."""
+        """Value as an object of outcome, order and plies, which `CodeSpace.encode` accepts."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 
@@ -64,7 +64,7 @@ def as_html(fields: Mapping[str, object]) -> str:
 
 
 def result_of(file: TableFile, code: int) -> ProbeResult:
-    """Return the probe result of a code of a table."""
+    """Return the probe result for a position whose code in the table `file` is `code`."""
     spec = file.header.spec
     value = spec.codes.decode(code)
     plies = None if value.outcome == Outcome.DRAW else value.plies
@@ -75,7 +75,7 @@ def result_of(file: TableFile, code: int) -> ProbeResult:
 
 
 def require_index(material: Material) -> None:
-    """Raise `UnsupportedMaterialError` if no table of the material can exist."""
+    """Raise `UnsupportedMaterialError` if a material has no index, and so cannot have a table."""
     try:
         Layout.of(material)
     except MaterialError as error:

@@ -21,7 +21,7 @@ from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
 from tbgen.tables.names import MAX_ORDERS, Metric, TableName
 
 Histogram = Mapping[int, int]
-"""Number of canonical legal slots of each code; code 0 is not counted."""
+"""Number of legal positions for each code of a table, mirror images once; without code 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,10 @@ class LongestPosition:
 
 @dataclass(frozen=True, slots=True)
 class HistogramLine:
-    """Number of positions of one value with `side` to move; `plies` is None for draws."""
+    """Number of positions that have one value with `side` to move.
+
+    `plies` is None for draws. `value` is the number printed by Fang, Hsu & Hsu.
+    """
 
     side: Side
     outcome: Outcome
@@ -75,7 +78,7 @@ class HistogramLine:
 
     @property
     def exact(self) -> Value:
-        """Value as outcome, order and plies, for `CodeSpace.encode`."""
+        """Value as an object of outcome, order and plies, which `CodeSpace.encode` accepts."""
         return Value(self.outcome, self.order, self.plies or 0)
 
 
@@ -136,11 +139,11 @@ class TableStatistics:
         longest_fens: Mapping[tuple[int, Side], str],
         chase_patterns: Mapping[int, int] | None = None,
     ) -> TableStatistics:
-        """Compute statistics from two histograms (Red to move, Black to move).
+        """Compute the statistics from two histograms: with Red to move, and with Black to move.
 
-        `longest_fens` has a FEN by (order, side to move), of a position with the code given by
-        `longest_codes`; missing ones are omitted from `longest`. `chase_patterns` is the number of
-        direct wins by perpetual chase at each order, 0 for orders left out; None if unknown.
+        `longest_fens` maps (order, side to move) to the FEN of a position whose code is that of
+        `longest_codes`; a missing FEN has no entry in `longest`. `chase_patterns` maps each order
+        to the number of direct wins by perpetual chase, 0 for orders left out; None if unknown.
         """
         lines = [
             _line(side, codes.decode(code), positions)
@@ -213,7 +216,7 @@ class TableStatistics:
 
 
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
-    """Return the code of the longest distance of every order in a histogram.
+    """Return, for each order in a histogram, the code of its longest distance.
 
     Wins and losses of one order have plies of different parity, so this code is unique.
     """

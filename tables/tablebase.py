@@ -154,7 +154,7 @@ class Tablebase:
         return True
 
     def _forget(self, name: TableName | WdlName) -> None:
-        """Undo the addition of a file; the caller holds the lock."""
+        """Remove a file from the tablebase, without closing it; the caller holds the lock."""
         self._paths.pop(name, None)
         file = self._open.pop(name, None)  # not closed: another thread may be reading
         self._held.discard(file)
@@ -208,7 +208,7 @@ class Tablebase:
         return next(iter(self._present), self._requested_rule_set)
 
     def _choose(self, material: Material) -> TableName:
-        """Return the name of the table to use for a material."""
+        """Return the name of the table that probes of a material use, by rule set and metric."""
         if material in self._chosen:
             return self._chosen[material]
         rule_set = self._rule_set()
@@ -396,7 +396,7 @@ class Tablebase:
         return outcomes, orders, plies
 
     def _armless(self, material: Material) -> ProbeResult:
-        """Return a draw, the result for a material in which neither side has an attacker."""
+        """Return the result for a material without attackers, which has no table: a draw."""
         try:
             rule_set = self.rule_set
         except RulesMismatchError:
@@ -406,10 +406,10 @@ class Tablebase:
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep the win-draw-loss files of some materials, by default of all, unpacked in memory.
+        """Keep the files of outcomes of some materials, by default of all, unpacked in memory.
 
         They take a fifth of a byte per slot, together at most `max_bytes`; files that do not fit
-        are skipped. Returns the materials held. Raises like `wdl_file`, and errors of reading.
+        are skipped. Returns the materials in memory. Raises like `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

@@ -32,12 +32,12 @@ BLOCK_SLOTS = 81_000
 """Slots per block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
 
 PACKED = Packing(block_slots=BLOCK_SLOTS, tile_slots=256 * BLOCK_SLOTS, compression=SMALLEST)
-"""Block size and compression of outcomes stored compressed. Tiles are large, so that
-similar leads become neighbours.
+"""Settings for a win-draw-loss file that is stored compressed. Tiles are large, so that
+similar leads (placements of kings, advisors and elephants) become neighbours.
 """
 
 PLAIN = replace(PACKED, plain=True)
-"""Block size of outcomes stored uncompressed."""
+"""Settings for a win-draw-loss file that is stored uncompressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,10 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that `hold` allocates: a fifth of a byte per slot; none for a constant side."""
+        """Bytes of memory that `hold` takes: a fifth of a byte per slot.
+
+        A side whose positions all have one outcome takes none.
+        """
         return sum(self.header.blocks) * self._block_bytes
 
     @property
@@ -123,7 +126,10 @@ class WdlFile(BlockFile[WdlSpec]):
         self._held = self._unpacked(0, red), self._unpacked(red, black)
 
     def _unpacked(self, first: int, count: int) -> NDArray[np.uint8] | None:
-        """Return the bytes of consecutive blocks, each at a multiple of `_block_bytes`."""
+        """Return `count` consecutive blocks from `first` on, five outcomes per byte; None if 0.
+
+        Each block starts at a multiple of `_block_bytes`, the size of the largest block.
+        """
         if not count:
             return None
         data = np.zeros((count, self._block_bytes), np.uint8)
@@ -134,7 +140,10 @@ class WdlFile(BlockFile[WdlSpec]):
         return data.ravel()
 
     def codes(self, side: int, slots: NDArray[np.int64]) -> Codes:
-        """Return the codes of many slots (n,), in any order."""
+        """Return the outcomes (1 loss, 2 draw, 3 win) of slots (n,), in any order.
+
+        Reads from memory after `hold`; else in the same way as `BlockFile.codes`.
+        """
         held = None if self._held is None else self._held[side]
         slots = np.asarray(slots, np.int64)
         if held is None or slots.size == 0:
@@ -155,7 +164,10 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def is_plain(self) -> bool | None:
-        """True if blocks are stored uncompressed; None if no block has bytes."""
+        """True if the blocks are stored uncompressed; None if the file has no blocks to tell from.
+
+        Blocks of a single outcome, which take no bytes, do not count.
+        """
         plain = [
             length == OUTCOMES.plain_length(self._slots_in(number))
             for number, length in enumerate(self._entries[:, 0].tolist())

@@ -52,10 +52,10 @@ first.
 """
 
 _BLOCKS_AT_ONCE = 4
-"""Blocks per task of a thread: several, because handing over a task has a cost."""
+"""Number of blocks that one task of a worker thread packs; several, as handing over has a cost."""
 
 _PER_THREAD = 2
-"""Largest number of pending tasks per thread."""
+"""Number of tasks per thread that may wait for their turn or to be written; bounds the memory."""
 
 
 class Metadata(Protocol):
@@ -67,19 +67,22 @@ class Metadata(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Block size and compression of a kind of file."""
+    """Settings by which a kind of file is cut into blocks and compressed."""
 
     block_slots: int = BLOCK_SLOTS
     """Slots per block. Fewer are used if a block with many different codes exceeds 64 KiB."""
     tile_slots: int = TILE_SLOTS
-    """Slots per tile, unless one lead has more."""
+    """Slots per tile; more if a single lead (one placement of the defenders) has more slots."""
     compression: Parameters = FAST
     plain: bool = False
     """Whether blocks are stored uncompressed; only codings with a `plain_length` allow it."""
 
 
 class PackedBlock(NamedTuple):
-    """A block ready to be written; `data` is empty for a block of one value."""
+    """A block ready to be written: compressed bytes, digest, and the code if all slots share one.
+
+    `data` is empty for a block whose slots share one code, `constant`.
+    """
 
     data: bytes
     digest: bytes
@@ -97,7 +100,10 @@ class PackedBlock(NamedTuple):
 
     @property
     def entry(self) -> tuple[int, int]:
-        """Entry in the block table: length and checksum, or 0 and the constant code."""
+        """Pair to be stored for this block in the block table of the file.
+
+        Length and checksum of its bytes; or 0 and the code that all its slots share.
+        """
         if self.constant is not None:
             return 0, self.constant
         return len(self.data), zlib.crc32(self.data)
@@ -112,7 +118,7 @@ class _BlockTooLargeError(Exception):
 
 
 TABLES = Packing()
-"""Packing of tables of distances."""
+"""Settings for tables of distances."""
 
 
 def write_table(
@@ -162,7 +168,7 @@ def write_table(
 
 @dataclass(frozen=True)
 class _Job(Generic[Spec]):
-    """Settings for writing a file; `dtypes` and `encoders` have an entry for each side."""
+    """Everything needed to write one file; `dtypes` and `encoders` have an entry for each side."""
 
     spec: Spec
     arrangements: tuple[Arrangement, Arrangement] | None
@@ -205,7 +211,10 @@ class _Job(Generic[Spec]):
         return codes
 
     def pack(self, side: int, codes: Codes, compressor: Compressor) -> list[PackedBlock]:
-        """Fill, encode and compress blocks of consecutive codes; called from any thread."""
+        """Cut codes into blocks, and return the packed blocks; called from any thread.
+
+        `codes` are in file order. Each 0 (no position) is replaced before a block is compressed.
+        """
         return [
             self._packed(side, codes[first : first + self.packing.block_slots], compressor)
             for first in range(0, len(codes), self.packing.block_slots)
@@ -229,7 +238,10 @@ class _Job(Generic[Spec]):
 
 @dataclass(frozen=True)
 class _Side:
-    """Written blocks of one side; fields are those of `Header`."""
+    """Blocks of one side that have been written: arrangement, block table entries, digests.
+
+    `constant` is the code of a side with one value everywhere, else 0.
+    """
 
     arrangement: Arrangement
     entries: list[tuple[int, int]]
@@ -314,7 +326,10 @@ def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedB
 
 
 def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
-    """Return the arrangement of one side: that in `job`, or the best if `job` has none."""
+    """Return the arrangement (order of slots) of one side.
+
+    It is the one given in `job`; if none is given, the one that compresses a sample best.
+    """
     if job.arrangements is not None:
         return job.arrangements[side]
     return choose_arrangement(

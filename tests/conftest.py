@@ -1,4 +1,4 @@
-"""Table directories that many tests look at, built once per run."""
+"""Table directories that many tests read, built once per run, and the order of the tests."""
 
 from __future__ import annotations
 
@@ -26,29 +26,37 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return a process for each core and one more: tests of servers and of browsers mostly wait."""
+    """Return the number of test processes: one per core and one more.
+
+    Tests of servers and browsers mostly wait, and leave their core to another process.
+    """
     return usable_cores() + 1
 
 
 _FIRST = ("journeys", "board", "verify", "engine", "probing", "docs")
-"""Folders with files of few long tests: begun last, one of them would keep a core waiting."""
+"""Folders with files of few long tests. They are begun first, since a long test that is begun last
+would keep one core busy after all others have finished.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort files by folder, those with long tests first."""
+    """Sort the tests by folder, so that the folders with long tests (`_FIRST`) are run first."""
     folders = {name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: folders.get(item.path.parent.name, len(folders)))
 
 
 def build(directory: Path, rules: Rules, *names: str) -> None:
-    """Build the tables of materials, and those they need."""
+    """Build the tables of materials, and the supporting tables that they need."""
     builder = Builder(directory, RuleSet(rules), NoProgress())
     builder.build([Material.parse(name) for name in names], None)
 
 
 @pytest.fixture(scope="session")
 def tables_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KRK, KNK, KPK and KRKN under the rules none and check. Not to be written to."""
+    """Directory with KRK, KNK, KPK and KRKN under the rules `none` and `check`.
+
+    It is shared by all tests, which must not write to it.
+    """
     directory = tmp_path_factory.mktemp("tables")
     for rules in (Rules.NONE, Rules.CHECK):
         build(directory, rules, "KRKN", "KPK")

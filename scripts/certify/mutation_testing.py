@@ -58,7 +58,9 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift, ast.RShift: ast.LShift,
 }  # fmt: skip
 _UNMUTATED = (ast.AnnAssign, ast.Raise, ast.Import, ast.ImportFrom)
-"""Statements that are not mutated: annotations without a value, error messages, imports."""
+"""Kinds of statements that are not mutated: annotated assignments, `raise` with its message,
+imports.
+"""
 
 
 class Mutation(NamedTuple):
@@ -113,7 +115,10 @@ def _changed(node: ast.AST) -> str | None:
 
 
 def _mutable(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a tree that may be mutated, without annotations and messages."""
+    """Yield the syntax nodes that may be mutated, at any depth below a node.
+
+    Left out are annotations, parameters, formatted strings, and the statements in `_UNMUTATED`.
+    """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, _UNMUTATED) or child is getattr(node, "returns", None):
             continue

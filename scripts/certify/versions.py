@@ -143,7 +143,10 @@ def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) 
 
 
 def quick(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run tests with the lowest versions of all packages but numba, first on the path."""
+    """Run the tests `QUICK` with the lowest versions of all packages but numba.
+
+    These versions are put into a folder that comes first on Python's path.
+    """
     with tempfile.TemporaryDirectory(prefix="tbgen-versions-") as folder:
         wanted = [each for each in lower_ends() if not each.startswith("numba==")]
         command = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", folder]

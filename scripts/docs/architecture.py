@@ -25,9 +25,9 @@ ROOM = 208, 74
 """Width and height of a package's box, in units of the SVG."""
 GAP, STOREY, MARGIN = 26, 136, 16
 LANE = 18
-"""Width reserved for an arrow that passes a floor."""
+"""Width reserved on a floor (row of the drawing) for an arrow that passes it, in SVG units."""
 PORT = 20
-"""Distance between arrows that leave or enter the same box."""
+"""Distance between the ends of arrows that leave or enter the same box, in units of the SVG."""
 CHARACTERS = 28
 """Largest number of characters in a line of small text in a box."""
 STYLE = """
@@ -137,7 +137,7 @@ def without_detours(edges: Edges) -> Edges:
 
 
 class Place(NamedTuple):
-    """Place on a floor of the drawing: a package's box, or a point that an arrow passes.
+    """Something that has a place on a floor: a package's box, or a point that an arrow passes.
 
     The floor is a row of the drawing, 0 at the bottom.
     """
@@ -154,7 +154,7 @@ class Place(NamedTuple):
 
 
 Arrow = list[Place]
-"""An arrow from a box down to another, with a place on every floor between them."""
+"""Path of an arrow from a box down to another: one place on every floor, from top to bottom."""
 
 
 def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
@@ -169,7 +169,10 @@ def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
 
 
 def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]:
-    """Map each place to the places that arrows join it to, each with True if it is below."""
+    """Map each place (box or point of an arrow) to the places that arrow segments join it to.
+
+    Each neighbour comes with True if it is below.
+    """
     found: dict[Place, list[tuple[Place, bool]]] = {}
     for arrow in arrows:
         for upper, lower in pairwise(arrow):
@@ -179,7 +182,7 @@ def neighbours(arrows: Sequence[Arrow]) -> dict[Place, list[tuple[Place, bool]]]
 
 
 def crossings(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> int:
-    """Count the pairs of arrows that cross."""
+    """Count the pairs of arrow segments that cross between two floors."""
     index = {place: number for row in rows for number, place in enumerate(row)}
     count = 0
     steps = [(a.floor, index[a], index[b]) for arrow in arrows for a, b in pairwise(arrow)]
@@ -236,7 +239,7 @@ def spread(row: Sequence[Place], wanted: Sequence[float]) -> list[float]:
 
 
 def middles(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> dict[Place, float]:
-    """Return the x coordinate of every place's middle, near those of its neighbours."""
+    """Return the x coordinate of each place's middle, near those of the places joined to it."""
     joined = neighbours(arrows)
     x = {}
     for row in rows:

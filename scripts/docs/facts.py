@@ -64,7 +64,7 @@ def by_strength(side: str) -> tuple[int, list[int]]:
 
 
 def armies(row: Fact) -> tuple[str, str]:
-    """Return the pieces of both sides without the kings."""
+    """Return the pieces of Red and of Black in a material, without the kings."""
     red, black = row.material[1:].split("K")
     return red, black
 
@@ -150,7 +150,10 @@ def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Differenc
 
 
 def of_the_page(rows: Sequence[Difference]) -> list[Difference]:
-    """Return the rows of the materials that facts.csv has; larger materials are not on the page."""
+    """Return the rows whose material has a row in facts.csv, which are those that the page shows.
+
+    Larger materials are not on the page.
+    """
     known = {row.material for row in figures.read(Fact)}
     return [row for row in rows if row.material in known]
 

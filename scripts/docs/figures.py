@@ -37,7 +37,9 @@ PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"), ("wxf", "
 """Pairs of rule sets whose outcomes are compared position by position."""
 
 CHUNK = 1 << 20
-"""Number of slots processed together."""
+"""Size from which the number of slots compared at once is derived: `CHUNK // 16`. A slot is the
+number of a placement in a table.
+"""
 
 
 class Fact(NamedTuple):
@@ -278,7 +280,11 @@ def loops(directory: Path) -> list[Loop]:
 def differing(
     first: TableFile, second: TableFile, side: Side
 ) -> Iterator[tuple[TableColumns, TableColumns]]:
-    """Yield pairs of chunks: rows of both tables at the slots where their outcomes differ."""
+    """Yield the positions whose outcome differs between two tables of the same material.
+
+    Each item is a pair of columns, from the first and the second table, for the same slots (numbers
+    of placements) with `side` to move.
+    """
     planes = [file.plane(side) for file in (first, second)]
     for start in range(0, first.header.slots, CHUNK // 16):
         one, other = (

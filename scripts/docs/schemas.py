@@ -39,7 +39,10 @@ DESCRIBED = ("probe", "line", "judge", "find", "error")
 
 
 class Item(NamedTuple):
-    """A field of an answer: path, description, and a key that is equal for equal fields."""
+    """A field of a JSON answer: its path in the answer, its description, and a key.
+
+    Fields with equal keys are the same field in several answers.
+    """
 
     place: str
     text: str
@@ -68,7 +71,10 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Yield (field, whether its key is in `known`); fields inside a known one are left out."""
+    """Yield each field, and whether its key is in `known`, so that it has been described before.
+
+    Fields inside a known one are left out.
+    """
     inside: tuple[str, ...] = ()
     for item in found:
         if not item.place.startswith(inside):

@@ -74,7 +74,10 @@ def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
 
 
 def longest(wins: TableColumns, lengths: np.ndarray) -> tuple[int, str]:
-    """Return plies and FEN of the longest study; of equal ones, the first in the table."""
+    """Return plies and FEN of the longest study among some won positions; 0 and "" without any.
+
+    Of equally long ones, the first in the table. `lengths` has the plies of each study.
+    """
     if not wins.rows or lengths.max() == NO_STUDY:
         return 0, ""
     first = next(wins.take(np.array([lengths.argmax()])).positions())

@@ -112,7 +112,10 @@ def is_current(text: str) -> bool:
 
 
 def split(text: str) -> tuple[str, list[int]]:
-    """Split a page into its text without the numbers of the table, and these numbers."""
+    """Split a page into its text without the numbers of the table, and these numbers.
+
+    The table is that of trusted code. The numbers are compared with some tolerance.
+    """
     before, _, rest = text.partition(FIRST)
     within, _, after = rest.partition(LAST)
     numbers = [int(number.replace(",", "")) for number in NUMBER.findall(within)]

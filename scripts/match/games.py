@@ -145,5 +145,8 @@ def saved_games(path: Path | None) -> list[Played]:
 
 
 def signs(points: Counter[float]) -> str:
-    """Format lists of points as numbers of games won, drawn and lost: `+3 =1 -2`."""
+    """Format the points of some games as numbers of games won, drawn and lost: `+3 =1 -2`.
+
+    points : number of games by points (1, 0.5 or 0)
+    """
     return f"+{points[1.0]} ={points[0.5]} -{points[0.0]}"

@@ -45,7 +45,9 @@ MEN, LARGEST = 5, 10
 
 SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
 YARDSTICK_SECONDS = 1.5
-"""CPU seconds of the study's solve on the machine for which `SET_SECONDS` holds."""
+"""CPU seconds of the reference program (`--yardstick`) on the machine for which `SET_SECONDS`
+holds. The goal is scaled by its time on this machine.
+"""
 
 DASK_RATIO = 1.15
 
@@ -120,7 +122,9 @@ def compare(wanted: Sequence[str], jobs: int, rounds: int) -> bool:
 
 
 def bench_set(scale: float) -> bool:
-    """Measure the set of the goals; return whether packing densely kept the digests.
+    """Measure the goals for the set, all tables of at most `MEN` men: time, use of cores, size.
+
+    Returns whether packing the tables densely kept their digests.
 
     scale : factor of the allowed seconds on this machine
     """

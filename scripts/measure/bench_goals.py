@@ -52,19 +52,27 @@ LARGE_WALL = {"KRNKRA": 15, "KRNKRAA": 40}
 """Wall seconds allowed to a table on two cores, by material."""
 
 STUDIED = "KRNKR"
-"""Material that the study (`--yardstick`) solves; also the base of comparisons per slot."""
+"""Material that the reference program (`--yardstick`) solves; also the base of comparisons per
+slot.
+"""
 
 HUGE, GROWTH = "KRNKRC", 2
 """Material of 2.95 G slots, and the allowed ratio of its CPU time per slot to that of `STUDIED`."""
 
 YARDSTICK_SECONDS = 2.1
-"""CPU seconds of the study's KRNKR when the other generator's costs were measured."""
+"""CPU seconds that the reference program (`--yardstick`) took for KRNKR when the other generator's
+costs were measured. Its time now scales these costs to this machine.
+"""
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.045, 0.07
 RATIO_TO_STUDY = 2.2
-"""Goal: ratio of CPU seconds of `STUDIED`, with all rules, to the study's bare solve."""
+"""Goal: largest ratio of the CPU seconds of tbgen's build of `STUDIED`, with all rules, to those of
+the reference program's bare solve of it (`--yardstick`).
+"""
 BUSY, BUSY_FROM_SECONDS = 0.9, 5
-"""Goal for the used share of the threads' time, and wall seconds of builds that count."""
+"""Goal for the used share of the threads' time. It applies to builds of more than
+`BUSY_FROM_SECONDS` wall seconds.
+"""
 BYTES_PER_SLOT = 2.6
 FIXED_BYTES = 160 * MIB
 COMPILE_SECONDS, FIRST_KRK_SECONDS = 8, 10
@@ -76,7 +84,10 @@ def allowed_memory(slots: int, supporting_bytes: int) -> float:
 
 
 def yardstick(study: Path) -> float:
-    """Return the CPU seconds in which the study solves KRNKR, without supporting tables."""
+    """Run the reference program `study`; return the CPU seconds in which it solves KRNKR.
+
+    It needs no supporting tables.
+    """
     if not study.is_file():
         sys.exit(f"{study}: no such file; --yardstick takes the study's bulk2.py")
     with tempfile.TemporaryDirectory() as cache:

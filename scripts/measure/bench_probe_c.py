@@ -77,7 +77,10 @@ def records_of(tables: Tablebase, count: int) -> bytes:
 
 
 def ask(program: Path, *arguments: str | Path, records: bytes = b"") -> list[float]:
-    """Run the C program on records, and return the numbers that it prints."""
+    """Run the C program, with positions as its input, and return the numbers that it prints.
+
+    records : the positions, in the input format of the program
+    """
     command = [str(program), *map(str, arguments)]
     output = subprocess.run(command, input=records, capture_output=True, check=True).stdout
     return [float(word) for word in output.split()]

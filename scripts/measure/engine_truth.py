@@ -41,7 +41,10 @@ FULL_WIDTH_DEPTH = 3
 
 
 class Kept(NamedTuple):
-    """Two shares of some wins: kept by the chosen move, and announced by the search."""
+    """Two shares of a sample of won positions.
+
+    `kept`: the chosen move keeps the win; `announced`: the search reports the win.
+    """
 
     kept: Share
     announced: Share
@@ -52,7 +55,10 @@ class Kept(NamedTuple):
 
 
 def together(parts: list[Kept], weights: list[int]) -> Kept:
-    """Return the means of both shares over all parts, weighted."""
+    """Return the weighted means of both shares over several samples.
+
+    parts, weights : the samples and their weights
+    """
     kept, announced = zip(*parts, strict=True)
     return Kept(weighted(kept, weights), weighted(announced, weights))
 

@@ -78,7 +78,10 @@ def best_seconds(work: Callable[[], object]) -> float:
 def by_turns(
     ways: Mapping[Key, Callable[[], Result]], rounds: int, seconds: Callable[[Result], float]
 ) -> dict[Key, Result]:
-    """Run all ways in each round, under similar load; return each way's cheapest result."""
+    """Measure several ways to do a task in rounds, so that all run under similar load.
+
+    Each round runs every way once. Returns each way's result with the fewest `seconds`.
+    """
     results = [{name: run() for name, run in ways.items()} for _ in range(rounds)]
     return {name: min((result[name] for result in results), key=seconds) for name in ways}
 

@@ -53,7 +53,10 @@ def recorded(directory: Path) -> list[Measured]:
 
 
 def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float:
-    """Return the seconds of a run for one CPU second of the measurements; 1 if no table is long."""
+    """Return how many seconds the run took for one CPU second in the file of measured costs.
+
+    It is the median over the tables that both have; 1 if none of these took long enough.
+    """
     known = {(row.material, row.rules): row.cpu_seconds for row in measured}
     ratios = [
         row.cpu_seconds / known[row.material, row.rules]
@@ -64,7 +67,7 @@ def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float
 
 
 def merged(run: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
-    """Return the rows of a run, and the other measurements at the speed of the run.
+    """Return the measured costs of all tables: those of a run, and older ones at the run's speed.
 
     A row of the run keeps the peak of memory that was measured, since no build record has it.
     """

@@ -89,13 +89,20 @@ def build_anew(rules: Rules, material: str = EVERY_KERNEL, **environment: str) -
 
 @cache
 def compile_kernels(rules: Rules) -> None:
-    """Compile the kernels of these sources, once."""
+    """Compile all kernels of this version of the sources, by building a table that needs them.
+
+    Later calls with the same rules build nothing.
+    """
     build_anew(rules)
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Costs of one table; `table_*` are seconds without the start of the process."""
+    """Costs of building one table.
+
+    `process` has those of the whole process. `table_cpu` and `table_wall` are seconds without the
+    process's start.
+    """
 
     process: Run
     table_cpu: float

@@ -91,7 +91,10 @@ def _predicted(
 
 
 def unseen(rows: Sequence[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict the tables of rows from other measurements."""
+    """Predict the costs of the tables in `rows` from the measurements of other tables.
+
+    Tables under wxf that `known` contains are left out.
+    """
     for rules in Rules:
         estimates = Estimates(rules, known)
         for row in rows:

@@ -45,7 +45,7 @@ LARGER = """
     KPPPKA KPPPAK KPPPKB KPPPBK KPPKPA KPPAKP KPPKPB KPPBKP KRPPKA KRPPAK KRKPPA KRAKPP KNPPKA
     KNPPAK KNAKPP KCPPKA KCPPAK KCKPPA KCAKPP KRPKPA KRNKRA KRNKRAA
 """
-"""More materials for `usual`, besides those within its limits of size."""
+"""Materials measured by default under wxf, besides those within the limits of size (`usual`)."""
 
 COMPARED = """
     KPKP KCKP KNKP KRKP KCKC KNKC KNKN KRKC KRKN KRKR KNAKN KRAKN KRKNA KRBKR KRAAKR KRKNAA KPPKP
@@ -76,7 +76,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Law:
-    """Line through points: a function, drawn from `low` to `high` on the horizontal axis."""
+    """A line drawn through the points of a diagram, such as a power law, with its label.
+
+    `at` is its function; it is drawn from `low` to `high` on the horizontal axis.
+    """
 
     label: str
     at: Callable[[float], float]
@@ -86,7 +89,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: its title, its horizontal axis, its unit, and its lines."""
+    """One diagram: title, label and kind of the horizontal axis, points, and lines through them."""
 
     title: str
     across: str

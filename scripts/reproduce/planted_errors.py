@@ -51,7 +51,9 @@ RULE_SETS = {str(each): each for each in
 """Rule sets by the names that `--rules` accepts."""
 
 PAIRS, SHIFTS = 20, 50
-"""Number of single changes per change of kind `pair`; `SHIFTS` is that for `shift`."""
+"""Number of changes of one code (single changes) after which one change of kind `pair` is planted,
+a change of several codes; `SHIFTS` is that for the kind `shift`.
+"""
 
 
 class Row(NamedTuple):
@@ -69,7 +71,11 @@ Outcome = tuple[list[Row], float]
 
 
 def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Change]:
-    """Yield the changes to plant in a table: whole regions first, then the others in turn."""
+    """Yield the changes to plant in a table, whole regions first.
+
+    Then come `singles` changes of one code, of all kinds in turn, with changes of several codes in
+    between.
+    """
     yield from regions(target)
     planted = dict.fromkeys(SINGLE, 0)
     while planted and sum(planted.values()) < singles:

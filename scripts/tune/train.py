@@ -73,7 +73,9 @@ def _inputs() -> NDArray[np.int64]:
 
 
 INPUTS_OF = _inputs()
-"""int64 (2, 2, 16, 90): the input of a piece code on a square, by view, plain and mirrored."""
+"""int64 (2, 2, 16, 90): number of the network's input for a piece code on a square. Indices: the
+view (Red, Black), plain or mirrored, the piece code and the square.
+"""
 
 
 @borrowing_kernel
@@ -151,7 +153,7 @@ def loss(predicted: Floats, wanted: Floats) -> float:
 
 
 def scale_of(scores: Floats, points: Floats) -> float:
-    """Return the divisor of scores for which `logistic` fits the points best."""
+    """Return the divisor of scores with which `logistic` predicts the points best."""
     scales = np.arange(80.0, 800.0, 10.0)
     return float(min(scales, key=lambda scale: loss(logistic(scores / scale), points)))
 
@@ -204,7 +206,11 @@ class Trainer:
 
 
 def write(layers: Layers, scale: float) -> None:
-    """Write the weights."""
+    """Write the trained weights to the engine's file, rounded to integers.
+
+    `scale` is the divisor of scores from `scale_of`. Raises `OverflowError` if an output could
+    exceed 32 bits.
+    """
     full, fine = network.FULL, network.FINE * scale
     shapes = np.rint(layers.shapes * full).astype(np.int8)
     outputs = np.rint(layers.outputs * fine).astype(int)

@@ -30,7 +30,11 @@ def position_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON of a position and its value, without its moves."""
+    """Return the JSON object for a position and its value, without moves.
+
+    `result` is the value, `mechanism` the offence that decides it, `words` the language of the
+    reason.
+    """
     return {
         "fen": position.fen,
         "material": position.material.name,
@@ -56,9 +60,10 @@ def move_answer(
     mechanism: Mechanism | None = None,
     words: Words = ENGLISH,
 ) -> dict[str, Any]:
-    """Return the JSON of a legal move of a position.
+    """Return the JSON object for one legal move of a position.
 
-    `result` is the value of that position, None if unknown.
+    `result` is the value of the position before the move, None if unknown. `mechanism` is the
+    offence that decides that position, `words` the language of the reason.
     """
     return {
         "move": format_move(position, move.move, notation),

@@ -41,7 +41,10 @@ class Failure:
         object.__setattr__(self, "hint", printable(self.hint))
 
     def to_json(self, source: str) -> dict[str, str]:
-        """Return the object that `--json` prints in place of an answer to `source`."""
+        """Return the object that `--json` prints in place of an answer.
+
+        `source` is the input that failed, such as a FEN or a file name.
+        """
         return {"input": source, "error": self.message, "hint": self.hint}
 
 

@@ -64,10 +64,7 @@ class Mechanism:
     move: Move
 
     def as_json(self) -> dict[str, Any]:
-        """Return the field `mechanism` of answers.
-
-        Its keys are kind, offender, victim (None for checks) and by. `move` is left out.
-        """
+        """Return the JSON object for the field `mechanism` of answers; `move` is left out."""
         return {
             "kind": str(self.offence),
             "offender": self.offender.name.lower(),
@@ -126,7 +123,10 @@ def _checkers(line: Mainline, offender: Side) -> tuple[Piece, ...]:
 
 
 def _square_at_start(line: Mainline, square: int, moves: int) -> int:
-    """Return the square, at the line's start, of the piece on `square` after `moves` moves."""
+    """Return the square at the start of a line of the piece that stands on `square` later.
+
+    `moves` is the number of moves of the line after which the piece stands there.
+    """
     for played in reversed(line.moves[:moves]):
         source, target = played.choice.move
         if target == square:

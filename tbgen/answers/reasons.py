@@ -83,7 +83,11 @@ class Words(ABC):
         )
 
     def offence(self, reason: Reason) -> str:
-        """Return a phrase for the offence, as precise as is known, such as `perpetual check`."""
+        """Return a phrase for the offence in a reason, such as `perpetual check`.
+
+        It names the victim and the chasers of a chase if they are known. It is `check or chase`, in
+        the words of the language, if the kind of the offence is unknown.
+        """
         found = reason.mechanism
         if found is not None and found.victim is not None:
             return self.chase(found)
@@ -175,9 +179,9 @@ def explain_move(
 ) -> str:
     """Return the sentence that explains the result of a move, for the side that makes it.
 
-    `root` is the value of the position before the move; without it (its table is missing), the
-    sentence explains the value after the move. `mechanism` is that of the position; its pieces are
-    named only for the move that begins its line.
+    `root` is the value of the position before the move. If it is None (no table), the sentence
+    explains the value after the move. `mechanism` is the offence that decides the position before
+    the move; its pieces are named only for the move that begins its line.
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:
@@ -229,7 +233,9 @@ def explain_line(line: Mainline, words: Words = ENGLISH) -> str:
 
 
 def _offence_of_direct_win(checked: bool) -> Offence:
-    """Return the opponent's offence in a direct win: the opponent is already in a losing pattern.
+    """Return the offence, check or chase, that the opponent must commit in a direct win.
+
+    A direct win is a position in which the opponent is already in a losing pattern.
 
     checked : whether the winner is in check; true in patterns of checks, false in those of chases
     """

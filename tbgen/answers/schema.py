@@ -106,7 +106,10 @@ PROOF = record(
 
 
 def counted(side: str) -> Schema:
-    """Return the schema of the numbers of positions of a table with one side to move."""
+    """Return the schema of an object with numbers of positions of a table: legal, won, drawn, lost.
+
+    `side` is the side to move in these positions, for the description.
+    """
     return record(f"{side} to move", legal=integer("legal positions"), **SIDE_COUNTS)
 
 

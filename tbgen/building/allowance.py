@@ -52,7 +52,7 @@ class _Usage(NamedTuple):
     memory: int
     """Resident memory without file pages, since these can be dropped or are shared."""
     data: int
-    """Bytes of address space of this process that count towards RLIMIT_DATA."""
+    """Bytes of this process that count towards its limit RLIMIT_DATA (private memory)."""
 
 
 def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
@@ -144,7 +144,10 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 def _membership(root: Path, controller: str) -> str:
-    """Return the path of this process's control group for a controller; "" selects version 2."""
+    """Return the path of this process's control group for a controller, such as `memory`.
+
+    With "" as controller: the group of version 2.
+    """
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(",") and ".." not in path:

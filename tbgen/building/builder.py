@@ -80,7 +80,7 @@ class NotEnoughMemoryError(TablebaseError):
     def __init__(
         self, material: str, needed: int, available: int, limit: str, *, how: str = _ON_DISK
     ) -> None:
-        """Store the figures; `how` says how the build would run with `needed` bytes."""
+        """Store material and figures; `how` says how the build would run with `needed` bytes."""
         self.material = material
         self.needed = needed
         self.available = available
@@ -92,9 +92,10 @@ class NotEnoughMemoryError(TablebaseError):
 
 
 def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> tuple[int, str]:
-    """Return the least memory of a build in bytes, and a clause that explains it.
+    """Return the least memory of a build in bytes, and a clause that explains the figure.
 
-    This is the compiler's need, if it exceeds the table's and kernels are still to be compiled.
+    If kernels are still to be compiled, and the compiler needs more than the table, the figure is
+    the need of the compiler.
 
     least : bytes that the table takes at least
     available : bytes that the process may use
@@ -291,7 +292,7 @@ class Builder:
             self.progress.phase(phase, 0, 0, 0)
 
     def _first_choice(self, material: Material, choices: list[tuple[Metric, CodeSpace]]) -> int:
-        """Return the index in `choices` (metric and codes) of the first choice to try.
+        """Return the index in `choices` (pairs of metric and codes) of the first choice to try.
 
         If a usable checkpoint exists for a later choice, the build begins there: an earlier build
         has already rejected all choices before it.
@@ -310,9 +311,10 @@ class Builder:
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
     ) -> tuple[int, tuple[float, float]]:
-        """Solve and write a table; return the bytes of its file.
+        """Solve a table and write its file; return the size of the file in bytes.
 
-        Also return the (wall, CPU) seconds that were spent before the checkpoint it resumed from.
+        Also return the (wall, CPU) seconds that an earlier build spent before the checkpoint from
+        which this one resumed.
         """
         from tbgen.retrograde.captures import capture_width
         from tbgen.retrograde.encoding import encode
@@ -357,7 +359,7 @@ class Builder:
     def _supporting_tables(
         self, material: Material, metric: Metric
     ) -> Iterator[dict[str, TableFile]]:
-        """Open the finished supporting tables, by name of material, and close them afterwards.
+        """Open the finished supporting tables, yield them by name of material, then close them.
 
         A DTM table needs DTM tables; any metric serves a DTC table. The order of the work ensures
         that they exist; `MissingTableError` means that another program has removed one.

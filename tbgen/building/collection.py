@@ -48,22 +48,22 @@ A second process would still be loading its kernels when the first one has finis
 
 
 class SilentProgress:
-    """`Progress` of a worker, which reports nothing and records the resumed checkpoint."""
+    """`Progress` of a worker: prints nothing, but stores the checkpoint if a build resumes."""
 
     def __init__(self) -> None:
         self.resumed_at: tuple[int, int] | None = None
         """Order and plies of the resumed checkpoint."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Report nothing."""
+        """Do nothing; implements `Progress.table`."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Record the order and plies of a resumed checkpoint."""
+        """Store order and plies of a resumed checkpoint; implements `Progress.phase`."""
         if name == "resuming":
             self.resumed_at = order, plies
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Report nothing."""
+        """Do nothing; implements `Progress.written`."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,9 @@ class OneTable:
     """Seconds between two checkpoints, as in `Builder`."""
 
     def __call__(self, start: Start) -> Built:
-        """Build the table of a job; raises the errors of `Builder.task_runner`.
+        """Build the table of a job, and return its `Built`.
+
+        Raises the errors of `Builder.task_runner`.
 
         Raises `LostError` if memory is short, so that the job is retried: with fewer tables under
         construction, the memory may suffice.
@@ -131,7 +133,10 @@ class Collection:
         return found is not None and not task.rebuild
 
     def planned(self, threads: int) -> list[PlannedTable]:
-        """Return the missing tables with their estimated costs, cached by number of threads."""
+        """Return the missing tables with their estimated costs; cached for each `threads`.
+
+        threads : number of threads that build one table
+        """
         if threads not in self._plans:
             assert self.rule_set.rules is not None
             missing = {task.material for task in self.unfinished}
@@ -171,7 +176,7 @@ class Collection:
         keep_going: bool,
         download: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
-        """Build missing tables by an executor whose function is a `OneTable`.
+        """Build the missing tables with an executor, whose function must be a `OneTable`.
 
         Finished tables are checked in this process.
 

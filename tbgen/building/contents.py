@@ -19,7 +19,7 @@ def values_of(file: TableFile, *, threads: int = 1) -> bytes:
 
 
 def checked_values(file: TableFile, *, threads: int = 1) -> bytes:
-    """Verify a whole file, and return the digest of its values (16 bytes).
+    """Verify all checksums of a table's file, and return the digest of its values (16 bytes).
 
     Raises `CorruptTableError`, also if the stored digest does not match the contents.
     """

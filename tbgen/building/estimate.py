@@ -37,7 +37,7 @@ from tbgen.tables.reader import TableFile
 Array = NDArray[np.float64]
 
 LEAST_SECONDS, LEAST_BYTES = 0.05, 4096
-"""Least CPU seconds and file bytes for which a measured time or size is learned from.
+"""Least CPU seconds, and least bytes of a file, that estimates are learned from.
 
 Constant costs dominate smaller tables.
 """
@@ -45,8 +45,8 @@ Constant costs dominate smaller tables.
 COMMON_DEVIATION, NEAR_DEVIATION = 0.3, 0.4
 """Prior standard deviations of the parts of a cost that similar materials share.
 
-They refer to the logarithm of a cost. `COMMON_DEVIATION` is for materials with similar armies,
-`NEAR_DEVIATION` for those whose other features are close, too.
+They refer to the logarithm of a cost. `COMMON_DEVIATION` is for materials with similar piece
+counts, `NEAR_DEVIATION` for those whose other features are similar, too.
 """
 
 ATTACKER_SCALE, DEFENDER_SCALE = 2.0, 2.8
@@ -64,11 +64,12 @@ _WIDTHS = np.array(([ATTACKER_SCALE] * 4 + [DEFENDER_SCALE] * 2) * 2)
 
 
 class CostRegression:
-    """Regression of the five `Traits.numbers` on features: a linear part, and a local part.
+    """Regression that predicts the five `Traits.numbers` of a table from features of its material.
 
-    Kernel ridge regression (a Gaussian process with the constants above as hyperparameters). The
-    local part depends on similar known cases. Piece counts are scaled by `ATTACKER_SCALE` and
-    `DEFENDER_SCALE`, all other features by their standard deviation over the known cases.
+    The prediction is the sum of a linear part and a local part, which depends on similar known
+    cases. Kernel ridge regression (a Gaussian process with the constants above as hyperparameters).
+    Piece counts are scaled by `ATTACKER_SCALE` and `DEFENDER_SCALE`, all other features by their
+    standard deviation over the known cases.
     """
 
     def __init__(self, features: Array, values: Array, noise: Array) -> None:
@@ -99,7 +100,7 @@ class CostRegression:
             self._weights[taught, number] = np.linalg.solve(matrix, own - self._mean[number])
 
     def __call__(self, features: Array) -> Array:
-        """Return the values (q,) of a case with features (f,), within the range of known values."""
+        """Return the predicted values (q,) for features (f,), clipped to their known range."""
         covariance = self._covariance(self._scaled(features[None]))[0]
         values: Array = np.clip(self._mean + covariance @ self._weights, *self._limits)
         return values
@@ -131,7 +132,10 @@ def _squared_distances(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class TrainingCase:
-    """A measured table with measured supporting tables: features, and error of its first guess."""
+    """Data for the regression: a measured table whose supporting tables are measured, too.
+
+    The regression learns from its features the error of the first guess of its costs.
+    """
 
     material: Material
     features: tuple[float, ...]
@@ -142,7 +146,11 @@ class TrainingCase:
 
     @classmethod
     def of(cls, measured: Measured, support: Support, traits: Traits) -> TrainingCase:
-        """Return the training case of a measured table; a size or time too small is ignored."""
+        """Return the training case of a measured table.
+
+        A file size or time below the least that estimates learn from gets infinite noise, so the
+        regression ignores it.
+        """
         size, seconds = measured.file_bytes, measured.cpu_seconds
         of_density = math.hypot(0.15, 4000 / size) if size >= LEAST_BYTES else math.inf
         of_rate = math.hypot(0.1, 0.03 / seconds) if seconds >= LEAST_SECONDS else math.inf
@@ -159,7 +167,7 @@ def has_defenders(material: Material) -> bool:
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Traits and cases of the measured tables."""
+    """Data for the regression: traits of the measured tables, and training cases."""
 
     traits: Mapping[str, Traits]
     """Traits by name of material."""
@@ -197,12 +205,11 @@ class TrainingData:
         )
 
     def regression(self, defended: bool) -> CostRegression | None:
-        """Return the regression of the errors of first guesses of traits; None without cases.
+        """Return the regression for materials with defenders, or without; None without cases.
 
-        It is for materials with defenders or for those without (`defended`). Errors of the rate,
-        the CPU time per slot, are learned from all cases. Errors of the other traits are learned
-        only from cases with defenders or only from those without: removing a defender changes a
-        table little, unlike removing an attacker.
+        Speed (`Traits.rate`) is learned from all cases. The other numbers are learned only from
+        cases of the same kind: removing a defender changes a table little, unlike removing an
+        attacker.
         """
         if not self.cases:
             return None
@@ -218,10 +225,10 @@ class TrainingData:
 
     @cached_property
     def lowest_rate(self) -> float:
-        """Lowest `Traits.rate` of the training cases: the lower bound of estimated rates.
+        """Lowest `Traits.rate` (logarithm of relative time) of the training cases.
 
-        Cases whose time is ignored do not count. Without a bound, errors would add up where
-        estimates are based on other estimates.
+        It is the lower bound of estimated rates. Without a bound, errors would add up where
+        estimates are based on other estimates. Cases whose time is ignored do not count.
         """
         rates = [self.traits[each.material.name].rate for each in self.cases
                  if each.noise[1] < math.inf]  # fmt: skip
@@ -229,9 +236,10 @@ class TrainingData:
 
     @cached_property
     def highest_density(self) -> float:
-        """Highest `Traits.density` of the training cases: the upper bound of estimates.
+        """Highest `Traits.density` (logarithm of bytes per placement) of the training cases.
 
-        It keeps errors from adding up, as `lowest_rate` does.
+        An estimate exceeds it only if that of a supporting table does. So errors do not add up
+        where estimates are based on other estimates.
         """
         densities = [self.traits[each.material.name].density for each in self.cases]
         return max(densities, default=math.inf)
@@ -277,7 +285,7 @@ def _outcomes(path: Path, name: TableName) -> Outcomes | None:
 
 
 class Estimates:
-    """Costs of tables of one rule set: known for measured and finished tables, else estimated."""
+    """Costs of the tables of one rule set: measured, read from finished tables, or estimated."""
 
     def __init__(
         self,
@@ -317,7 +325,10 @@ class Estimates:
         return self._traits[material.name]
 
     def _guess(self, material: Material) -> Traits:
-        """Return a table's traits, estimated from those of its supporting tables."""
+        """Return a table's estimated traits: a first guess from supporting tables, corrected.
+
+        The regression predicts the correction; bounds of measured tables limit the result.
+        """
         below = {child.name: self._traits_of(child) for child in material.supporting()}
         support = Support(material, below)
         defended = has_defenders(material)

@@ -94,7 +94,7 @@ class Exchange:
                 self.get(name, directory)
 
     def synchronise(self, collection: Collection) -> None:
-        """Download finished tables before a build, then upload those that workers will need."""
+        """Before a build, download finished tables, then upload those that workers will need."""
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.rebuild]
         self.get_finished(wanted, directory, rule_set)
@@ -143,7 +143,7 @@ class RemoteTable:
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build a table unless the address has it; raises like `OneTable`."""
+        """Build and upload the table of a job unless the address has it; raises like `OneTable`."""
         task = start.job.payload
         assert isinstance(task, Task)
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:

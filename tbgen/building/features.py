@@ -19,7 +19,9 @@ from tbgen.indexing.squares import PieceType, Side
 from tbgen.tables.statistics import TableStatistics
 
 START_SECONDS, ROW_SECONDS = 0.04, 1.35e-5
-"""Terms of `typical_seconds`: CPU seconds of any table, and of each row of its index."""
+"""Terms of `typical_seconds`: CPU seconds that every table takes, and CPU seconds for each row of
+its index.
+"""
 
 LEAST_ENTROPY = 0.05
 """Constant added to entropies before taking their logarithm; a drawn table has entropy 0."""
@@ -46,12 +48,12 @@ class Outcomes:
 
 @dataclass(frozen=True)
 class Traits:
-    """Measured or estimated properties of a table."""
+    """Measured or estimated properties of a table: relative size, relative time, outcomes."""
 
     density: float
     """Natural logarithm of the file's bytes per placement."""
     rate: float
-    """Natural logarithm of CPU seconds divided by `typical_seconds`."""
+    """Natural logarithm of the build's CPU seconds divided by `typical_seconds` of its material."""
     outcomes: Outcomes
 
     def numbers(self, stronger: int) -> tuple[float, ...]:
@@ -104,7 +106,7 @@ def _mean(values: list[float]) -> float:
 
 
 class Support:
-    """Supporting tables of a material, with their `traits` by name of material."""
+    """Supporting tables of a material, with their `traits` (size, time, outcomes) by name."""
 
     def __init__(self, material: Material, traits: Mapping[str, Traits]) -> None:
         self.material = material
@@ -138,9 +140,9 @@ class Support:
     def first_guess(self) -> tuple[float, ...]:
         """Return `Traits.numbers` of the material, guessed from those of its supporting tables.
 
-        The rate is the highest of any supporting table. Density and entropy are the highest of the
-        tables with a defender less, or of all tables if there are none. Wins are the middle of
-        their bounds.
+        The rate (time) is the highest of any supporting table. Density (size) and entropy are the
+        highest of the tables with a defender less, or of all tables if there are none. The share of
+        wins of each army is the middle of its bounds.
         """
         found = self._by_capture
         nearest = [traits for (_, kind), traits in found.items() if not kind.is_attacker]
@@ -155,7 +157,10 @@ class Support:
         )
 
     def features(self) -> tuple[float, ...]:
-        """Return the features for estimating traits; features of the stronger army come first."""
+        """Return the numbers from which the regression predicts the error of the first guess.
+
+        Those of the stronger army come before those of the other army.
+        """
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()
         strong, weak, armies = self.strong, self.weak, self.material.armies

@@ -30,7 +30,7 @@ CLOCK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measured cost and outcomes of one table; the fields are the columns of the file."""
+    """Measured cost and outcomes of one table, a line of measured.csv; fields are its columns."""
 
     material: str
     rules: str
@@ -100,15 +100,15 @@ class Measurements:
     tables: Mapping[str, Measured]
     """Measured costs under `wxf`, by name of material."""
     wxf_ratios: Mapping[tuple[Rules, bool], CostRatio]
-    """Median cost ratios by (rule set, `rooks_chase`), over tables in which both sides have
-    attackers.
+    """Median of the cost under other rules divided by that under `wxf`, by (rule set,
+    `rooks_chase`), over tables in which both sides have attackers.
     """
     wall_per_cpu: float
     """Wall seconds per CPU second, on the machine of the measurements."""
 
     @classmethod
     def of(cls, rows: Iterable[Measured]) -> Measurements:
-        """Return the figures computed from the rows of measured.csv.
+        """Compute the measurements from the rows of measured.csv.
 
         At least one table under `wxf` must have taken more than `CLOCK_SECONDS`.
         """

@@ -90,9 +90,9 @@ def pack_closure(
 
 
 def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:
-    """Return whether an undamaged win-draw-loss file derived from this table exists.
+    """Return whether the win-draw-loss file exists, can be read, and was derived from this table.
 
-    Its blocks must be compressed, or uncompressed with `plain`.
+    Its blocks must be uncompressed with `plain`, and compressed otherwise.
     """
     try:
         with WdlFile(path, name=name) as found:

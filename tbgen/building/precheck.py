@@ -31,7 +31,7 @@ The estimate may be too high by this factor.
 def require_room(
     planned: Sequence[PlannedTable], directory: Path, rules: Rules, memory: int, threads: int
 ) -> None:
-    """Reject a build that needs more memory or disk space than this machine has.
+    """Raise an error for a build that needs more memory or disk space than this machine has.
 
     planned : the tables to be built
     memory : requested bytes, 0 for free memory; threads : number of threads that build one table

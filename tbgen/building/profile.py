@@ -22,7 +22,7 @@ from tbgen.tables.names import TableName
 
 @dataclass
 class PhaseCost:
-    """Cost of one phase of one order."""
+    """Cost of one phase of the solver, in one order, for one table."""
 
     phase: str
     order: int
@@ -40,7 +40,7 @@ class PhaseCost:
         return self.cpu_seconds / (self.seconds * threads) if self.seconds else 0.0
 
     def to_json(self, threads: int) -> dict[str, Any]:
-        """Return the entry of `tbgen build --profile --json`."""
+        """Return the JSON of this phase that `tbgen build --profile --json` prints."""
         return {
             "phase": self.phase, "order": self.order, "seconds": round(self.seconds, 4),
             "cpu_seconds": round(self.cpu_seconds, 4), "busy": round(self.busy(threads), 3),
@@ -79,19 +79,22 @@ class Profile:
         self._mark = self._now()
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Discard the costs of the previous table, and forward the report."""
+        """Discard the previous table's costs, forward the report; implements `Progress.table`."""
         self._costs = {}
         self._progress.table(number, total, name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Add the cost since the last report to the previous phase, and begin this one."""
+        """Add the cost since the last report to the previous phase, and begin this one.
+
+        Implements `Progress.phase`; the report is forwarded.
+        """
         self._charge()
         self._phase = (name, order)
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Complete the costs of the table, and call `show`."""
+        """Complete the costs of the table, and call `show`; implements `Progress.written`."""
         self._charge()
         self._progress.written(name, size, seconds)
         self._show(list(self._costs.values()))

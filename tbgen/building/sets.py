@@ -97,7 +97,7 @@ NAMED: dict[str, Path | Bounds] = {
 """Named sets: bounds on men and attackers, or a file of materials, each with its source."""
 
 _Present = frozenset[Material] | None
-"""Materials from which patterns and sets select; None for all materials."""
+"""Materials of existing tables among which patterns and sets select; None for all materials."""
 
 
 def materials_of(
@@ -212,7 +212,7 @@ def _listed(path: Path) -> Iterator[str]:
 
 
 def _within(bounds: Bounds, present: _Present) -> Iterable[Material]:
-    """Return the materials within bounds, sorted by men and name."""
+    """Return the materials within bounds, sorted by men and name; of `present` only, if given."""
     if present is None:
         return _all_materials(bounds)
     there = sorted(present, key=lambda material: (material.men, material.name))

@@ -81,7 +81,7 @@ class StateFile:
         self._next = self._begun[0] + every
 
     def is_usable(self) -> bool:
-        """Return whether `load` would return a state."""
+        """Return whether a checkpoint exists from which this build can resume."""
         file = self._opened()
         if file is not None:
             file.close()
@@ -98,7 +98,7 @@ class StateFile:
 
     @contextlib.contextmanager
     def errors_of_state(self) -> Iterator[None]:
-        """Context for solving a table after `load`.
+        """Return a context in which a table is solved after `load`.
 
         If a checkpoint was loaded, unexpected errors are attributed to it, and become `InputError`.
         """
@@ -132,9 +132,10 @@ class StateFile:
         return file
 
     def _spent_in(self, file: BinaryIO) -> tuple[float, float] | None:
-        """Verify checksum and identity of an open state file.
+        """Verify the checksum and identity of an open state file; return the time it records.
 
-        Returns the (wall, CPU) seconds that the interrupted build had spent; None if not usable.
+        This is the (wall, CPU) seconds that the interrupted build had spent. None if the file is
+        not usable.
         """
         size = os.fstat(file.fileno()).st_size - _HASH_BYTES
         digest, rest = hashlib.sha256(), size

@@ -17,12 +17,15 @@ from tbgen.scheduling.queue import Job
 from tbgen.scheduling.simulation import Simulation, simulate
 
 CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
-"""Upper bounds of the memory classes of workers, in bytes; larger tables form a further class."""
+"""Upper bounds, in bytes, of the classes into which tables are divided by the memory they need.
+
+Larger tables form a further class.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryClass:
-    """The tables that need a worker of one memory class."""
+    """Tables of a plan that need a worker with a certain memory, and their total time."""
 
     memory_bytes: int | None
     """Most bytes that a table of this class needs; None for the class of larger tables."""

@@ -175,7 +175,7 @@ def _check_first(
 def _on_this_machine(
     collection: Collection, jobs: int, cores: int, memory: int, *, profile: bool, keep_going: bool
 ) -> tuple[SetProgress, Outcome]:
-    """Build the tables one after another in this process, or several at once in others."""
+    """Build the tables on this machine: in this process, or several at once in worker processes."""
     limits = ProcessLimits(1, 0, 0) if jobs == 1 else process_limits(jobs or cores, memory)
     several = len(collection.unfinished) > 1
     listed = collection.jobs(cores, limits.floor) if several else []
@@ -236,7 +236,7 @@ def _on_cluster(
 
 
 def _suggest(built: list[Material]) -> None:
-    """Suggest commands to run next."""
+    """Print commands to run next, with the tables just built as examples."""
     names = " ".join(map(str, built)) if len(built) <= _MAX_NAMED else "MATERIAL..."
     show_next(
         (f"tbgen verify --closure {names}", "proves them from the rules"),

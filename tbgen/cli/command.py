@@ -71,7 +71,7 @@ def answer_lines(
 ) -> int:
     """Answer every line of standard input; return the worst exit status.
 
-    A line that cannot be answered gives its failure.
+    For a line that cannot be answered its failure is printed, and the next line is read.
 
     answer : returns the answer to a line, or raises
     show : prints an answer, as a line or as JSON
@@ -102,7 +102,7 @@ def show_traceback() -> None:
 
 
 class _Reporting(click.Command):
-    """Error reporting of commands and their group."""
+    """Base class of commands and their group, which reports errors and sets the exit status."""
 
     def main(
         self,
@@ -134,7 +134,7 @@ class Group(_Reporting, click.Group):
     """Group of all commands."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Load and run a command.
+        """Load and run a command; overrides click's method.
 
         On an interruption this prints the error itself, since click would print another line.
         """
@@ -146,18 +146,18 @@ class Group(_Reporting, click.Group):
 
 
 class Command(_Reporting):
-    """A command; for use as `@click.command(cls=Command)`."""
+    """Class of all commands of `tbgen`; for use as `@click.command(cls=Command)`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("context_settings", {}).setdefault("help_option_names", HELP_NAMES)
         super().__init__(*args, **options)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write examples at the end of the help."""
+        """Write the command's examples at the end of its help; overrides click's method."""
         write_lesson(formatter, LESSONS.get(self.name or ""))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and report its errors."""
+        """Run the command, and report its errors; overrides click's method."""
         try:
             answer = super().invoke(ctx)
             sys.stdout.flush()

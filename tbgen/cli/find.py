@@ -61,7 +61,7 @@ def find(
 ) -> None:  # fmt: skip
     """List all positions of a table that meet conditions.
 
-    FileEndpoint images count once; Red has the pieces that the material names first. Positions are
+    Mirror images count once; Red has the pieces that the material names first. Positions are
     sorted by side to move and slot (docs/format.md): an interrupted search resumes with --after
     and its last FEN. CSV has the columns fen, side, outcome for the side to move (1, 0, -1),
     order, plies, slot; with --study also length, the plies of the unique line.

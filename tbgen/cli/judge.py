@@ -80,7 +80,7 @@ def judge(
 
 
 def _read_game(fen: str, texts: Sequence[str], chase_rules: int) -> Game:
-    """Parse and play the moves one after another; raises `InputError` with the ply."""
+    """Parse and play the moves of a game; raises `InputError` with the number of a bad ply."""
     game = Game(Diagram.from_fen(fen), chase_rules)
     for ply, text in enumerate(texts, 1):
         try:

@@ -63,10 +63,9 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
 
 
 def show_next(*steps: tuple[str, str]) -> None:
-    """Print commands to run next, with their purpose, on a terminal.
+    """Print commands to run next, with their purpose, if stdout and stderr are terminals.
 
-    They go to stderr, and are omitted if stdout or stderr is a pipe or a file. Options of the
-    current command that select tables are repeated.
+    They go to stderr. Options of the current command that select tables are repeated.
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return

@@ -48,7 +48,7 @@ def line(
 
 
 def _show(answer: dict[str, Any]) -> None:
-    """Print a line of play: numbered moves, then the loop as a part of its own."""
+    """Print a line of best play: numbered moves, then the forced loop as a part of its own."""
     click.echo(f"{answer['fen']}\n{answer['reason']}.")
     moves, loop_start = answer["moves"], answer["loop_start"]
     before = moves if loop_start is None else moves[:loop_start]

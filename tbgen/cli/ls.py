@@ -100,9 +100,9 @@ def ls(
 def _show(
     entries: list[dict[str, Any]], shown: list[tuple[str, ProofStatus]], heading: str
 ) -> None:
-    """Print the list, with the rule set and the proof state of each entry.
+    """Print the list of tables, with the rule set and the proof state of each table.
 
-    heading : of the column of digests
+    heading : title of the column of digests
     """
     width = max(8, *(len(entry["material"]) for entry in entries))
     rules = max(9, *(len(rule_set) for rule_set, _ in shown))

@@ -20,9 +20,10 @@ _MATERIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Materials named by words and bounds, to be matched with the tables that are present.
+    """Materials that a user has selected, to be matched with the tables that are present.
 
-    `tbgen.building.sets` parses the words. `men` and `attackers` are the greatest numbers.
+    They are given by words, such as names and sets, and by bounds: `men` and `attackers` are the
+    greatest numbers. `tbgen.building.sets` parses the words.
     """
 
     words: tuple[str, ...]
@@ -62,7 +63,9 @@ def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
 def _arguments(
     function: Callable[..., Any], name: str, chosen: Callable[..., Any], meaning: str
 ) -> Callable[..., Any]:
-    """Add the arguments, and pass `chosen(materials, men, attackers)` as parameter `name`.
+    """Add the arguments MATERIAL..., --men N and --attackers N to a command.
+
+    The command receives `chosen(materials, men, attackers)` as its parameter `name`.
 
     meaning : text on MATERIAL that ends the second paragraph of the command's help
     """

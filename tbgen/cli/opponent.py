@@ -27,7 +27,7 @@ REPLY_SECONDS = 8.0
 
 
 class Opponent:
-    """Thread-safe callable that returns the engine's move.
+    """Thread-safe callable that returns the engine's move in a game.
 
     rules : rules of repetition, `none`, `check` or `wxf`
     """
@@ -40,7 +40,10 @@ class Opponent:
         self._output: Queue[str] = Queue()
 
     def __call__(self, start: Position, moves: Sequence[Move]) -> Move:
-        """Return a move after a game; raises `NoReplyError` if the engine does not answer."""
+        """Return the engine's move after the `moves` of a game from the position `start`.
+
+        Raises `NoReplyError` if the engine does not answer.
+        """
         game = f"position fen {start.fen}"
         if moves:
             game += f" moves {' '.join(move.iccs for move in moves)}"
@@ -57,12 +60,12 @@ class Opponent:
         return Move.from_iccs(words[1])
 
     def close(self) -> None:
-        """End the process."""
+        """End the engine's process."""
         with self._lock:
             self._end()
 
     def _begin(self) -> None:
-        """Start the process, unless it is running."""
+        """Start the engine's process, unless it is running."""
         if self._process is not None and self._process.poll() is None:
             return
         self._process = subprocess.Popen(
@@ -102,7 +105,7 @@ class Opponent:
 
 
 def _listen(process: subprocess.Popen[str], output: Queue[str]) -> None:
-    """Put every line of the process's output into a queue."""
+    """Put every line of the engine's output into a queue."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         for line in process.stdout:

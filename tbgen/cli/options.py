@@ -42,7 +42,7 @@ class Size(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Return the number of bytes of a size such as `900M` or `1.5GiB`; 1 K is 1024 bytes."""
+        """Return the bytes of a size such as `900M`; 1 K is 1024. Overrides click's method."""
         if isinstance(value, int):
             return value
         match = _SIZE.fullmatch(str(value).strip())
@@ -59,7 +59,7 @@ class Directory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path:
-        """Return the path."""
+        """Return the path of a directory; overrides click's method."""
         if value == "":
             self.fail("an empty name is no directory; write . for this one", param, ctx)
         return Path(str(value)) if not isinstance(value, Path) else value
@@ -73,7 +73,7 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        """Return the number; 0 for `auto`."""
+        """Return the number of processes, 0 for `auto`; overrides click's method."""
         text = str(value)
         if text == "auto" or value == 0:
             return 0
@@ -89,14 +89,14 @@ class RulesName(click.Choice[str]):
     """
 
     def __init__(self, *, judges: bool = False) -> None:
-        """Offer all names; `judges` adds the Chinese rules."""
+        """Accept the names of all rule sets with tables; with `judges` also the Chinese rules."""
         self.judges = judges
         super().__init__((*map(str, Rules), *SYNONYMS, *(CHINESE,) * judges))
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Return the name of the rule set in `Rules`."""
+        """Return the name in `Rules` of a rule set; overrides click's method."""
         if value == CHINESE:
             if self.judges:
                 return CHINESE
@@ -216,7 +216,7 @@ class Selection:
 
     @property
     def choice(self) -> RuleChoice:
-        """Rule sets that the options accept."""
+        """Rule sets among which the tables are selected: those that the options accept."""
         from tbgen.tables import RuleChoice
 
         rules = None if self.rules is None else Rules(self.rules)

@@ -32,14 +32,14 @@ LARGE_SET_SECONDS = 60.0
 """Without a terminal, interval between lines about a large set."""
 
 _TIME_LEFT_SECONDS = 2.0
-"""Seconds for which a computed time left is displayed before it is computed again."""
+"""Seconds after which the displayed estimate of the remaining time is computed again."""
 
 _MAX_NAMED = 4
 """Greatest number of running tables whose names are displayed."""
 
 
 class BuildProgress(LiveLine):
-    """Progress of one build on stderr, as `tbgen.building.builder.Progress`.
+    """Progress of one build on stderr; implements `tbgen.building.builder.Progress`.
 
     `tables` has the JSON of each table that was built or found present.
     """
@@ -112,7 +112,7 @@ class BuildProgress(LiveLine):
 
 
 class SetProgress(BuildProgress, Observer):
-    """Progress of a build of `total` tables.
+    """Progress of a build of `total` tables on stderr; also the `Observer` of the run.
 
     forecast : of the tables to be built; None without a plan
     by_workers : whether workers build the tables, so that only finished tables are reported
@@ -135,13 +135,13 @@ class SetProgress(BuildProgress, Observer):
         """Numbers of tables that are `built`, `present` or `failed`."""
 
     def started(self, start: Start) -> None:
-        """Called when a worker or this process begins a table."""
+        """Record that a worker or this process has begun a table; implements `Observer.started`."""
         self._running.append(start.job.key)
         self._plan.started(start)
         self.waiting()
 
     def finished(self, start: Start, result: Built) -> None:
-        """Called when a table is finished."""
+        """Report that a table is finished; implements `Observer.finished`."""
         self._ended(start)
         self.ends["present" if result.size is None else "built"] += 1
         self._plan.finished(start, result)
@@ -154,32 +154,35 @@ class SetProgress(BuildProgress, Observer):
                 self.written(result.name, result.size, result.seconds)
 
     def postponed(self, start: Start, reason: PostponedError) -> None:
-        """Called when another build has locked a table, or a cluster has lost it."""
+        """Report a locked table, or a lost cluster; implements `Observer.postponed`."""
         self._ended(start)
         self._plan.postponed(start, reason)
         self._show_at_intervals(f"{start.job.key}: {reason}")
 
     def lost(self, start: Start, error: LostError) -> None:
-        """Called when a table will be tried again."""
+        """Report that a table is tried again with more memory; implements `Observer.lost`."""
         self._ended(start)
         self._plan.lost(start, error)
         self.print(f"{start.job.key}: {error}; trying again with more memory")
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Called when a table has failed; the caller prints the reason."""
+        """Count a failed table; the caller prints the reason (`Observer.failed`)."""
         self._ended(start)
         self.ends["failed"] += 1
         self._plan.failed(start, error)
 
     def waiting(self) -> None:
-        """Show the tables that workers are building."""
+        """Show the tables that workers are building; implements `Observer.waiting`."""
         if self._by_workers and self._running:
             names = f": {', '.join(self._running)}" if len(self._running) <= _MAX_NAMED else ""
             done = f"{self.ends.total()}/{self._total} done, {len(self._running)} running{names}"
             self._show_at_intervals(done)
 
     def summary(self, left_out: int) -> str:
-        """Return a line such as `209 tables: 205 built, 4 present; 143 MiB in 2 min`."""
+        """Return the totals, such as `209 tables: 205 built, 4 present; 143 MiB in 2 min`.
+
+        left_out : number of tables that were not started
+        """
         counts = {**self.ends, "left out": left_out}
         said = ", ".join(
             f"{counts[what]} {what}"
@@ -197,7 +200,7 @@ class SetProgress(BuildProgress, Observer):
         super()._show_at_intervals(f"{text}{self._time_left()}")
 
     def _time_left(self) -> str:
-        """Return `; about 3 min left`, or nothing before the first table is built."""
+        """Return `; about 3 min left`, or an empty text if the time cannot be estimated yet."""
         if self._forecast is None or not self.ends["built"]:
             return ""
         if time.monotonic() - self._time_left_known > _TIME_LEFT_SECONDS:

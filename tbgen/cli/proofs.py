@@ -79,7 +79,7 @@ def show_notes(notes: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """Callable that proves a table in any process; prints a line to stderr before compiling."""
+    """Picklable function that proves a table; prints a line to stderr before compiling."""
 
     prove: TableProver
 
@@ -99,7 +99,7 @@ def print_compiling() -> None:
 
 
 class ClosureProgress(Observer):
-    """Progress and results of the proofs of tables and all that captures lead to.
+    """Progress and results of the proofs of tables and all tables that captures lead to.
 
     `entries` are the JSON entries of the tables, by job key. `worst` is the exit status so far.
     With `quiet`, nothing goes to stdout.
@@ -115,12 +115,12 @@ class ClosureProgress(Observer):
         self._counts = {"proven": 0, "certified": 0, "refuted": 0, "failed": 0, "left out": 0}
 
     def started(self, start: Start) -> None:
-        """Called when the proof of a table begins."""
+        """Show that the proof of a table begins; overrides `Observer.started`."""
         self._running.append(start.job.key)
         self._show_line()
 
     def finished(self, start: Start, result: ProvenTable) -> None:
-        """Called when a table is found proven, by a new proof or by its certificate."""
+        """Record a table proven now or by its certificate; overrides `Observer.finished`."""
         self._end(start)
         self._settled(start.job, result)
         if result.report is None:
@@ -135,12 +135,12 @@ class ClosureProgress(Observer):
         self._show_line()
 
     def lost(self, start: Start, error: LostError) -> None:
-        """Called when a process has been killed, usually for lack of memory."""
+        """Report that a process was killed, for lack of memory; overrides `Observer.lost`."""
         self._end(start)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Called when a table is refuted, or cannot be read."""
+        """Report a table that is refuted or cannot be read; overrides `Observer.failed`."""
         from tbgen.verify.files import RefutedError
 
         self._end(start)
@@ -190,7 +190,7 @@ class ClosureProgress(Observer):
         self._line.clear()
 
     def _settled(self, job: Job, settled: ProvenTable) -> None:
-        """Add a table that was proven, refuted or certified to `entries`."""
+        """Add the JSON entry of a table that was proven, refuted or certified to `entries`."""
         entry = _identity(job) | {"ok": True, "by": "certificate"}
         if settled.report is not None:
             entry = settled.report.to_json() | {"by": "proof"}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tbgen.play.tablebase import GameTablebase
 
 _LEAST_DESCRIPTORS = 8
-"""File descriptors for the port, the event loop, a table, and a few readers."""
+"""Least number of file descriptors to serve: for port, event loop, a table, a few readers."""
 
 
 _LISTEN_HINTS = {
@@ -32,7 +32,7 @@ _LISTEN_HINTS = {
     errno.EADDRNOTAVAIL: "with --host, name an address of this machine",
     errno.EACCES: "choose a port from 1024 on with --port",
 }
-"""Remedies for an address that cannot be listened on, by error number."""
+"""Advice to the user if the server cannot listen on an address, by error number."""
 
 
 @click.command(cls=Command)

@@ -23,7 +23,7 @@ about a hundredth of that.
 """
 
 _BEGINNING = 80
-"""Bytes of an overlong line that are quoted in the error."""
+"""Number of bytes of an overlong line that its error message quotes."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -30,17 +30,22 @@ from tbgen.scheduling.run import Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Starter set: endgames of each type, built in seconds; one needs the repetition rules."""
+"""Names of the board's first starter set: endgames of each type, built in seconds.
+
+One of them needs the repetition rules.
+"""
 
 RULES = "KRPKR"
-"""Starter: an endgame in which the repetition rules decide much, up to order 18."""
+"""Name of the board's second starter: an endgame in which the repetition rules decide much, up to
+order 18.
+"""
 
 COMPARED = ("KRKN", RULES)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Most materials in the closure of a request that gets a cost. A plan of this many takes a second;
-`tbgen plan` is for larger ones.
+"""Most tables that a requested material may need if the page is to show the cost. A plan of this
+many takes a second; `tbgen plan` is for larger ones.
 """
 
 _STOP_SECONDS = 15.0
@@ -48,7 +53,7 @@ _STOP_SECONDS = 15.0
 
 
 class _CancelledError(Exception):
-    """Raised inside a build that has been cancelled."""
+    """Raised inside a build to end it after the user has cancelled it."""
 
 
 class Workshop:
@@ -96,7 +101,7 @@ class Workshop:
         )
 
     def progress(self) -> Progress | None:
-        """Return the progress of the last build."""
+        """Return the progress of the last build; None if there was none."""
         build = self._current
         return None if build is None else build.progress()
 
@@ -136,10 +141,10 @@ class Workshop:
 
 @dataclass
 class _Build(Observer):
-    """One build: its thread and its progress.
+    """One build that the board has requested: its thread and its progress.
 
-    Collections are built one after another; a job is identified by the number of its collection and
-    its own key.
+    Also the `Observer` of its jobs. Collections are built one after another; a job is identified by
+    the number of its collection and its own key.
     """
 
     collections: Sequence[Collection]
@@ -172,7 +177,7 @@ class _Build(Observer):
             )
 
     def _share(self) -> float:
-        """Return the finished part of the planned time; a running job counts at most 90 %."""
+        """Return the finished share of the planned time; a running job counts at most 90 %."""
         whole = sum(self._planned.values())
         if not whole:
             return 0.0
@@ -229,31 +234,31 @@ class _Build(Observer):
     # -- callbacks of the queue --------------------------------------------------------------
 
     def started(self, start: Start) -> None:
-        """Called when a table is begun."""
+        """Record that a table is begun; overrides `Observer.started`."""
         self.waiting()
         with self._lock:
             self._running[self._number, start.job.key] = time.monotonic()
 
     def finished(self, start: Start, result: Any) -> None:
-        """Called when a table is finished."""
+        """Record that a table is finished; overrides `Observer.finished`."""
         with self._lock:
             self._running.pop((self._number, start.job.key), None)
             self._done.add((self._number, start.job.key))
 
     def postponed(self, start: Start, reason: BaseException) -> None:
-        """Called when another build has locked a table."""
+        """Record that another build has locked a table; overrides `Observer.postponed`."""
         with self._lock:
             self._running.pop((self._number, start.job.key), None)
 
     def lost(self, start: Start, error: BaseException) -> None:
-        """Called when a table will be tried again."""
+        """Record that a table will be tried again; overrides `Observer.lost`."""
         self.postponed(start, error)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Called when a table has failed."""
+        """Record that a table has failed; overrides `Observer.failed`."""
         self.postponed(start, error)
 
     def waiting(self) -> None:
-        """Called at intervals; raises `_CancelledError` if the build has been cancelled."""
+        """Raise `_CancelledError` if the build was cancelled; overrides `Observer.waiting`."""
         if self.cancelled.is_set():
             raise _CancelledError

@@ -64,7 +64,9 @@ if numba.config.DISABLE_JIT:
     )
 
 _LEAST_ROOM = MemoryLeft(addresses=320 << 20, memory=160 << 20)
-"""Least free address space and memory for compiling; in total 540 MiB and 210 MiB were measured."""
+"""Address space and memory that must be free when this module is imported, since kernels are
+compiled or loaded afterwards. A process that compiles took 540 MiB and 210 MiB in total.
+"""
 
 if any(left < least for left, least in zip(memory_left(), _LEAST_ROOM, strict=True)):
     # LLVM ends the process if it gets no memory.
@@ -87,12 +89,12 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": CHECK_BOUNDS}
 """Options of all kernels and parts: divisions unchecked as in NumPy, no entry point for C."""
 
 _BORROWS: dict[str, Any] = {}
-"""Options of borrowing kernels and parts: no reference counting, and no rewrites, which would only
-find code that creates arrays.
+"""Additional options of borrowing kernels and parts: no reference counting, and no rewrites
+(numba's passes that replace code which creates arrays). Empty if the module `parts` cannot be used.
 """
 
 _INLINED: dict[str, Any] = {}
-"""Option of inlined parts."""
+"""Additional option of inlined parts; empty if the module `parts` cannot be used."""
 
 if compile_part is not None:
     _OPTIONS["no_cfunc_wrapper"] = _BORROWS["no_rewrites"] = _INLINED["forceinline"] = True

@@ -25,7 +25,9 @@ _USED = (
     JITCodeLibrary._finalize_final_module, JITCodeLibrary._optimize_final_module,
     types.Dispatcher.get_call_type, types.IntEnumMember, types.signed_domain,
 )  # fmt: skip
-"""Undocumented names of numba that this module needs; see `tbgen.compiling.jit`."""
+"""Undocumented names of numba that this module needs. If numba lacks one, importing this module
+fails, and `tbgen.compiling.jit` uses documented replacements.
+"""
 
 if list(inspect.signature(Compiler).parameters)[2:3] != ["library"]:
     raise ImportError("numba's compiler has another signature")
@@ -53,7 +55,10 @@ def _widened(argument: Any) -> Any:
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """Code library of a part, linked into kernels; steps after linking are left out."""
+    """Code library of a part, which numba links into the kernels that call it.
+
+    Overrides the steps after linking, optimisation and machine code, to do nothing.
+    """
 
     def _optimize_final_module(self) -> None:
         pass
@@ -63,15 +68,21 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """Return the library itself, which sets environments by `set_env`."""
+        """Return the library itself, in place of numba's code generator.
+
+        numba's compiler then calls `set_env` of this class, which does nothing.
+        """
         return self
 
     def set_env(self, env_name: str, env: Any) -> None:
-        """Do nothing, since a part has no environment of its own."""
+        """Do nothing, in place of setting the environment (Python globals) of a function.
+
+        A part has none of its own.
+        """
 
 
 class _Compiler(Compiler):  # type: ignore[misc]
-    """numba's compiler, which puts the code into a `_Library`."""
+    """numba's compiler, changed to put the code of a part into a `_Library`."""
 
     def __init__(self, typing: Any, target: Any, library: Any, *arguments: Any) -> None:
         library = _Library(target.codegen(), "part")  # type: ignore[no-untyped-call]

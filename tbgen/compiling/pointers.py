@@ -36,7 +36,9 @@ from numba.extending import (
 Class = TypeVar("Class", bound=type)
 
 _USED = types.NamedTuple, models.PrimitiveModel, PythonAPI.numba_array_adaptor
-"""Undocumented names of numba that this module needs; see `tbgen.compiling.jit`."""
+"""Undocumented names of numba that this module needs. If numba lacks one, importing this module
+fails, and `tbgen.compiling.jit` uses documented replacements.
+"""
 
 _ALIGNMENT = 8
 """Alignment of the stored fields in bytes: that of addresses and array lengths."""

@@ -16,7 +16,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 _READ, _NEAREST_CACHE, _DATA = 0, 3, 1
-"""Arguments of LLVM's `prefetch` intrinsic after the address."""
+"""Arguments of LLVM's `prefetch` intrinsic after the address: the access is a read, the line goes
+into the nearest cache, and it holds data, not instructions.
+"""
 
 
 @intrinsic  # type: ignore[untyped-decorator]

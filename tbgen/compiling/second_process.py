@@ -1,13 +1,13 @@
 """Second process that compiles kernels into the cache, beside this one.
 
-    start_beside     start the process, if there is a core, memory and a cache for it
+    start_beside     start the process, if there is a core and a cache for it
     note_compiled    record that all kernels of a name are compiled on this machine
     is_compiled      return whether that was recorded
 
 numba compiles in one thread. With two processes the first build on a machine takes two thirds as
-long (docs/measurements/compiling.md). The first process holds the lock of the cache
-(`jit.compile_lock`), and the second one compiles under it. The second process is not forked, since
-neither threads nor the compiler survive that.
+long (docs/measurements/compiling.md). The caller checks that there is memory for both. The first
+process holds the lock of the cache (`jit.compile_lock`), and the second one compiles under it. The
+second process is not forked, since neither threads nor the compiler survive that.
 """
 
 from __future__ import annotations
@@ -35,23 +35,30 @@ first process ends in any way; then the second process exits."""
 
 
 def is_compiled(what: str) -> bool:
-    """Return whether the kernels of a name are in the cache, as recorded by `note_compiled`."""
+    """Return whether `note_compiled` has recorded this name, so that its kernels are in the cache.
+
+    what : name of a set of kernels, such as that of a rule set
+    """
     return CACHE_FOLDER is not None and (CACHE_FOLDER / f"{what}-compiled").exists()
 
 
 def note_compiled(what: str) -> None:
-    """Record that all kernels of a name are compiled; do nothing if the cache cannot be written."""
+    """Record that a set of kernels is compiled; do nothing if the cache cannot be written.
+
+    what : name of the set, such as that of a rule set
+    """
     if CACHE_FOLDER is not None:
         with contextlib.suppress(OSError):
             (CACHE_FOLDER / f"{what}-compiled").touch()
 
 
 def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
-    """Start a second process that calls a module's function; None if none can be started.
+    """Start a second process that calls a function, which compiles kernels; return the process.
 
-    function : without parameters; compiles kernels
+    function : of a module, without parameters
 
-    When the process ends, these kernels are in the cache.
+    Returns None without a cache of its own, with one processor only, or if the process cannot be
+    started. When the process ends, the kernels are in the cache.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or KernelCache is None or usable_cores() == 1:

@@ -28,7 +28,7 @@ class Dialogue:
     """Engine side of one protocol; `Uci` and `Ucci` define its commands and formats."""
 
     NOTE = ""
-    """Prefix of a line of text for the user."""
+    """Words of the protocol before a text for the user, such as a warning; followed by the text."""
 
     def __init__(self, write: Callable[[str], None], directories: Sequence[Path] = ()) -> None:
         self.write = write
@@ -37,15 +37,21 @@ class Dialogue:
         self.thinker = Thinker(self.report, self.answer, self.note)
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write the `info` lines of a finished iteration, `seconds` after the search began."""
+        """Write the `info` lines of a finished iteration; each protocol implements this method.
+
+        An iteration is a search to one depth. `seconds` have passed since the search began.
+        """
         raise NotImplementedError
 
     def answer(self, answer: Answer) -> None:
-        """Write the `bestmove` line of a finished search."""
+        """Write the `bestmove` line of a finished search; each protocol implements this method."""
         raise NotImplementedError
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Return the limits given by the words after `go`; raises `ValueError` or `InputError`."""
+        """Parse the words after `go` into search limits; each protocol implements this method.
+
+        Raises `ValueError` or `InputError` for invalid words.
+        """
         raise NotImplementedError
 
     @property
@@ -93,11 +99,14 @@ class Dialogue:
             self.thinker.finish()
 
     def do_position(self, words: Sequence[str]) -> None:
-        """Set the game; invalid words leave it unchanged."""
+        """Set the current game from the words after the command `position`.
+
+        Invalid words raise an error and leave the game unchanged.
+        """
         self.game = Game.read(words, self.notation, self.game)
 
     def do_go(self, words: Sequence[str]) -> None:
-        """Start a search."""
+        """Start a search of the current position, with the limits in the words after `go`."""
         self.thinker.begin(self.game, self.options, self.limits(words))
 
     def do_stop(self, words: Sequence[str]) -> None:
@@ -113,7 +122,7 @@ class Dialogue:
         self.thinker.finish()
 
     def numbers(self, words: Sequence[str], least: Mapping[str, int]) -> dict[str, int]:
-        """Return the numeric arguments of a `go` command, by name.
+        """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
         `least` maps each accepted name to its least number; smaller numbers are raised to it, and
         larger ones lowered to `MAX_NUMBER`. Writes a note for an argument that is not a number.

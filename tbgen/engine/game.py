@@ -23,7 +23,9 @@ class Game:
     positions: tuple[Position, ...]
     moves: tuple[Move, ...]
     words: tuple[str, ...]
-    """Words parsed so far: the notation, the start, "moves", and one word per move."""
+    """Words from which this game was parsed: the notation, the start, "moves", and one word per
+    move. The next `position` command that begins with these words continues this game.
+    """
 
     @property
     def position(self) -> Position:
@@ -63,7 +65,10 @@ class Game:
         return cls((position,), (), all_words[: len(all_words) - len(text)])._played(all_words)
 
     def _played(self, words: tuple[str, ...]) -> Game:
-        """Return the game extended by the new words after `self.words`; raises `MoveTextError`."""
+        """Return the game after the moves that `words` has beyond `self.words`.
+
+        Raises `MoveTextError` for an illegal move.
+        """
         positions, moves = list(self.positions), list(self.moves)
         for word in words[len(self.words) :]:
             move = parse_move(positions[-1], word, words[0])

@@ -126,7 +126,7 @@ def probe_lines(
 
 
 def _line(tables: GameTablebase, choice: RootMove) -> Line:
-    """Return a move with its score and best play after it."""
+    """Return a line of play: a table's move, its score, and best play after the move."""
     from tbgen.tables import Metric, MissingTableError
 
     value, result = choice.worth, choice.result

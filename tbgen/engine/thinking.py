@@ -159,12 +159,18 @@ class Thinker:
             self._timer.start()
 
     def _time_up(self, number: int) -> None:
-        """Stop the search with this number, unless it has ended."""
+        """Stop the search whose time is up, unless another one has begun since.
+
+        `number` is the search for which the timer was started.
+        """
         if number == self._search_number:
             self.stop()
 
     def _run(self, game: Game, options: Options) -> None:
-        """Find the answer, wait until it may be written, and write it."""
+        """Find the answer, wait until it may be written, and write it: body of the search thread.
+
+        With `infinite` or `ponder` an answer may be written only after `stop` or `ponderhit`.
+        """
         try:
             answer = self._decide(game, options)
         except Exception as error:  # a bug in the engine must not end the game
@@ -286,7 +292,10 @@ class Thinker:
         self._hash = mebibytes
 
     def _is_enough(self, found: Iteration) -> bool:
-        """Return whether the search ends after this iteration."""
+        """Return whether the search ends after an iteration.
+
+        It ends when a mate is found or the soft time limit is reached.
+        """
         limits = self._limits
         plies = scores.mate_plies(found.lines[0].score)
         if limits.mate is not None and plies is not None and 0 < plies <= 2 * limits.mate:

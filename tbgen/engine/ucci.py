@@ -22,7 +22,7 @@ from tbgen.rules import legal_moves
 _NUMBERS = {"depth": 1, "nodes": 1, "movestogo": 1, "time": 0, "increment": 0}
 """Numeric arguments of `go`, with the least number accepted for each."""
 _MATE_SCORE = 30_000
-"""Base of mate scores: a mate in n plies is reported as `_MATE_SCORE` - n."""
+"""Score from which UCCI counts mates: a mate in n plies is reported as `_MATE_SCORE` - n."""
 
 
 class Ucci(Dialogue):
@@ -98,7 +98,7 @@ class Ucci(Dialogue):
         )
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write `info depth D score S ... pv ...` for each line."""
+        """Write `info depth D score S ... pv ...` for each line; implements `Dialogue.report`."""
         for line in found.lines:
             plies = scores.mate_plies(line.score)
             if plies is None:
@@ -111,7 +111,10 @@ class Ucci(Dialogue):
             )
 
     def answer(self, answer: Answer) -> None:
-        """Write `bestmove M [ponder M] [draw|resign]`, or `nobestmove`."""
+        """Write the line of a finished search; implements `Dialogue.answer`.
+
+        The line is `bestmove M [ponder M] [draw|resign]`, or `nobestmove`.
+        """
         text = self.best_move(answer) or "nobestmove"
         if answer.accepts_draw:
             text += " draw"

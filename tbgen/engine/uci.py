@@ -90,8 +90,9 @@ class Uci(Dialogue):
         super().set_option(name, value)
 
     def limits(self, words: Sequence[str]) -> Limits:
-        """Parse `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`.
+        """Parse the words after `go` into search limits; implements `Dialogue.limits`.
 
+        Arguments: `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`.
         Invalid arguments are left out. Without any limit the search takes `DEFAULT_SECONDS`.
         """
         red = self.game.position.side == Side.RED
@@ -129,7 +130,7 @@ class Uci(Dialogue):
         return tuple(only) or None
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write `info depth ... pv ...` for each line."""
+        """Write `info depth ... pv ...` for each line; implements `Dialogue.report`."""
         rate = int(found.nodes / max(seconds, 0.001))
         for number, line in enumerate(found.lines, 1):
             plies = scores.mate_plies(line.score)
@@ -146,7 +147,7 @@ class Uci(Dialogue):
             )
 
     def answer(self, answer: Answer) -> None:
-        """Write `bestmove M [ponder M]`, or `bestmove (none)`."""
+        """Write `bestmove M [ponder M]`, or `bestmove (none)`; implements `Dialogue.answer`."""
         self.write(self.best_move(answer) or "bestmove (none)")
 
 

@@ -89,7 +89,7 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
 
 
 def chapters(entries: Iterable[HandbookEntry]) -> dict[str, list[HandbookEntry]]:
-    """Return the entries of each attacking army, by its name (`KRN`).
+    """Group entries by the attacking army, named by its letters (`KRN`), into a dictionary.
 
     Armies with few pieces come first; the entries of an army are sorted by class, then by defender.
     """

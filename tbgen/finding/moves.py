@@ -25,17 +25,17 @@ NO_MOVE = -1
 """Result in place of a move, if no move or more than one keeps the outcome."""
 
 ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
-"""Entries in place of a score, greater than any: for an illegal move (`ILLEGAL`), and for a move to
-a position whose block is not loaded (`UNKNOWN`).
+"""Values in place of a move's score, greater than any score. `ILLEGAL`: the move is illegal.
+`UNKNOWN`: the block of the table that has the position after it is not loaded.
 """
 
 
 @kernel
 def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
-    """Probe the positions after legal moves, until `most` moves have an outcome.
+    """Try the legal moves of a position, and look up the positions after them, in turn.
 
-    Returns (number of moves tried, status): `COLD` if blocks are missing and the moves found
-    without them are too few.
+    Stops when `most` moves lead to the outcome. Returns (number of moves tried, status): `COLD` if
+    blocks are missing and the moves found without them are too few.
 
     buffers : Buffers, the tables of the material and of all after one capture
     board : int8 (90,), a legal position; restored
@@ -140,11 +140,12 @@ def run_until_loaded(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> None:
-    """Run `work(numbers, statuses)` in threads on the numbers below `count`, until all are done.
+    """Run `work` for the numbers 0 to `count` - 1 in threads, and again where blocks were missing.
 
-    `work` sets `statuses[number]` to `COLD` where a block of a table is missing. Missing blocks are
-    loaded between passes, and those numbers are passed again. Raises like `NumbaTables.load_wanted`
-    and `Tablebase.checkpoint`.
+    `work(numbers, statuses)` handles some of the numbers, and sets `statuses[number]` to `COLD`
+    where a block of a table is not loaded. Such blocks are loaded between passes, and `work` is
+    called again for those numbers. Raises like `NumbaTables.load_wanted` and
+    `Tablebase.checkpoint`.
     """
     statuses = np.full(count, COLD, np.int8)
     pending = np.arange(count)

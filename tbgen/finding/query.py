@@ -63,7 +63,11 @@ class Query:
     pieces: tuple[tuple[int, int], ...] = ()
 
     def admits(self, line: HistogramLine) -> bool:
-        """Return whether the positions of a histogram line (one value) are candidates."""
+        """Return whether positions of the side, outcome, order and plies in `line` are candidates.
+
+        `line` is a line of a table's histogram. Candidates are positions whose value matches the
+        query.
+        """
         outcome, plies = line.outcome, line.exact.plies
         return (
             self.turn in (None, line.side)
@@ -76,7 +80,7 @@ class Query:
         )
 
     def lines(self, statistics: TableStatistics) -> list[HistogramLine]:
-        """Return the lines of a table's histogram whose positions are candidates."""
+        """Return those lines of a table's histogram whose values match the query."""
         lines = [line for line in statistics.histogram if self.admits(line)]
         if self.offence == Offence.CHASE:
             none = {o.order for o in statistics.orders if o.chase_patterns == 0}
@@ -85,7 +89,10 @@ class Query:
 
 
 def count_candidates(figures: TableStatistics, query: Query) -> int:
-    """Return the number of positions of a table whose value matches."""
+    """Return the number of positions of a table whose value matches a query.
+
+    `figures` are the statistics of the table. Other conditions of the query are not tested.
+    """
     return sum(line.positions for line in figures.histogram if query.admits(line))
 
 

@@ -19,7 +19,7 @@ from tbgen.play.tablebase import GameTablebase
 from tbgen.probing.columns import TableColumns
 
 LEAST_CHUNKS = 8
-"""Minimum number of chunks that are searched, even if fewer have enough rows, for variety."""
+"""Minimum number of chunks (ranges of slots) to search for a sample, so that its rows vary."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ def sample(
     sort: str | None = None,
     cache_bytes: int = CACHE_BYTES,
 ) -> Sample:
-    """Return at most `most` rows that match a query; another `seed` gives other rows.
+    """Search for at most `most` rows that match a query, for at most `seconds`.
 
-    With `sort`, return the first in that order of all rows found in time; else a random choice.
-    Raises like `Search`.
+    Another `seed` gives other rows. With `sort`, the first in that order of all rows found in time
+    are returned; else a random choice of them. Raises like `Search`.
     """
     search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
     kept, found = search.nothing(), 0

@@ -36,7 +36,7 @@ from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, TableFile
 
 CHUNK = 1 << 18
-"""Number of slots processed together."""
+"""Number of slots that a thread searches in one task."""
 
 SAMPLE_CHUNKS = 64
 """Number of chunks of a side in a search with a seed, each of at most `SAMPLE_CHUNK` slots. Small
@@ -185,7 +185,7 @@ class Search:
         return first_rows(TableColumns.concatenate([best, *kept]), sort, self._limit)
 
     def nothing(self) -> TableColumns:
-        """Return an empty set of rows with the columns of rows found."""
+        """Return an empty set of rows that has the columns of the rows of this search."""
         empty, pieces = np.empty(0, np.int64), len(self._file.layout.piece_codes)
         squares, codes = np.empty((0, pieces), np.uint8), np.empty(0, np.uint8)
         nothing = columns_of_codes(self._file, Side.RED, empty, squares, codes)
@@ -262,7 +262,7 @@ class Search:
                 yield side, range(start, min(start + CHUNK, slots))
 
     def _part(self, value_filter: ValueFilter, side: Side, numbers: range) -> TableColumns:
-        """Return matching rows of a range of slots; does not test `only`, `study` and `offence`."""
+        """Return matching rows of a range of slots; tests neither `only`, `study` nor `offence`."""
         slots = np.arange(numbers.start, numbers.stop)
         codes = value_filter.codes(side, slots)
         chosen = value_filter.select(side, slots, codes)
@@ -277,7 +277,7 @@ class Search:
         return columns_of_codes(self._file, side, slots, squares, codes)
 
     def _codes(self) -> CodesOf:
-        """Return the function from slots to codes, which unpacks a whole side first if it fits."""
+        """Return a function from slots to codes; whole sides are unpacked first if they fit."""
         file = self._file
         if file.header.slots * file.code_space.width > self._cache_bytes:
             return file.codes
@@ -288,7 +288,7 @@ class Search:
         return lambda side, slots: planes[side][slots]
 
     def _others(self, opened: ExitStack) -> Iterator[TableFile]:
-        """Yield the tables under other rule sets; raises `InputError` if there are none."""
+        """Open and yield the tables of other rule sets; raises `InputError` if there are none."""
         found = False
         for name in self._tables.available():
             if name.material == self.material and name.rule_set != self._tables.rule_set:
@@ -311,9 +311,9 @@ class Search:
         return wins["slot"][unique].astype(np.int64), lengths[unique]
 
     def _with_pieces(self, squares: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[Any]]:
-        """Return the rows' squares, and a mask of the rows that have the required pieces.
+        """Test which rows have the pieces of the query on their squares; return squares and a mask.
 
-        If only the mirror image of a row has these pieces, its squares are mirrored.
+        If only the mirror image of a row has these pieces, its squares are returned mirrored.
         """
         direct = self._has_pieces(squares)
         image = _MIRROR[squares]
@@ -371,7 +371,7 @@ def wins_by_one_move(
 def _studies_of(
     part: TableColumns, slots: NDArray[np.int64], lengths: NDArray[np.int32]
 ) -> TableColumns:
-    """Return the rows that are studies, with a column `length`; `slots` are ascending."""
+    """Return those rows of `part` whose slot is in `slots`, with their `lengths` as a column."""
     at = np.searchsorted(slots, part["slot"])
     there = np.zeros(part.rows, np.bool_)
     inside = at < len(slots)
@@ -380,12 +380,12 @@ def _studies_of(
 
 
 def _with_lengths(part: TableColumns, lengths: NDArray[Any]) -> TableColumns:
-    """Return the rows with a last column `length`: the plies for which a study is unique."""
+    """Return rows with a further column `length`: the plies for which the solution is unique."""
     return TableColumns(part.layout, {**part, "length": lengths.astype(np.uint16)})
 
 
 def first_rows(columns: TableColumns, sort: str, limit: int | None) -> TableColumns:
-    """Return the first `limit` rows by the key `sort`; equal rows by side and slot."""
+    """Return the first `limit` rows by the column `sort` (`-`: descending), side and slot."""
     values = columns[sort.lstrip("-")].astype(np.int64)
     order = np.lexsort([columns["slot"], columns["side"], -values if sort[0] == "-" else values])
     return columns.take(order[:limit])
@@ -443,7 +443,7 @@ def find(
 
 
 def _range(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """Return the inclusive range of a number, of a range, or of any number."""
+    """Return the range (least, greatest) of a number, of a range, or of None: any number."""
     if numbers is None:
         return 0, NO_END
     return (numbers, numbers) if isinstance(numbers, int) else numbers

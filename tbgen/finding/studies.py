@@ -32,14 +32,14 @@ NO_OUTCOME = 2
 """Outcome that no move has, passed to `probe_moves` so that it probes all moves."""
 
 NO_STUDY = 0
-"""Value in place of a length, for a line that is not unique or not yet known."""
+"""Value in place of a line's length, if the solution is not unique or its length not yet known."""
 
 
 @kernel
 def _slot_of_board(board, codes, descriptor, places):
-    """Return the slot of a board with the pieces `codes`.
+    """Return the slot (number in the table) of a position, given as a board.
 
-    board : int8 (90,)
+    board : int8 (90,), with the pieces `codes` and no others
     codes : uint8 (pieces,), `Layout.piece_codes`
     descriptor : int64 (words,), `Layout.descriptor`
     places : int64 (pieces,), scratch
@@ -58,11 +58,11 @@ def _slot_of_board(board, codes, descriptor, places):
 
 @kernel
 def _length_of(slot, slots, known):
-    """Return the length of the line from a slot; `NO_STUDY` for a slot not in `slots`.
+    """Look up the length of the unique line from a slot; `NO_STUDY` if `slots` lacks the slot.
 
     slot : int
     slots : int64 (m,), ascending
-    known : int32 (m,), their lengths
+    known : int32 (m,), the lengths of the lines from these slots
     """
     low, high = 0, len(slots)
     while low < high:
@@ -150,7 +150,7 @@ def lengths_of_studies(
     pool: ThreadPoolExecutor,
     threads: int,
 ) -> NDArray[np.int32]:
-    """Return int32 (n,): plies for which the solution of each row is unique, or `NO_STUDY`.
+    """Return int32 (n,): the plies for which each row's solution is unique, or `NO_STUDY`.
 
     `wins` are the rows of all positions in which `side` is to move and has one winning move, which
     is in the column `move`. `converts`: distances count to conversion. Raises like
@@ -180,7 +180,7 @@ def lengths_of_studies(
 
 
 def _levels(orders: NDArray[np.int64], plies: NDArray[np.int64]) -> Iterator[NDArray[np.intp]]:
-    """Yield the indices of positions of equal order and plies, the nearest to their end first.
+    """Group positions of equal order and plies; yield their indices, nearest to the end first.
 
     Positions that the rules decide at once (an order above 0, no plies) are left out: their line
     has ended.

@@ -54,7 +54,10 @@ class ValueFilter:
         return [side for side in Side if len(self._codes[side])]
 
     def select(self, side: Side, slots: NDArray[np.int64], codes: NDArray[Any]) -> NDArray[np.intp]:
-        """Return the ascending indices of the slots (n,) whose codes (n,) match."""
+        """Return the indices, ascending, of those slots whose values match the query.
+
+        slots, codes : (n,), slots with `side` to move, and the code stored for each
+        """
         chosen = np.flatnonzero(_are_among(codes, self._codes[side], self._file.code_space.top))
         if self._query.zugzwang:
             own = outcomes_of(codes[chosen], self._file.code_space)
@@ -72,7 +75,10 @@ class ValueFilter:
 
 
 def _are_among(codes: NDArray[Any], wanted: NDArray[Any], top: int) -> NDArray[np.bool_]:
-    """Return a mask, bool (n,), of the codes that are in `wanted`; `top` is the greatest code."""
+    """Return bool (n,): True for each code that is in `wanted`.
+
+    `top` is the greatest code of the table.
+    """
     if top > 1 << 16:
         return np.isin(codes, wanted)
     known = np.zeros(top + 1, np.bool_)

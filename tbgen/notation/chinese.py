@@ -33,7 +33,7 @@ _PIECES = {
     (Side.RED, True): "帥仕相車馬炮兵",
     (Side.BLACK, True): "將士象車馬炮卒",
 }
-"""The character of each `PieceType`, by side and whether traditional."""
+"""Characters of the pieces in the order of `PieceType`, by (side, whether traditional)."""
 
 _DIRECTIONS = {False: "进退平", True: "進退平"}
 _PLACES = "前中后"
@@ -57,7 +57,10 @@ def is_chinese(text: str) -> bool:
 
 
 def split(text: str) -> tuple[str, Displacement] | None:
-    """Split a move's text into name and displacement; None if it is no Chinese text."""
+    """Split a move's text into the piece's name and the displacement; None for any other text.
+
+    In the name, letters of WXF and plain digits replace the Chinese ones, as in `前C`.
+    """
     plain = "".join(unicodedata.normalize("NFKC", text).split()).translate(_READ)
     match = _TEXT.fullmatch(plain)
     if match is None or not is_chinese(text):
@@ -66,7 +69,10 @@ def split(text: str) -> tuple[str, Displacement] | None:
 
 
 def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
-    """Return the text of a move, from the piece's name (WXF letters) and the displacement."""
+    """Return the Chinese text of a move, given the piece's name and the displacement.
+
+    `name` has WXF letters and plain digits, as `split` returns it. `side` makes the move.
+    """
     digits = _NUMERALS if side == Side.RED else _FULL_WIDTH
     text = ""
     for index, letter in enumerate(name):

@@ -27,7 +27,7 @@ _NUMBER_WORDS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "fi
 _COUNTS = {"单": 1, "孤": 1, "双": 2, "雙": 2, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5}
 
 DEFENDERS = {(2, 2): "士象全", (2, 1): "单缺象", (1, 2): "单缺士"}
-"""Chinese names of an army's defenders, by the numbers of advisors and elephants."""
+"""Chinese name of the advisors and elephants of an army, by (number of advisors, of elephants)."""
 
 _AGAINST = re.compile("[必难難巧例]?[胜勝和]|[对對]")
 """Pattern of the Chinese text between two armies: `对`, or a verdict, as in 单车难胜士象全."""
@@ -66,7 +66,10 @@ def read_material(words: str) -> Material | None:
 
 
 def _army(words: str) -> str | None:
-    """Return the letters of one army in English, without its king; None if a word is unknown."""
+    """Return the letters of an army's pieces without its king, read from English words.
+
+    None if a word is unknown.
+    """
     found, count = "", 1
     for word in re.findall(r"[^\s,]+", words):
         letter = _WORDS.get(word) or _WORDS.get(word.removesuffix("s"))
@@ -81,7 +84,10 @@ def _army(words: str) -> str | None:
 
 
 def _letters(words: str) -> str | None:
-    """Return the letters of one army in Chinese, without its king; None if a word is unknown."""
+    """Return the letters of an army's pieces without its king, read from Chinese text.
+
+    None if a word is unknown.
+    """
     found = ""
     words = words.strip().translate(str.maketrans("仕相單", "士象单"))
     for (advisors, elephants), name in DEFENDERS.items():

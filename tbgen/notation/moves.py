@@ -115,12 +115,14 @@ def _resolve(
     names: Callable[[RelativePlace], list[str]],
     example: str,
 ) -> Move:
-    """Return the legal move with the piece's name and the displacement in `parts`.
+    """Find the legal move to which the text of a move in WXF or Chinese notation refers.
 
     text : the move's text, for messages
-    parts : the text split into name and displacement; None if it cannot be split
+    parts : the text split into the piece's name and the displacement; None if it cannot be split
     names : returns the names by which a piece may be called
     example : text of a move in this notation, for messages
+
+    Raises `MoveTextError` if no legal move or several have this name and displacement.
     """
     if parts is None:
         raise MoveTextError(f"{excerpt(text)} is no move", f"such moves are written {example}")
@@ -152,7 +154,10 @@ def _resolve(
 
 @lru_cache(maxsize=16)
 def _places(position: Position) -> dict[int, RelativePlace]:
-    """Return the place of every piece of the side to move, by square; cached per position."""
+    """Return the place of each piece of the side to move, as `relative_place` gives it, by square.
+
+    The result is cached for the position.
+    """
     return {
         square: relative_place(position, square)
         for code, square in position.pieces()

@@ -29,7 +29,10 @@ class Displacement(NamedTuple):
 
 
 class RelativePlace(NamedTuple):
-    """Location of a piece among its side's pieces of the same kind."""
+    """Place of a piece in relation to its side's other pieces of the same kind.
+
+    Its name in the text of a move follows from this.
+    """
 
     kind: PieceType
     side: Side
@@ -42,14 +45,15 @@ class RelativePlace(NamedTuple):
     crowded_files: int
     """Number of files with two or more pieces of this kind and side."""
     serial: int
-    """Number of the piece among those of its kind on all crowded files; 0 on another file.
+    """Number of the piece among its side's pieces of this kind on all files with two or more of
+    them.
 
-    Counted from the right, then from the front.
+    Counted from the right, then from the front; 0 if the piece is alone on its file.
     """
 
     @property
     def is_tandem(self) -> bool:
-        """Return whether the file does not suffice to name the piece.
+        """Return whether other pieces on the file make the file insufficient as a name.
 
         This is False for advisors and elephants: of two on one file, one can only go ahead and the
         other only back.
@@ -88,7 +92,7 @@ def relative_place(position: Position, square: int) -> RelativePlace:
 
 
 def displacement(position: Position, move: Move) -> Displacement:
-    """Return the direction and number of a move, from the mover's side of the board."""
+    """Return the direction of a move, and its distance or target file, as the mover sees them."""
     code = position.board[move.source]
     side, kind = piece_side(code), piece_kind(code)
     ahead = move.target // FILES - move.source // FILES

@@ -37,7 +37,11 @@ def choose(
     moves: Sequence[RootMove],
     history: Sequence[Position],
 ) -> RootMove | None:
-    """Return the move to play, or None; see `GameTablebase.best_move`."""
+    """Return the move to play; None if there is no legal move.
+
+    `root` is the value of the position, `moves` are its legal moves, best first. `history` is the
+    positions of the game before this one. `GameTablebase.best_move` describes the choice.
+    """
     if not moves:
         return None
     good = equally_good(root, moves)
@@ -64,12 +68,13 @@ def _safest_move(
     game: Sequence[Position],
     aims: Sequence[Aim],
 ) -> RootMove:
-    """Return the move of the lowest rank (`safety.Rank`) for the first aim that can be reached.
+    """Return a move that reaches the first of `aims` that can be reached, as fast as possible.
 
-    Moves that would lead to a repetition which the referee punishes in the given game are avoided;
-    if there are only such moves, the least repeated one is taken. Moves without rank (also where
-    the graph exceeds `safety.MAX_NODES`) come last, ordered by the occurrences in the game of the
-    position they lead to.
+    The move has the lowest rank (`safety.Rank`). Moves into a repetition that the referee punishes
+    in the given game are avoided; if there are only such moves, the least repeated one is taken.
+    Moves without rank come last, ordered by how often the position after them has occurred in the
+    game. A move has no rank if the opponent can prevent the aim, or the search exceeds
+    `safety.MAX_NODES`.
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -91,9 +96,10 @@ def _safest_move(
 def _sort_key(
     game: Sequence[Position], move: RootMove, rank: Rank | None
 ) -> tuple[bool, Rank, int, object]:
-    """Return the sort key of a move, best first.
+    """Return the sort key of a move for the choice by safety; the best move has the least key.
 
-    Moves with a rank come first, by rank; the others by the occurrences of the position after them.
+    Moves with a rank come first, in order of rank. The others follow, in order of the number of
+    times that the position after them has occurred in the game.
     """
     if rank is None:
         return True, SAFE, game.count(move.after), move.sort_key
@@ -103,11 +109,11 @@ def _sort_key(
 def _harmful_repetitions(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return how often the game has reached a position whose repetition harms the mover.
+    """Return the number of times that a position harmful to repeat has occurred in the game.
 
-    The move, or a reply to it, leads to that position; the largest number counts, 0 if there is
-    none. A repetition is harmful if the referee decides it for the opponent; in a won position
-    also if it is a draw.
+    The positions are those after `move`, and after `move` and a reply. The largest number counts, 0
+    if none is harmful. A repetition is harmful to the side to move if the referee decides it for
+    the opponent; in a won position also if it is a draw.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

@@ -25,11 +25,10 @@ OCCURRENCES = 3
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One move of the player and its consequences.
+    """Result of one move of the player: position, reply of the table, and result of the game.
 
-    `position` is that after the table's reply, or after the player's move if it ended the game.
-    `reply` is the table's move, None if the player's move has ended the game. `result` is that of
-    the player, None while the game goes on; `reward` is its number, 0 while the game goes on.
+    `reply` is the table's move, None if the player's move has ended the game. `result` is the
+    game's result for the player, None while the game goes on. `reward` is the result as a number.
     """
 
     position: Position
@@ -123,7 +122,7 @@ class Environment:
         return Step(self.position, reply, self._result)
 
     def _answer(self, played: tuple[Position, ...]) -> Move:
-        """Play the table's move at the end of the game `played`, and return the move."""
+        """Add the table's move to the game `played`, set the result, and return the move."""
         best = self._tables.best_move(played[-1], played[:-1])
         assert best is not None, "a side without a move has lost already"
         self._positions = (*played, best.after)

@@ -23,11 +23,13 @@ from tbgen.tables import Outcome, ProbeResult
 from tbgen.tables.result import as_html
 
 MAX_OCCURRENCES = 4
-"""Maximum occurrences of a position in a line; one more ends the line even without a verdict."""
+"""Maximum number of times that a position may occur in a line. The next occurrence ends the line,
+even if the referee has given no verdict.
+"""
 
 
 class Ending(StrEnum):
-    """Kind of end of a line; the module lists the meanings."""
+    """Reason why a line ends; the module's docstring explains each member."""
 
     MATE = "mate"
     STALEMATE = "stalemate"
@@ -39,7 +41,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineMove:
-    """One move of a line: the position before it, that position's value, and the move."""
+    """One move of a line, with the position before the move and the value of that position."""
 
     position: Position
     result: ProbeResult

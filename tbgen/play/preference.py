@@ -22,7 +22,7 @@ _RANKS = {Outcome.WIN: 0, Outcome.DRAW: 1, None: 2, Outcome.LOSS: 3}
 
 
 class Preference(NamedTuple):
-    """Sort key of a value, from the view of the side that has it; a smaller key is better."""
+    """Sort key for values of the same side; the value that the side prefers has the smaller key."""
 
     outcome: int
     order: int
@@ -30,7 +30,7 @@ class Preference(NamedTuple):
 
     @classmethod
     def of(cls, value: Value | None) -> Preference:
-        """Return the preference of a value; None is an unknown value."""
+        """Return the sort key of a value; `value` None stands for an unknown value."""
         if value is None or value.outcome == Outcome.DRAW:
             return cls(_RANKS[value.outcome if value else None], 0, 0)
         sign = 1 if value.outcome == Outcome.WIN else -1
@@ -133,7 +133,7 @@ class RootMove:
 
     @property
     def sort_key(self) -> tuple[Preference, bool, bool, Preference, str]:
-        """Sort key, best first; no two moves of a position have the same key.
+        """Sort key: the best move of a position has the least key, and no two are equal.
 
         Equally good moves are sorted by: the end of the game, captures, the value of the position
         they lead to (captures that convert differ in it), and text.
@@ -149,10 +149,10 @@ class RootMove:
 
 
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
-    """Return the moves that keep the value of `root` and share the best preference.
+    """Return the moves that are as good as the best one, from which the move to play is chosen.
 
-    `moves` are sorted, best first. If no known move keeps the value, the moves of unknown value are
-    returned.
+    They keep the outcome of `root`, and have one preference. `moves` are sorted, best first. If no
+    move is known to keep the outcome, the moves of unknown value are returned.
     """
     known = [move for move in moves if move.outcome == root.outcome]
     unknown = [move for move in moves if move.outcome is None]
@@ -161,8 +161,8 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 
 
 def is_direct_win(result: ProbeResult) -> bool:
-    """Return whether a value is a direct win: 255, an opponent who must offend for ever.
+    """Return whether a value is a direct win: the opponent must check or chase for ever, and loses.
 
-    See docs/values.md.
+    Its number is 255; see docs/values.md.
     """
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

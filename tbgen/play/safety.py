@@ -65,11 +65,11 @@ class EdgeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A position with the own side to move, and the part of its history that the aim depends on.
+    """A position with the own side to move, and those facts of its history that the aim depends on.
 
-    `own` and `rival` are the streaks, empty if irrelevant to the aim. `threats` are the threats of
-    the rival's last move, which become an offence depending on the reply; None if that move is
-    unknown or irrelevant.
+    `own` and `rival` are the streaks of both sides (victims of unbroken runs of checks or chases),
+    empty if irrelevant to the aim. `threats` are the checks and attacks of the rival's last move.
+    They become an offence depending on the reply; None if that move is unknown or irrelevant.
     """
 
     position: Position
@@ -86,9 +86,9 @@ class Edge(NamedTuple):
 
 
 class MoveOption(NamedTuple):
-    """A move that keeps the value of its position, and its edges, one for every reply.
+    """A move that keeps the value of its position, with one edge for every reply to it.
 
-    Replies after which the own side is safe are left out; a move without edges is safe.
+    Replies after which the own side is safe have no edge; so a move without edges is safe.
     """
 
     move: RootMove
@@ -99,7 +99,10 @@ Graph = dict[Node, Sequence[MoveOption]]
 
 
 class Rank(NamedTuple):
-    """Distance of a node: numbers of bad edges at worst, and of edges to a good one."""
+    """Distance of a node from success: number of bad edges at worst, and of edges to a good one.
+
+    Lower ranks are better for the own side.
+    """
 
     bad: int
     edges: int
@@ -133,9 +136,11 @@ def solve(graph: Graph) -> dict[Node, Rank]:
 def _reach_good(
     graph: Graph, region: Sequence[Node], ranked: dict[Node, Rank], bad: int
 ) -> dict[Node, Rank]:
-    """Return the ranks of nodes that can force a ranked node, or a good edge in `region`.
+    """Return the ranks of those nodes in `region` from which the own side can force an advance.
 
-    `bad` is the number of bad edges in the returned ranks.
+    An advance is a node that has a rank already (in `ranked`), or a good edge to a node in
+    `region`; neutral edges may come before it. `bad` is the number of bad edges in the returned
+    ranks.
     """
     inside = set(region)
     reached: dict[Node, Rank] = {}
@@ -161,7 +166,10 @@ def _reach_good(
 
 
 def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
-    """Return the rank of an option; None if one of its edges leads to a node without rank."""
+    """Return the rank of a move at a node; None if one of its edges leads to a node without rank.
+
+    `option` is the move with its edges, `ranks` are the ranks of the nodes. The worst edge counts.
+    """
     worst = SAFE
     for edge in option.edges:
         rank = ranks.get(edge.next)
@@ -176,7 +184,7 @@ def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
 
 
 class Aim(Enum):
-    """Goal of the own side."""
+    """Goal of the own side with regard to the streaks (unbroken runs of offences) of both sides."""
 
     REST = auto()
     """Make an idle move; streaks do not matter."""
@@ -200,7 +208,7 @@ class Aim(Enum):
         graver one, and under `WIN` on `breaks`.
 
         own, rival : the streaks of both sides after the edge
-        breaks, rival_breaks : whether the edge breaks them
+        breaks, rival_breaks : whether the edge breaks the own or the rival's streak
         """
         if not self.depends_on_rival:
             return EdgeKind.NEUTRAL
@@ -213,7 +221,10 @@ class Aim(Enum):
 
 
 class StreakGraph:
-    """Graph of moves and replies for an aim, at positions with the value of `root`."""
+    """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
+
+    Every position in it has the value of `root`.
+    """
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
         self._tables = tables
@@ -222,7 +233,7 @@ class StreakGraph:
         self._aim = aim
 
     def node(self, game: Sequence[Position]) -> Node:
-        """Return the node at the end of a game with the own side to move."""
+        """Return the node for the last position of a game, in which the own side is to move."""
         own = NO_VICTIMS if self._aim == Aim.REST else self._offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
         if not self._aim.depends_on_rival or move is None:
@@ -231,9 +242,10 @@ class StreakGraph:
         return Node(game[-1], own, self._offences.streak(game[:-1]), threats)
 
     def ranked(self, game: Sequence[Position]) -> list[tuple[RootMove, Rank | None]]:
-        """Return the moves that keep the value of a game's last position, with their ranks.
+        """Return the moves that keep the value of a game's last position, each with its rank.
 
-        The rank is None if the rival can prevent the aim, or the graph is too large to decide it.
+        The rank is None if the rival can prevent the aim, or if the graph is too large to decide
+        this.
         """
         start = self.node(game)
         graph, ranks = self.explore(start)
@@ -245,10 +257,11 @@ class StreakGraph:
         return [MoveOption(move, tuple(self._edges(node, move))) for move in moves]
 
     def explore(self, start: Node) -> tuple[Graph, dict[Node, Rank]]:
-        """Return the graph from a node on, at most `MAX_NODES` large, and its ranks.
+        """Build the graph of all nodes reachable from `start`, and return it with the nodes' ranks.
 
-        If the aim ignores the rival's streak, the graph grows by one move at a time until the start
-        has a rank: that rank is then minimal, and falls with the next move.
+        The graph has at most `MAX_NODES` nodes. If the aim ignores the rival's streak, the graph
+        grows by one move at a time until `start` has a rank. That rank is then minimal, and falls
+        with the next move.
         """
         graph: Graph = {}
         ranks: dict[Node, Rank] = {}
@@ -262,7 +275,7 @@ class StreakGraph:
         return graph, ranks or solve(graph)
 
     def _edges(self, node: Node, move: RootMove) -> Iterator[Edge]:
-        """Yield the edges of a move, one for each reply that does not make the side safe."""
+        """Yield the edges of a move: one for each reply that leaves the own side unsafe."""
         offences, after = self._offences, move.after
         threats = offences.threats(node.position, move.move, after)
         wins = self._aim == Aim.WIN
@@ -285,9 +298,10 @@ class StreakGraph:
             yield Edge(kind, Node(now, own, rival, answer))
 
     def _keeps_value(self, position: Position) -> bool:
-        """Return whether a position has the value of `root`, so that streaks still matter.
+        """Return whether a reply has led to a position in which the streaks still matter.
 
-        Any other position is better for the own side, which is then safe.
+        That is a draw; under `WIN`, a direct win of the order of `root`. Any other position is
+        better for the own side, which is then safe.
         """
         value = self._tables.probe(position)
         if self._aim == Aim.WIN:
@@ -296,9 +310,9 @@ class StreakGraph:
 
 
 def _open_ends(graph: Graph, ranks: dict[Node, Rank], start: Node) -> list[Node]:
-    """Return the nodes outside the graph by which the graph must be extended.
+    """Return the nodes that have been reached but not yet added to the graph.
 
-    They are reached from `start` through nodes without rank.
+    Only nodes are returned that can be reached from `start` through nodes without rank.
     """
     seen = {start: None}
     agenda = [start]

@@ -30,7 +30,7 @@ KING = -1
 Victims = frozenset[int]
 """Squares of pieces of one side, and `KING`."""
 Threats = frozenset[tuple[int, int]]
-"""Pairs (attacker, victim) of squares; a check is the single pair of `CHECK`."""
+"""Checks and attacks of one move: pairs of squares (attacker, victim); `CHECK` for a check."""
 
 CHECK: Threats = frozenset({(KING, KING)})
 NO_VICTIMS: Victims = frozenset()
@@ -39,7 +39,7 @@ NO_THREATS: Threats = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Offences:
-    """Checks and chases under one rule set."""
+    """Detection of checks, chases and streaks under one rule set."""
 
     rule_set: RuleSet
 
@@ -63,9 +63,10 @@ class Offences:
         )
 
     def offence(self, threats: Threats, reply: Move, replied: Position) -> Victims:
-        """Return the victims of a move, by their squares after the reply to it.
+        """Return the pieces that a move checks or chases, given the reply to it.
 
-        `threats` are those of the move, `replied` is the position after the reply.
+        `threats` are those of the move, `replied` is the position after the reply. The pieces are
+        given by their squares after the reply; empty for an idle move.
         """
         if not threats or threats == CHECK:
             return frozenset(victim for _, victim in threats)
@@ -104,10 +105,11 @@ class Offences:
 
 
 def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
-    """Return a streak after one more offence, and whether the streak has been broken.
+    """Add one more offence to a streak; return the new streak, and whether the old one is broken.
 
-    Victims are squares after the reply. A streak without common victim is broken, and restarts with
-    the offence. An idle move always counts as broken.
+    Victims are squares after the reply. The new streak has the victims that streak and offence
+    share. If they share none, the streak is broken and restarts with the offence. An idle move
+    always counts as broken.
     """
     common = streak & offence
     return (common or offence), not common and (bool(streak) or not offence)

@@ -110,10 +110,11 @@ class NumbaTables:
         self._tablebase.checkpoint()
 
     def load_wanted(self) -> int:
-        """Load blocks that probes found cold, as many as fit in the cache; return their number.
+        """Load the blocks that probes have marked as wanted, as many as fit in the cache.
 
-        If 0 is returned, all probes so far can be repeated without finding a cold block, until a
-        later call evicts one. Raises `CorruptTableError` and `OSError`.
+        Returns the number of loaded blocks. If it is 0, all probes so far can be repeated without
+        finding a cold (not loaded) block, until a later call evicts one. Raises `CorruptTableError`
+        and `OSError`.
         """
         with self._lock:
             # numpy searches booleans ten times as fast as integers.
@@ -157,9 +158,9 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load cold blocks as long as frames are free, and clear their flags in `wanted`.
+        """Load cold blocks until no frame of the cache is free; return the number of loaded blocks.
 
-        Returns the number of loaded blocks.
+        blocks : (n,), numbers of blocks; the flags in `wanted` of those now loaded are cleared
         """
         buffers = self.buffers
         loaded: set[int] = set()
@@ -186,7 +187,10 @@ class NumbaTables:
         return done
 
     def _free_frame(self, taken: set[int]) -> int | None:
-        """Return an unused or evicted frame; None if all frames are in `taken`."""
+        """Return a free frame of the cache, if necessary after evicting the block in it.
+
+        `taken` are the frames that must be kept. Returns None if there are no others.
+        """
         buffers = self.buffers
         if len(taken) == len(self._owner):
             return None
@@ -216,9 +220,10 @@ def chosen_materials(
     tablebase: Tablebase,
     names: Iterable[TableName | WdlName],
 ) -> tuple[Material, ...]:
-    """Return the materials of `materials`, or by default of the files `names`, each once.
+    """Return the requested materials, each once; by default those of `names`.
 
-    Materials that need no file are left out.
+    By default, only names of the tablebase's rule set count. Materials that need no file, because
+    all positions are draws, are left out.
     """
     if materials is None:
         rule_set = tablebase.rule_set
@@ -229,7 +234,7 @@ def chosen_materials(
 
 
 def _named(material: Material | str, names: list[str]) -> str:
-    """Return the canonical name of a material; raises `KeyError` unless it is among `names`."""
+    """Return the canonical name of a material; raise `KeyError` if it is not in `names`."""
     name = Material.parse(str(material)).name
     if name not in names:
         raise KeyError(f"{name} is none of {', '.join(names)}")
@@ -237,7 +242,7 @@ def _named(material: Material | str, names: list[str]) -> str:
 
 
 def counts_of(material: Material, *, swapped: bool = False) -> int:
-    """Return the piece counts of a material as in kernels: four bits for each piece code.
+    """Return the numbers of pieces of a material as one integer: four bits for each piece code.
 
     `swapped` exchanges the colours.
     """
@@ -249,10 +254,11 @@ def counts_of(material: Material, *, swapped: bool = False) -> int:
 
 
 def hash_table(materials: Iterable[Material]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the arrays `keys` and `numbers` of a hash table, for `kernels.find_number`.
+    """Return a hash table from materials to their numbers: arrays `keys` and `numbers`.
 
-    Each material has an entry for each colouring. Open addressing, at most half full; -1 for an
-    empty place.
+    A key is the piece counts of a material (`counts_of`), in either colouring. Its number is twice
+    the index of the material, plus 1 if the colours are to be exchanged. Open addressing, at most
+    half full; an empty entry is -1. `kernels.find_number` looks up keys.
     """
     # Both colourings of a symmetric material have one key, with `swapped` False.
     entries = {
@@ -292,5 +298,8 @@ def _table_words(file: TableFile, descriptor_offset: int, first_block: int) -> N
 
 
 def _descriptors(file: TableFile) -> list[NDArray[np.int64]]:
-    """Return a table's part of `Buffers.descriptors`: layout, Red's and Black's block maps."""
+    """Return three arrays that describe a table's index: layout, Red's and Black's block map.
+
+    Concatenated, they are the table's part of `Buffers.descriptors`.
+    """
     return [file.layout.descriptor, *(each.descriptor for each in file.header.block_maps)]

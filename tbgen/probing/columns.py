@@ -122,10 +122,11 @@ def columns_of_codes(
 def columns_of_slots(
     file: TableFile, side: int, slots: NDArray[np.int64], *, legal_only: bool = True
 ) -> TableColumns:
-    """Return the columns of some slots with `side` to move.
+    """Return the columns of the positions at some slots, with `side` to move.
 
-    With `legal_only`, slots without a legal position have no row. Otherwise such a slot has the
-    value draw and arbitrary squares, and a column `legal` marks the others.
+    With `legal_only`, slots without a legal position have no row. Otherwise every slot has a row:
+    one without a legal position has the value draw and arbitrary squares, and False in column
+    `legal`.
     """
     squares, bits = squares_and_legality(file.layout, slots)
     legal = legal_to_move(bits, side)

@@ -88,13 +88,13 @@ def plies_of(score):
 
 @part
 def count_of(counts, code):
-    """Return the number of pieces of a code."""
+    """Return the number of pieces with the code `code`, from the counts of a position."""
     return counts >> (4 * code) & 15
 
 
 @part
 def hash_place(key, mask):
-    """Return the first place to look for the counts of a material in a hash table.
+    """Return the index in a hash table at which the search for a material begins.
 
     key : int64, counts; mask : int, length of the hash table minus 1, all bits set
     """
@@ -119,7 +119,10 @@ def fill_hash(keys, numbers, entries):
 
 @part
 def find_number(keys, numbers, counts):
-    """Return the number stored for `counts` in a hash table; NOT_FOUND or ALL_DRAWN.
+    """Look up a material, given by its piece counts, in a hash table; return its number.
+
+    The number is twice that of the file, plus 1 to exchange the colours. Returns `ALL_DRAWN` for a
+    material without attackers, and `NOT_FOUND` if the table does not contain the material.
 
     keys, numbers : int64 (size,), the hash table
     """
@@ -175,7 +178,7 @@ def _score_of_code(code, width, span):
 
 @kernel
 def _probe_counted(buffers, counts, pieces, squares, count, side):
-    """Return status and score of a position whose pieces have been counted.
+    """Return status and score of a position, given its pieces and their `counts`.
 
     The pieces must stand on different squares.
     """
@@ -287,7 +290,7 @@ def probe_board(buffers, board, side):
 
 @kernel
 def probe_boards(buffers, boards, sides, pending, statuses, scores):
-    """Probe some boards; write their statuses and scores, and return the number of cold ones.
+    """Probe some boards; write statuses and scores; return the number with a block not loaded.
 
     sides : int (n,), the side to move in each
     pending : int64 (m,), the numbers of boards to probe

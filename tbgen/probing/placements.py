@@ -32,7 +32,7 @@ from tbgen.rules.attacks import in_check, is_attacked, kings_face
 
 @borrowing_kernel
 def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
-    """Write the squares of slots, and for which sides to move the positions are legal.
+    """Write the squares of the pieces at each slot, and the sides for which the position is legal.
 
     slots : int64 (n,), fastest if ascending
     descriptor : int64 (words,), `Layout.descriptor`
@@ -40,7 +40,7 @@ def unpack_slots(slots, descriptor, codes, board, places, squares, legal):
     board : int8 (90,), empty; scratch
     places : int64 (pieces,), scratch
     squares : uint8 (n, pieces), out
-    legal : uint8 (n,), out: bit 0 for Red, bit 1 for Black
+    legal : uint8 (n,), out: bit 0 set if legal with Red to move, bit 1 with Black
     """
     inner_size = descriptor[INNER_SIZE]
     fixed = len(codes)

@@ -120,7 +120,7 @@ def _file(tablebase: Tablebase, material: Material) -> WdlFile:
 
 
 def _side_bytes(file: WdlFile, side: int) -> int:
-    """Return the bytes that the outcomes with one side to move take in memory.
+    """Return the number of bytes of memory for all outcomes with one side to move.
 
     Each tile is padded to full bytes. The result is 0 if all outcomes are equal.
     """
@@ -129,13 +129,13 @@ def _side_bytes(file: WdlFile, side: int) -> int:
 
 
 def _tile_bytes(block_map: BlockMap) -> int:
-    """Return the bytes of a full tile in memory, five outcomes each."""
+    """Return the number of bytes of memory for a full tile: five outcomes per byte."""
     slots = block_map.arrangement.tile_leads * block_map.lead_slots
     return -(-slots // SLOTS_PER_BYTE)
 
 
 def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
-    """Write the outcomes with one side to move into `out`, five to a byte.
+    """Decompress all outcomes with one side to move into `out`, five to a byte.
 
     Each tile is padded to full bytes.
     """
@@ -164,9 +164,11 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
-    """Return int64 (leads,): for each lead twice the index of its first outcome, plus a flag.
+    """Return int64 (leads,): the place of each lead's first outcome in the unpacked data.
 
-    The flag is 1 for leads of the last tile, where strides may be smaller.
+    A lead is one placement of the defenders. An entry is twice the index of the outcome, plus a
+    flag. The flag is 1 for leads of the last tile, which may be shorter and then has smaller
+    strides.
     """
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
@@ -179,14 +181,18 @@ def _starts(block_map: BlockMap) -> NDArray[np.int64]:
 
 
 def _word(side: int, kind: int, word: int) -> int:
-    """Return the index of one word of a piece code in a row of `WdlBuffers.tables`."""
+    """Return the index of one word on a kind of piece in a row of `WdlBuffers.tables`.
+
+    word : which of the words of the piece, such as `wdl_kernels.COUNT`
+    """
     return words.FIRST_CODE + (piece_code(side, kind) << words.CODE_SHIFT) + word
 
 
 def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> None:
-    """Write the strides by which attackers change an outcome's index, for one side to move.
+    """Write a file's strides: the factors by which attackers' places add to an outcome's index.
 
-    The last tile of a side may be shorter than the others, and has its own strides.
+    The strides are those for one side to move. The last tile of a side may be shorter than the
+    others, and has its own strides.
     """
     d, layout = block_map.descriptor, block_map.layout
     for last in (0, 1):
@@ -199,9 +205,10 @@ def _write_strides(row: NDArray[np.int64], side: Side, block_map: BlockMap) -> N
 
 
 def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
-    """Write the words of all piece codes that do not depend on the side to move.
+    """Write those words of a file's row that describe pieces and hold for both sides to move.
 
-    These are the number of pieces, and what a piece adds to the sums for `joint` and for the slot.
+    These are the number of pieces of each kind, and what each piece adds to the two sums: that for
+    the index in `joint`, and that for the slot.
     """
     for side in Side:
         for kind in PieceType:
@@ -223,9 +230,10 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
 
 
 def _joint(layout: Layout) -> NDArray[np.int32]:
-    """Return the array `joint` of a layout: for each pair of placements the lead and flags.
+    """Return the array `joint` of a material: the lead for each placement of the defenders.
 
-    Entries are -1 for pairs in which pieces overlap.
+    An entry also has flags for mirroring. The index of an entry combines the placements of Red's
+    and of Black's king, advisors and elephants; -1 where pieces of the two overlap.
     """
     red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))

@@ -50,24 +50,27 @@ JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the last two are pairs: Red, Bl
 INNER_FILE = 8  # addend of the inner piece to the place in the file: side, last tile
 FIRST_CODE, CODE_SHIFT = 16, 3
 COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
-"""Words of a piece code in a row of `WdlBuffers.tables`: number of pieces; factor for a defender's
-sum; factor for an attacker's slot; four factors for the index of an outcome, by side to move and
-whether in the last tile.
+"""Indices of the words that describe a piece code in a row of `WdlBuffers.tables`. `COUNT`: number
+of pieces. `JOINT_WEIGHT`: factor for a defender's sum. `WITHIN`: factor for an attacker's part of
+the slot. `FILE`: four factors for the index of an outcome, by side to move and whether in the last
+tile.
 """
 TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 
 MIRRORED, OWN_IMAGE, LEAD_SHIFT = 1, 2, 2
-"""Flags of an entry of `joint`, and shift of the lead above them; -1 if pieces overlap."""
+"""Bits of an entry of `joint`: two flags, and the shift of the lead above them. `MIRRORED`: the
+lead is that of the mirror image. `OWN_IMAGE`: the defenders' placement is its own mirror image.
+"""
 
 _LAST_DEFENDER = 3
 """Largest code of a defender, without its colour bit: kings, advisors and elephants are 1 to 3."""
 
 
 def _places() -> NDArray[np.int8]:
-    """Compute `_PLACES`, int8 (2, 2, 16, 90): number of a square within a piece's area.
+    """Compute `_PLACES`, int8 (2, 2, 16, 90): number of each square within a piece's area.
 
-    The area of a piece is the set of squares that it may enter; -1 for other squares. Indexed by
-    whether colours are exchanged, whether mirrored, piece code, and square.
+    The area of a piece is the set of squares that it may enter; squares outside have -1. The
+    indices are: colours exchanged (0 or 1), board mirrored (0 or 1), piece code, square.
     """
     places = np.full((2, 2, PIECE_CODES, SQUARES), -1, np.int8)
     for side in Side:
@@ -91,7 +94,10 @@ _SIGNS = (np.arange(BYTES)[:, None] // 3 ** np.arange(SLOTS_PER_BYTE) % 3 - 1).a
 
 @borrowing_kernel
 def find_wdl(buffers, counts):
-    """Return the file of a material, for `probe_wdl_found`; NOT_FOUND or ALL_DRAWN without a file.
+    """Look up the win-draw-loss file of a material, given by its piece counts.
+
+    Returns a number for `probe_wdl_found`; `ALL_DRAWN` for a material without attackers,
+    `NOT_FOUND` if there is no file.
 
     buffers : WdlBuffers, the files
     """
@@ -100,7 +106,7 @@ def find_wdl(buffers, counts):
 
 @part
 def _rank(i, place, flip, mirrored, pieces, squares, count):
-    """Return the rank of a piece, from 1, among the pieces of its code, ordered by place.
+    """Return the rank of a piece among the pieces of the same code: 1 for the lowest place.
 
     i : int, index of the piece; place : int64, its place; flip, mirrored : int, as in `_PLACES`
     """
@@ -117,9 +123,9 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 @part
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
-    """Return the sums over all attackers, for the slot and for the index of the outcome.
+    """Sum over all attackers what each adds to the slot, and to the index of the outcome.
 
-    The first is -1 if an attacker is on a square that it cannot enter.
+    Returns both sums; the first is -1 if an attacker is on a square that it cannot enter.
 
     number : int64, number of the file; flip, mirrored : int, as in `_PLACES`
     row : int64, index of the words for the side to move and the kind of tile

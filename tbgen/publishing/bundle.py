@@ -81,7 +81,7 @@ def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -
 
 
 def _row(path: Path) -> tuple[str, int, str, str, str]:
-    """Return the line of a file in the index."""
+    """Return the line of the bundle's index that describes a win-draw-loss file."""
     with WdlFile(path) as file:
         source = file.statistics.source
     return path.name, *hash_of(path), source.file, source.digest

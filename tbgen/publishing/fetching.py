@@ -93,7 +93,7 @@ def fetch(
 
 
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:
-    """Download the missing end of a partial file from one source, and verify the file.
+    """Download the missing end of a partial file from one source, and verify the file's hash.
 
     A wrong hash may be due to bytes of earlier downloads, even from other sources. Then the whole
     file is downloaded once more. Raises `SourceError` if its hash is wrong again.
@@ -134,7 +134,7 @@ def _truncate(part: BinaryIO) -> int:
 
 
 def _read(stream: Stream, most: int) -> bytes:
-    """Read a stream up to its end or `most` bytes."""
+    """Read bytes of a stream up to its end, `most` bytes at most."""
     found = bytearray()
     while len(found) < most and (chunk := stream.read(min(CHUNK, most - len(found)))):
         found += chunk

@@ -129,7 +129,7 @@ def pack_all_densely(
 
 
 def _is_among(only: Container[Material] | None, name: TableName) -> bool:
-    """Return whether a table's material is in the container `only`; True if that is None."""
+    """Return whether a table's material is in the container `only`; True if `only` is None."""
     return only is None or name.material in only
 
 

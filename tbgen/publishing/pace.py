@@ -42,7 +42,7 @@ class MinimumRate:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch the connections that are opened inside the `with` block."""
+        """Watch the rate in a thread during the `with` block; shut slow connections down."""
         thread = threading.Thread(target=self._look, daemon=True)
         thread.start()
         try:
@@ -73,7 +73,7 @@ class MinimumRate:
             before = self.received
 
     def _end(self) -> None:
-        """Shut the connections down, so that reads from them return at once."""
+        """Shut the watched connections down, so that reads from them return at once."""
         for each in self._sockets:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
@@ -90,15 +90,15 @@ class MinimumRate:
 
 
 class _Plain(http.client.HTTPConnection):
-    """HTTP connection that `watch` shuts down if the transfer is too slow."""
+    """HTTP connection that a `MinimumRate` shuts down if the transfer is too slow."""
 
     watch: MinimumRate
 
     def connect(self) -> None:
-        """Connect, and watch the socket before any TLS handshake."""
+        """Connect, and watch the socket before any TLS handshake; overrides `http.client`."""
         super().connect()
         self.watch.guard(self.sock)
 
 
 class _Secure(http.client.HTTPSConnection, _Plain):
-    """HTTPS connection that `watch` shuts down if it is too slow, TLS handshake included."""
+    """HTTPS connection that a `MinimumRate` shuts down if it, or its TLS handshake, is slow."""

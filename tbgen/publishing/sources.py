@@ -108,7 +108,10 @@ class _Watched(urllib.request.AbstractHTTPHandler):
     def do_open(
         self, http_class: Any, req: urllib.request.Request, **http_conn_args: Any
     ) -> http.client.HTTPResponse:
-        """Send a request through a new connection that `watch` shuts down if it is too slow."""
+        """Send a request through a new connection that `watch` shuts down if it is too slow.
+
+        Overrides the method of urllib's handler.
+        """
         connect: Any = partial(self.watch.connection, http_class)
         return super().do_open(connect, req, **http_conn_args)
 
@@ -159,7 +162,7 @@ class WebSource:
     def _answered(
         self, file: str, offset: int, watch: MinimumRate
     ) -> Iterator[tuple[http.client.HTTPResponse, str, int]]:
-        """Request a file from `offset` on; yield response, address, and actual start offset."""
+        """Request a file from `offset` on; yield response, address, and the offset of its start."""
         address = f"{self._address}/{urllib.parse.quote(file)}"
         headers = {"User-Agent": f"tbgen/{__version__}", "Accept-Encoding": "identity"}
         if offset:
@@ -188,7 +191,11 @@ def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
 
 @contextlib.contextmanager
 def _source_errors(what: str, watch: MinimumRate) -> Iterator[None]:
-    """Convert errors of all lower layers to a `SourceError` that names the address."""
+    """Return a context that converts errors of all lower layers to a `SourceError`.
+
+    Its message names the address, given as `what`. If `watch` has shut the connection down, it says
+    so.
+    """
     try:
         yield
     except SourceError:

@@ -87,14 +87,17 @@ def _level(labels: list[Label]) -> int:
 
 
 def _must_vary(own: list[Label], other: list[Label]) -> bool:
-    """Return whether a side must vary, given the labels of its plies and of the opponent's."""
+    """Return whether a side must vary, or else loses, by the labels of both sides' plies.
+
+    `own` are the labels of its plies in the loop, `other` those of the opponent's.
+    """
     if _level(own) == 2:
         return _level(other) < 2
     return _level(own) == 1 and Label.IDLE in other
 
 
 def _clause(labels: list[Label]) -> str:
-    """Return the conduct of a side as a clause, such as `checks on every move`."""
+    """Return a clause that describes a side's plies by their labels: `checks on every move`."""
     if _level(labels):
         done = {Label.CHECK: "checks", Label.KILL: "threatens mate"}
         return f"{' or '.join(done[label] for label in done if label in labels)} on every move"

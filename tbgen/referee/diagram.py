@@ -17,5 +17,8 @@ class Diagram(Position):
     """A position whose pawns may stand on any square."""
 
     def _may_stand(self, side: Side, kind: PieceType, square: int) -> bool:
-        """Return whether a piece may stand on a square: pawns on any, the others as usual."""
+        """Return whether a piece may stand on a square; overrides the check of `Position`.
+
+        Pawns may stand on any square, the other pieces on the usual ones.
+        """
         return kind == PieceType.PAWN or square in area(side, kind)

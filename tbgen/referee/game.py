@@ -19,7 +19,7 @@ from tbgen.referee import record
 from tbgen.rules import check_legal, play
 
 Pairs = list[tuple[int, int]]
-"""(attacker, victim) squares after a ply, one pair for every chase of the ply."""
+"""List of the chases of one ply: pairs (attacker, victim) of squares after the ply."""
 
 
 class Game:
@@ -100,7 +100,10 @@ class Game:
             self._pairs[-1] = None  # its chases depend on the reply that is taken back
 
     def pairs(self, ply: int, reply: int) -> Pairs:
-        """Return the chases of a ply as `record.chase_pairs` does, from the cache if possible."""
+        """Return the chases of a ply, given the number of the ply that is the reply to it.
+
+        The result is that of `record.chase_pairs`. It is cached if the reply is the next ply.
+        """
         known = self._pairs[ply]
         if known is not None and reply == ply + 1:
             return known

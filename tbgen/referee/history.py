@@ -34,13 +34,16 @@ _VERDICTS = {int(verdict): verdict for verdict in Verdict}
 
 @kernel
 def _k_start(boards, ids, log, side):
-    """Fill in row 0 of `ids` and `log` for the board in row 0 of `boards`."""
+    """Write piece ids and log of the first position, whose board is in row 0 of `boards`."""
     record.start_record(boards, ids, log, side)
 
 
 @kernel
 def _k_push(boards, ids, log, ply, side, source, target):
-    """Play a move from row `ply` into row `ply + 1`; return False, changing nothing, if illegal."""
+    """Play a move in the position of row `ply`, and write the next position into row `ply + 1`.
+
+    Returns False, and changes nothing, if the move is illegal.
+    """
     if not is_legal_move(boards[ply], side, source, target):
         return False
     record.append_ply(boards, ids, log, ply, side, source, target)
@@ -49,7 +52,10 @@ def _k_push(boards, ids, log, ply, side, source, target):
 
 @kernel
 def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, draw_is_enough):
-    """Return the verdict of `record.judge_record`; without repetition no buffer is allocated."""
+    """Return the verdict on the last position, as `record.judge_record` does.
+
+    Buffers for chases are allocated only if the position has occurred before.
+    """
     if record.find_span(boards, log, plies, occurrences) == record.NO_SPAN:
         return record.UNDECIDED
     scratch = np.empty((2, record.PAIRS_ROOM), np.int64)
@@ -61,7 +67,10 @@ def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, dra
 
 @cache
 def _compile() -> None:
-    """Compile or load the kernels, excluding other processes meanwhile (`jit.compile_lock`)."""
+    """Compile the kernels, or load them from the cache on disk.
+
+    Meanwhile other processes are kept from compiling them (`jit.compile_lock`).
+    """
     board = np.zeros((2, SQUARES), np.int8)
     ids = np.zeros((2, SQUARES), np.int8)
     log = np.zeros((2, record.LOG_FIELDS), np.int64)
@@ -172,7 +181,7 @@ class History:
         )
 
     def _grow(self) -> None:
-        """Double the capacity."""
+        """Double the number of positions that the arrays can hold."""
         self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])
         self._ids = np.concatenate([self._ids, np.zeros_like(self._ids)])
         self._log = np.concatenate([self._log, np.zeros_like(self._log)])

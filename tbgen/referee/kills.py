@@ -60,11 +60,13 @@ def can_gain(board: bytes | bytearray, side: int) -> bool | None:
 
 @dataclass(slots=True)
 class _Search:
-    """Graph of positions with the side to move, in which won positions are propagated backwards.
+    """Search for a forced win by checks, or by checks and captures, as a graph of positions.
 
     Move number n was played in position `origins[n]`; `replies[n]` are the positions after its
     replies that have not been searched. `answers` maps a position to the numbers of the moves whose
-    current reply leads to it. `pieces` counts the pieces of the first position.
+    current reply leads to it. In all positions the searching side is to move. `pieces` counts the
+    pieces of the first position. With `takes`, captures are searched as well as checks. Positions
+    that prove to be won are propagated backwards.
     """
 
     side: int
@@ -97,7 +99,7 @@ class _Search:
         return first in self.won
 
     def _queue_next_reply(self, move: int, depth: int, tried: dict[bytes, int]) -> None:
-        """Queue the position after the next reply to a move that is not won.
+        """Add the position after the next reply to a move to the worklist, skipping won positions.
 
         If no reply is left, the position before the move is won.
         """
@@ -112,7 +114,10 @@ class _Search:
         self._win(self.origins[move], tried)
 
     def _win(self, board: bytes, tried: dict[bytes, int]) -> None:
-        """Mark a position as won, and queue the next replies of the moves whose reply led to it."""
+        """Mark a position as won, and continue with the moves that waited for this result.
+
+        The next reply to each of these moves is queued.
+        """
         if board in self.won:
             return
         self.won.add(board)
@@ -120,9 +125,9 @@ class _Search:
             self._queue_next_reply(move, tried[self.origins[move]] + 1, tried)
 
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
-        """Yield the positions after the replies to each check (and capture, if `takes`).
+        """Yield, for each check that the side can give, the positions after the opponent's replies.
 
-        Captures come last.
+        With `takes`, captures are included. They come last.
         """
         for source, target in _pseudo_legal(board, self.side):
             after = _after(board, source, target)

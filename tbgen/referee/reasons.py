@@ -41,11 +41,11 @@ class TrackedPiece:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """Checks and chases of one side over a span.
+    """Summary of the checks and chases of one side over a span.
 
-    `plies`, `checks` and `chasing` are the numbers of its plies, of those that give check, and of
-    those that chase. `pairs` are (chaser, victim), for the victims that all its plies chase, sorted
-    by the victim's square.
+    `plies` is the number of the side's plies, `checks` of those that give check, `chasing` of those
+    that chase. `pairs` are (chaser, victim), for the victims that all its plies chase, sorted by
+    the victim's square.
     """
 
     side: Side
@@ -100,12 +100,12 @@ class Conduct:
 
     @property
     def chasers(self) -> tuple[PieceType, ...]:
-        """Kinds of the chasers of the common victims, one entry for each piece."""
+        """Kind of each piece that chases one of `victims`, sorted; two rooks are two entries."""
         return tuple(sorted(chaser.kind for chaser in {chaser for chaser, _ in self.pairs}))
 
     @property
     def victims(self) -> tuple[TrackedPiece, ...]:
-        """Victims that all plies have in common."""
+        """Pieces that every ply of the side chases."""
         return tuple(dict.fromkeys(victim for _, victim in self.pairs))
 
     @property
@@ -157,7 +157,7 @@ class Conduct:
         return f"{name}'s moves are idle"
 
     def _victim_names(self) -> str:
-        """Return names such as `the cannon`, `the cannon that stood on b6`."""
+        """Return the victims in words, such as `the cannon` or `the cannon that stood on b6`."""
         return _join(
             f"the {victim.kind.name.lower()}"
             + ("" if victim.is_only else f" that stood on {square_name(victim.square)}")

@@ -29,7 +29,7 @@ from tbgen.rules.chases import is_answered, is_new_attack, may_be_offender
 from tbgen.rules.moves import piece_moves
 
 Boards = Sequence[MutableBoard]
-"""A board, or the piece ids of a board, for each position of a game."""
+"""Array or list with ninety entries, one for each square, for each position of a game."""
 
 Log = Sequence[MutableSequence[int]]
 """A row of `LOG_FIELDS` integers per position of a game."""
@@ -40,8 +40,8 @@ Scratch = tuple[MutableSequence[int], MutableSequence[int]]
 KEY = 0
 """Log column: sum of `square_key` over the pieces. Equal for equal boards, rarely for others."""
 FIRST = 1
-"""Log column: the earliest position that this position may repeat. No position before
-the last capture or pawn's advance can recur.
+"""Log column: index of the earliest position of the game that can be equal to this one. No position
+before the last capture or pawn's advance can recur.
 """
 CHECKED = 2
 """Log column: 1 if the side to move is in check, that is, if the ply before gave check; else 0."""
@@ -58,16 +58,18 @@ NOT_COMPUTED = -1
 MAX_PAIRS = 192
 """Upper bound of the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
 PAIRS_ROOM = MAX_PAIRS + 17
-"""Length of a buffer for `chase_pairs`: the pairs, then the moves of one piece as scratch."""
+"""Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
 NO_REPLY = -1
-"""Passed as the reply if none has been played yet: all attacks then count as answered."""
+"""Value of `reply` if no reply has been played yet. Then every attack counts as a chase, as if
+the reply removed the threat.
+"""
 
 NO_SPAN = -1
 """Returned by `find_span` when the last position has not occurred often enough."""
 
 UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
-"""Verdicts as integers; `tbgen.referee.verdict.Verdict` names them."""
+"""Verdicts as integers, the same as the members of `tbgen.referee.verdict.Verdict`."""
 
 NO_RULES, CHECKS_ONLY = Rules.NONE.number, Rules.CHECK.number
 """Rule sets as integers (`Rules.number`): without repetition rules, and with perpetual check alone.
@@ -119,7 +121,10 @@ def append_ply(
 def append_unchecked(
     boards: Boards, ids: Boards, log: Log, ply: int, source: int, target: int
 ) -> None:
-    """Append a ply without setting `CHECKED`, for callers that compute it faster."""
+    """Play a ply as `append_ply` does, except that the log column `CHECKED` is not set.
+
+    For callers that detect checks faster.
+    """
     before, after = boards[ply], boards[ply + 1]
     names, names_after = ids[ply], ids[ply + 1]
     for square in range(SQUARES):
@@ -155,10 +160,10 @@ def _same_board(boards: Boards, log: Log, one: int, other: int) -> bool:
 
 @scalar
 def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
-    """Return the first position of the span to be judged, or `NO_SPAN`.
+    """Find the span to be judged, which ends at the last position; return its first position.
 
-    The span ends at the last position. It starts at the second-last earlier occurrence of that
-    position, or at the only one. `occurrences` (2 or more) is the required number of occurrences.
+    Returns `NO_SPAN` if the last position has occurred less than `occurrences` (2 or more) times.
+    The span starts at the second-last earlier occurrence of that position, or at the only one.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -183,7 +188,7 @@ def chase_pairs(
     attackers: MutableSequence[int],
     victims: MutableSequence[int],
 ) -> int:
-    """Write the (attacker, victim) squares after `ply` of its chases; return their number.
+    """Write the chases of a ply as squares (attacker, victim) after it; return their number.
 
     The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop
     closes, or `NO_REPLY`. A ply that gives check chases nothing. Both buffers need `PAIRS_ROOM`.
@@ -232,11 +237,13 @@ def _victims_of_ply(
 
 @scalar
 def _follow_exchanges(ids: Boards, start: int, end: int, mask: int) -> int:
-    """Return the victims that stay common if the span is repeated for ever.
+    """Return those victims that are still chased if the span is repeated for ever.
+
+    mask : int, the pieces that every ply of a side chases in one pass of the span, as bits of ids
 
     At the end of a span, identical pieces may have exchanged places. The next pass then chases the
-    piece that stands where the victim of this pass stood. So the span is repeated until all pieces
-    are back; exchanges are permutations, so the loop ends.
+    piece that stands where the victim of this pass stood. So the span is repeated until the victims
+    are the first ones again; exchanges are permutations, so the loop ends.
     """
     common, image = mask, mask
     while True:
@@ -256,11 +263,12 @@ def common_victims(
     boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, chase_rules: int,
     scratch: Scratch,
 ) -> int:  # fmt: skip
-    """Return the ids, at the start of the span, of the pieces that every second ply of it chases.
+    """Return the pieces that all plies of one side in a span chase, as bits of ids.
 
     The plies are `first_ply`, `first_ply + 2`, ... before `end`; the first ply of the span is the
-    reply to the last. Computed chases are cached in the log. The loop runs backwards, because the
-    last plies are the likeliest to be cached, and stops when no victim is common.
+    reply to the last. Ids are those of the start of the span. Computed chases are cached in the
+    log. The loop runs backwards, because the last plies are the likeliest to be cached, and stops
+    when no victim is common.
     """
     mask = -1
     ply = first_ply + (end - 1 - first_ply) // 2 * 2
@@ -297,7 +305,11 @@ def side_level(
     boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, rules: int,
     chase_rules: int, scratch: Scratch,
 ) -> int:  # fmt: skip
-    """Return the level of the side that plays `first_ply` (`start` or `start + 1`) over a span."""
+    """Return the level of offence over a span of the side that plays `first_ply`.
+
+    `first_ply` is `start` or `start + 1`. The level is 2 for perpetual check, 1 for perpetual
+    chase, else 0.
+    """
     if rules == NO_RULES:
         return ALLOWED
     checks = count_checks(log, first_ply, end)
@@ -327,11 +339,12 @@ def judge_record(
     chase_rules: int, draw_is_enough: bool,
     scratch: Scratch,
 ) -> int:  # fmt: skip
-    """Return the verdict on the last position, `side` to move; `UNDECIDED` if it has not repeated.
+    """Return the verdict on the last position of a game; `UNDECIDED` if it has not repeated.
 
-    `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta
-    is no higher than a draw. Then, if the side to move commits no offence, the answer is DRAW,
-    which means "at least a draw", and the opponent's chases are not computed.
+    `side` is to move in it. `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section
+    5.2, for a search whose beta is no higher than a draw. Then, if the side to move commits no
+    offence, the answer is DRAW, which means "at least a draw", and the opponent's chases are not
+    computed.
     """
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:

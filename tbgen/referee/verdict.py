@@ -40,7 +40,7 @@ class Verdict(IntEnum):
 
     @classmethod
     def won_by(cls, side: Side) -> Verdict:
-        """Return the verdict that a side wins."""
+        """Return the verdict by which `side` wins: `RED_WINS` or `BLACK_WINS`."""
         return cls.RED_WINS if side == Side.RED else cls.BLACK_WINS
 
 
@@ -56,11 +56,11 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ply:
-    """One ply and its label.
+    """One ply of a game with its label: check, chase, idle.
 
     `chased` and `by` are the squares, after the ply, of the chased pieces and of their chasers.
     Whether an attack is a chase depends on the reply. The last ply of a game without repetition has
-    no reply; its attacks count as answered.
+    no reply; its attacks count as chases.
     """
 
     move: Move
@@ -178,9 +178,10 @@ def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Ver
 
 
 def chases_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
-    """Return the chases of a ply; `start` is the first position of the span, or `record.NO_SPAN`.
+    """Return the chases of a ply, as pairs (attacker, victim) of squares after it.
 
-    The last ply of a span takes its first ply as the reply.
+    Chases depend on the reply. The reply to the last ply of the game is the ply from position
+    `start`, the start of the span, where the loop closes. With `record.NO_SPAN` it has no reply.
     """
     if ply + 1 < game.plies:
         reply = ply + 1
@@ -190,7 +191,7 @@ def chases_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
 
 
 def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
-    """Return a ply with its label."""
+    """Return a ply with its label, given its chases as pairs of squares (attacker, victim)."""
     if game.log[ply + 1][record.CHECKED]:
         label = Label.CHECK
     else:
@@ -201,9 +202,9 @@ def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
 
 
 def judge_unrepeated(game: Game, occurrences: int) -> tuple[Verdict, str]:
-    """Return verdict and reason for a last position that has not been repeated.
+    """Return verdict and reason for a game whose last position has not repeated often enough.
 
-    The game is over (no legal move), or undecided.
+    The game is over if there is no legal move, else undecided.
     """
     loser = game.last.side
     if is_terminal(game.last):

@@ -37,22 +37,25 @@ from tbgen.rows.sets import Frontier, Rows, Sets
 from tbgen.tables.codes import Outcome
 
 Mark = Callable[..., None]
-"""Kernel `mark(lead_0, lead_1, side, within, found, frame)` that sets `found` to the
-positions of `within` (Rows) in which the move into them can have been the offence. `side`
-is to move, so that move is the opponent's. The result is the same for every order.
+"""Kernel `mark(lead_0, lead_1, side, within, found, frame)`, which finds positions that an offence
+may have led to. It sets `found` to those positions of `within` (Rows). `side` is to move in them,
+so the offence is the opponent's last move. The result is the same for every order.
 """
 
 LossFilter = Callable[[Frontier], object]
-"""Function `loss_filter(losses)` that removes positions from a frontier of the
-offender: those that are in no pattern, whatever the candidates are. The positions'
-captures must lose. The function tests only moves into positions that are not won, so a
-removed position is in no pattern until another of these moves comes to lose. Moves to
-other positions than win candidates need no test, since they are escapes.
+"""Function `loss_filter(losses)` that removes positions from a frontier of the offender that cannot
+belong to a pattern, whatever the candidates are. Their captures must lose. The function tests only
+moves into positions that are not won. So a removed position stays out of all patterns until another
+of these moves comes to lose. Moves to positions that are no win candidates need no test, since they
+are escapes.
 """
 
 
 class SharedSets(NamedTuple):
-    """Arrays of a search, beside the frontiers of the propagation; all searches may share them."""
+    """Sets that a search uses beside the frontiers of the propagation.
+
+    Searches run one after the other, so all searches of a material use the same arrays.
+    """
 
     possible_losses: Rows
     escapes: Rows
@@ -170,8 +173,8 @@ class Search:
 
         lost : the offender's positions that another search of this order has shown to be lost; they
             are left out
-        loss_filter : applied to loss candidates from which play comes to others; those with a new
-            way to lose, which are many, are left to `rule_out`
+        loss_filter : applied at later orders to loss candidates from which play comes to those with
+            a new way to lose; the latter, which are many, are left to `rule_out`
         captures_wait : a position that only a capture wins is won when the capture's ply has come;
             until then it is an escape, unless the offender's move to it is the offence
 
@@ -277,10 +280,14 @@ class Search:
         sets.unite(losses.rows, self.possible_losses)
 
     def _find_escapes(self, captures_wait: bool) -> None:
-        """Set `escapes`, and remove positions that captures win from the win candidates.
+        """Set `escapes` to the positions that save the offender, and correct the win candidates.
+
+        Positions that a capture wins at this order are removed from the win candidates. They are
+        escapes if the capture must wait for its ply (`captures_wait`), unless the offence leads to
+        them.
 
         On entry, of the positions that a capture wins at this order, `escapes` has only those that
-        are marked and no candidates.
+        are marked (the offence may lead to them) and no candidates.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:
@@ -310,7 +317,10 @@ class Search:
                 self._spread(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
-        """Prune the win candidates on a frontier and their dependents; return whether any exist."""
+        """Remove the win candidates on a frontier, and all candidates that depend on them.
+
+        Returns whether there were any on the frontier.
+        """
         if not self.sets.transfer(pruned_wins, self.win_candidates.rows, self.escapes):
             return False
         with self.idle_frontier() as pruned_losses:
@@ -319,9 +329,11 @@ class Search:
         return True
 
     def _spread(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
-        """Prune the losses on a frontier, then wins without another loss to move into, etc.
+        """Remove the loss candidates on a frontier, and all candidates that depend on them.
 
-        Ends when a step prunes nothing; pruned wins become escapes.
+        A win candidate depends on the loss candidates that it has a move into, and is removed with
+        the last of them; it becomes an escape. A loss candidate is removed with any win candidate
+        that it has a move into. `pruned_wins` is a buffer.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         while self.sets.transfer(pruned_losses, losses):
@@ -331,10 +343,11 @@ class Search:
             self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Remove the loss candidates that a filter removes, and from `possible_losses`, too.
+        """Remove the positions that a filter rejects from the loss candidates.
 
-        Candidates that depend on removed ones stay: they are usually so many that `prune` removes
-        them.
+        They are removed from `possible_losses`, too. Candidates that depend on them stay: they are
+        usually so many that `prune`, which reads all candidates, is faster than a search for those
+        affected.
         """
         self.sets.transfer(self.loss_candidates, self.possible_losses)
         loss_filter(self.loss_candidates)

@@ -48,7 +48,9 @@ from tbgen.rows.frame import (
 )
 
 MANY_SQUARES = 20
-"""Squares from which a maximum over whole rows is faster than one for each square."""
+"""Number of squares of a row from which one maximum over the whole row is faster than one maximum
+for each square.
+"""
 
 
 @part
@@ -67,11 +69,12 @@ def _raise_bits(codes, base, lo, hi, code):
 
 @part
 def _raise_row(codes, base, view, source, lo, hi, saved):
-    """Raise a row to the view's row, on the squares of a set only.
+    """Raise the codes on some squares of a row to those of a row of the view.
 
-    The whole row is one vector maximum; then the few squares outside the set are restored.
+    For many squares, the whole row is raised at once, and the other squares are restored.
 
-    base, source : int64, the slots of the first squares of both rows
+    base, source : int64, the slots of the first squares of the row and of the view's row
+    lo, hi : uint64, the squares to raise
     """
     row = codes[base : base + STRIDE]
     other = view[source : source + STRIDE]
@@ -124,9 +127,9 @@ def _capture_by_attackers(
 
 @part
 def _view_mid(mid, without, frame, strides):
-    """Return the mid of the view that corresponds to a mid of the frame.
+    """Return the mid of the view in which all men stand as in a mid of the frame.
 
-    without : int64, a group that is left out; -1 for none
+    without : int64, a group of which a man is captured, and which is left out; -1 for none
     """
     result = np.int64(0)
     for g in range(frame.size[GROUPS]):

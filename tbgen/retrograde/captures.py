@@ -41,14 +41,14 @@ from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 FindCaptures = Callable[[int, int, Rows, Plane], None]
-"""Function `find(lead_0, lead_1, legal, numbers)`, such as `Captures.find`. A search
-for captures of one kind of piece does not set `numbers`: it raises smaller ones to the
-values of these captures.
+"""Function `find(lead_0, lead_1, legal, numbers)` that finds captures of the positions in a range
+of leads, as `Captures.find` does. The functions for one type of captured piece each raise smaller
+elements of `numbers` to the values of these captures, and leave larger ones.
 """
 
 
 class _Kind(NamedTuple):
-    """A kind of captured piece, and the table that such a capture leads to."""
+    """Type of a captured piece, and the supporting table of the material without this piece."""
 
     kind: PieceType
     table: SupportingTable
@@ -146,7 +146,10 @@ class Captures:
     def _of_attackers(
         self, view: Layout, kind: PieceType, maker: ViewMaker, workers: Workers
     ) -> FindCaptures:
-        """Return a function that finds the captures of a mid group or of the inner piece."""
+        """Return a function that finds the captures of one attacker type, by one view.
+
+        The captured piece belongs to a mid group, or is the inner piece.
+        """
         side, frame, strides = int(self._side), self._frame, _strides(self._layout, view)
         plane, view_frame = maker.whole(workers), maker.frame
         if view.inner is None:
@@ -217,7 +220,10 @@ def capture_width(
     code_space: CodeSpace,
     metric: Metric,
 ) -> int:
-    """Return the bytes of a number of captures, for the side with more different values."""
+    """Return the bytes that a number in the palette of a side's captures takes.
+
+    Of the two sides, the one with more different values decides.
+    """
     return max(
         _palette(_kinds(layout, side, supporting, code_space, metric), code_space).dtype.itemsize
         for side in Side
@@ -244,22 +250,28 @@ def capture_value(value: Value, metric: Metric) -> Value:
 
 
 MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
-"""Values of two-byte codes, more than one byte can number (`_ManyValuedTable`)."""
+"""Made-up values of captures, so many that their numbers in a palette take two bytes."""
 
 
 class _ManyValuedTable(DrawnTable):
-    """Drawn table that lists many codes, to compile kernels for numbers of two bytes."""
+    """Made-up supporting table whose list of codes is so long that their numbers take two bytes.
+
+    Kernels for such numbers are compiled with it.
+    """
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """Return the code of the draw, and codes that no position has."""
+        """Return the code of the draw, and 257 codes that no position has.
+
+        Overrides `DrawnTable.occurring_codes`.
+        """
         many = map(self.code_space.encode, MANY_VALUES)
         return [*super().occurring_codes(side), *many]
 
 
 def compile_captures(*, wide: bool = False) -> None:
-    """Compile the kernels of captures by a search without positions.
+    """Compile the kernels that find captures, by calling them without any positions.
 
-    wide : those for numbers of two bytes, not of one
+    wide : compile for numbers of two bytes, not of one
     """
     table = _ManyValuedTable if wide else DrawnTable
     code_space = CodeSpace(2)

@@ -32,20 +32,21 @@ _HEADER = Struct("<II")
 _HEADER_BYTES = _HEADER.size
 
 _SEGMENT_BYTES = 1 << 15
-"""Size of a *segment*: the bytes of a chunk's records that are compressed together. The
-last records of each chunk, fewer bytes than a segment, are uncompressed.
+"""Minimum size of a *segment*: records of one chunk of leads that are compressed together. The last
+records of each chunk, fewer bytes than that, are not compressed yet.
 """
 
 Place = tuple[int, int]
-"""Position in the journal of a chunk: number of full segments before it, and offset in the next
-segment. It stays valid when a segment is compressed."""
+"""Position in a chunk's part of a journal, at the end of a record: number of full segments before
+it, and offset in the next segment. It stays valid when that segment is compressed.
+"""
 
 
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
-    """Write the numbers of the codes of a journal's segment to a chunk of a plane.
+    """Write the codes of a segment's positions, as numbers in a palette, to a chunk of a plane.
 
-    data : uint8 (n,), in; header and record in turn
+    data : uint8 (n,), in; a segment, header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
     numbers : unsigned (rows of the chunk * 90,), inout
     """
@@ -73,7 +74,10 @@ def _k_fill(data, codes, numbers):
 
 
 class Journal:
-    """Settled positions of one side to move, by chunk; one thread writes each chunk."""
+    """Record of the settled positions of one side to move, with their codes, in order of settling.
+
+    It is divided by chunk of leads; one thread at a time writes a chunk.
+    """
 
     def __init__(self, chunks: int, storage: Storage) -> None:
         self._storage = storage
@@ -94,18 +98,21 @@ class Journal:
 
     @property
     def places(self) -> list[Place]:
-        """Places where the records of each chunk end at present."""
+        """Present end of each chunk's records, from which later calls find those added since."""
         return [
             (len(packed), len(segment))
             for packed, segment in zip(self._packed, self._open, strict=True)
         ]
 
     def better_since(self, places: list[Place], code: int) -> Records:
-        """Return the records after `places`, one per chunk, with codes better than `code`."""
+        """Return the records added since some earlier `places`, of codes better than `code`.
+
+        places : the earlier end of each chunk's records
+        """
         return _LaterRecords(self, places, code)
 
     def records_after(self, chunk: int, place: Place, code: int) -> list[Bytes]:
-        """Return the records of one chunk after a place whose codes are better than one code."""
+        """Return one chunk's records after a place, of codes better than `code`."""
         number, at = place
         segments = [packer.decompress(self._storage.fetch(k)) for k in self._packed[chunk][number:]]
         found = []
@@ -135,7 +142,11 @@ class Journal:
         self._packed[chunk].append(self._storage.store(segment))
 
     def fill(self, chunk: int, palette: Palette, numbers: NDArray[Any]) -> None:
-        """Write the numbers of a chunk's codes to a plane of it, (rows of the chunk * 90,)."""
+        """Write the codes of a chunk's positions, as numbers in a palette, to a plane.
+
+        palette : with all codes of the journal
+        numbers : unsigned (rows of the chunk * 90,), inout; the chunk's part of the plane
+        """
         for stored in self._packed[chunk]:
             segment = packer.decompress(self._storage.fetch(stored))
             _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
@@ -145,7 +156,10 @@ class Journal:
 
 
 class _LaterRecords:
-    """Records of a journal after some places; implements `Records`."""
+    """Records added to a journal since some places, of codes better than one code.
+
+    Implements `Records`.
+    """
 
     def __init__(self, journal: Journal, places: list[Place], code: int) -> None:
         self._journal = journal
@@ -154,17 +168,24 @@ class _LaterRecords:
         self._places = [(chunk, before) for chunk, (before, after) in now if before != after]
 
     def __len__(self) -> int:
-        """Number of chunks with records added after their places."""
+        """Number of chunks with records added since their places; implements `Records`."""
         return len(self._places)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Yield some chunks, each with its records after its place, unpacked one at a time."""
+        """Yield some of these chunks, each with its later records.
+
+        Records are decompressed one chunk at a time. Implements `Records`.
+        """
         for chunk, place in self._places[chunks]:
             yield chunk, self._journal.records_after(chunk, place, self._code)
 
 
 class Waiting:
-    """Positions of one side to move with a capture (or a direct win) that is not due yet."""
+    """Positions of one side to move with a capture (or a direct win) whose ply has not come yet.
+
+    Each waits for one code, that of the capture, and is settled in that ply unless another move has
+    settled it before.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -180,9 +201,10 @@ class Waiting:
     def add_lists(
         self, chunk: int, numbers: NDArray[Any], slots: NDArray[np.uint32], palette: Palette
     ) -> None:
-        """Add positions of a chunk that wait for codes: slots (n,), relative to the chunk.
+        """Add the waiting positions of one chunk of leads, given as a list.
 
-        numbers : (n,), for each position, the number in the palette of the code that it waits for
+        numbers : unsigned (n,), the code that each position waits for, as its number in the palette
+        slots : uint32 (n,), the positions, row * 90 + square, rows counted from the chunk's first
         """
         if not len(numbers):
             return
@@ -205,7 +227,7 @@ class Waiting:
         return list(self._records)
 
     def records(self, code: int) -> Records:
-        """Return the positions that wait for a code."""
+        """Return the records of the positions that wait for a code; empty if there are none."""
         return self._records.get(code, StoredRecords(self._storage))
 
     def drop(self, code: int) -> None:

@@ -22,29 +22,35 @@ _SET_BYTES = 2 * 8
 """Bytes per row of one set of positions of one side: two words of 45 bits, kept in 64 each."""
 
 _SETS = 7
-"""Sets during the propagation: unknown and losable of each side, and three frontiers."""
+"""Number of sets in memory during the propagation: unknown and losable of each side, and three
+frontiers.
+"""
 
 _PATTERN_SETS = 4
-"""Additional sets during searches for patterns, shared by all searches."""
+"""Number of sets in memory that searches for perpetual checks and chases add; all searches share
+them.
+"""
 
 _IDLE_SETS = 2
-"""Number of sets that are released while there is a graph."""
+"""Number of sets whose memory is released while the graph of a search for chases exists."""
 
 _CAPTURE_SETS = 2
-"""Sets while captures are found: losable of each side."""
+"""Number of sets in memory while captures are found: the losable positions of each side."""
 
 _GRAPH_BYTES = 0.4
 """Bytes per slot of lists and graphs in a search for chases, never on disk: the maximum measured.
 The number of candidates in a graph is not predictable."""
 
 _RECORD_BYTES = 64 << 10
-"""Bytes for each chunk of records that are too short for the file, mostly of journals, and of the
-file offsets of the others."""
+"""Bytes in memory for each chunk of leads: records too short to be stored in a file, mostly those
+of journals, and the file offsets of the other records.
+"""
 
 _STARTED_BYTES = 145 << 20
-"""Bytes of the interpreter and of the compiler that loads the kernels; also while a small table is
-built. The solver releases a part before it allocates (`trim_process`). So this is a minimum, and
-not added to the rest."""
+"""Minimum size of a process in bytes: the interpreter, and the compiler while it loads the kernels.
+The solver returns a part to the system before it allocates (`trim_process`), so this is not added
+to the rest.
+"""
 
 _FIXED_BYTES = 133 << 20
 """Bytes of the interpreter and the kernels while a table is built."""
@@ -56,14 +62,19 @@ _CHUNK_BYTES = 4
 """Bytes per slot of a thread's chunk: its codes, and records being compressed."""
 
 _NEIGHBOURS = 20
-"""Neighbouring leads that a sweep reads, in the frontier and in the escapes together."""
+"""Number of neighbouring leads whose rows a sweep reads for each lead, in the frontier and in the
+escapes together; for the estimate of the memory that a range of leads uses.
+"""
 
 _SWEEP_SETS = 6
-"""Sets of its own lead that a sweep reads or writes beside those."""
+"""Number of sets whose rows a sweep reads or writes in the lead itself, in addition to those of its
+neighbours.
+"""
 
 _MOST_WIDTH = 2
-"""Maximum bytes of a number in a plane, if a code has so many. Most tables take one byte, but this
-is known only with their values (`tbgen.tables.palettes`)."""
+"""Maximum bytes of a number in a plane, assumed unless codes are shorter. Most tables take one
+byte, but this is known only with their values (`tbgen.tables.palettes`).
+"""
 
 _SLACK_BYTES = 16 << 20
 """Bytes for numpy, the compressor and the allocator between two checks of the memory in use."""
@@ -79,7 +90,11 @@ def has_orders(material: Material, rules: Rules) -> bool:
 
 
 def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]:
-    """Return the code spaces to try: one byte per order, then the one for long distances."""
+    """Return the code spaces to try, the one for short distances first.
+
+    A code space is the number of bytes of a code, and the number of distances per order. The first
+    one has as many distances as a byte has room for, the second one has more.
+    """
     if has_orders(material, rules):
         return CodeSpace(2, BYTE_SPAN), CodeSpace(4, LONG_SPAN)
     return CodeSpace(1, BYTE_SPAN), CodeSpace(2, LONG_SPAN)
@@ -94,7 +109,9 @@ class MemoryNeed:
     least: int
     """Minimum, with the arrays on disk."""
     working: int
-    """Bytes of these arrays that threads may use between two checks of the memory in use."""
+    """Part of `least` for pages of arrays on disk that threads may use between two checks of the
+    memory in use.
+    """
 
 
 def memory_needed(
@@ -135,11 +152,14 @@ def memory_needed(
 
 
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
-    """Return the bytes of the supporting tables of the side for which they take most.
+    """Return the bytes of supporting tables in memory while captures of one side are found.
 
-    Tables after the capture of a defender are in memory as rows by squares, and a part of each as a
-    view in the order of the material. Those of an attacker are views, and one of them also rows by
-    squares while it is loaded. The numbers of a range of leads are added.
+    Of the two sides, the one that needs more is taken. Tables after the capture of a defender are
+    in memory as rows by squares, and a part of each as a view in the order of the material. Those
+    of an attacker are views, and one of them also rows by squares while it is loaded. The numbers
+    of a range of leads are added.
+
+    width : bytes of a number of captures
     """
     layout = Layout.of(material)
     range_of_leads = min(1, threads / RANGES)

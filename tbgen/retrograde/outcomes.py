@@ -42,7 +42,9 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
 
 @borrowing_kernel
 def _k_pack(codes, before, out):
-    """Write the bytes of a block of outcomes; return whether all outcomes are equal.
+    """Pack outcomes into the bytes of a block; return whether all of them are equal.
+
+    A slot without a position gets the outcome of the position before it.
 
     codes : uint8 (slots,), in; 0 where there is no position
     before : int, the outcome of the first position
@@ -66,7 +68,7 @@ def _k_pack(codes, before, out):
 
 
 def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
-    """Return the block of `encode_outcomes`, in a fraction of the time."""
+    """Return the block of a file for some outcomes: that of `encode_outcomes`, in less time."""
     held = int((codes != 0).argmax())
     first = int(codes[held])
     if first == 0:
@@ -78,7 +80,10 @@ def encode(codes: NDArray[np.uint8], otherwise: int) -> bytes:
 
 
 class OutcomePlanes:
-    """Outcomes of a table, one side in memory at a time: a byte for each slot."""
+    """Outcomes of all positions of a table, a byte for each slot.
+
+    One side at a time is in memory.
+    """
 
     def __init__(self, table: SupportingTable, threads: int) -> None:
         self._table = table

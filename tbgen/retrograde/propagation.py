@@ -38,12 +38,14 @@ from tbgen.rows.sweep import Sweeper
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 
 Report = Callable[[int, int, int], None]
-"""Progress: order, plies, positions settled."""
+"""Function `report(order, plies, settled)`, called after each ply with its number of positions."""
 
 
 @borrowing_kernel
 def _k_settle(chunk_0, chunk_1, size, found, unknown, losable, out, ends, frame):
-    """Settle the positions on `found`: record them, and remove them from the sets.
+    """Settle the positions on a frontier: record them, and remove them from the sets.
+
+    The records, one for each chunk of leads, are written to `out`.
 
     found : Frontier, in
     unknown, losable : Rows, inout
@@ -76,8 +78,8 @@ def _k_settle(chunk_0, chunk_1, size, found, unknown, losable, out, ends, frame)
 class Propagation:
     """Sets and journals of one material, and the steps that settle its positions.
 
-    Pairs have one entry for each side to move. `fronts` contain the positions settled by the last
-    step, and `spare` is the frontier that the next step writes first.
+    Pairs have one entry for each side to move. `frontiers` contain the positions settled by the
+    last step, and `spare_frontier` is the one that the next step writes first.
     """
 
     def __init__(
@@ -88,9 +90,10 @@ class Propagation:
         code_space: CodeSpace,
         report: Report = lambda order, plies, settled: None,
     ) -> None:
-        """Take over the positions of both sides, whose sets are changed from here on.
+        """Prepare the propagation; it takes over the sets of both sides, and changes them.
 
         unknown : the legal positions
+        positions : the same, sorted by their captures
         """
         self.sets = sets
         self.code_space = code_space
@@ -117,10 +120,10 @@ class Propagation:
         self._report(0, 0, settled)
 
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
-        """Settle an order to its end; yield each step and its number of positions.
+        """Settle the positions of an order; yield each step and its number of positions.
 
-        last : the last step already made, if the order was begun earlier (one step too many does
-            nothing)
+        last : the last step already made, if the order was begun earlier; 0 begins it. After the
+            last step of the order, one more is made, which settles nothing
 
         Raises `LimitExceededError` if a distance does not fit the codes.
         """
@@ -181,7 +184,10 @@ class Propagation:
         return True
 
     def _settle(self, value: Value) -> int:
-        """Settle the positions on both fronts with a value; return the number of positions."""
+        """Give the positions on both frontiers a value: record them, and remove them from the sets.
+
+        Returns the number of positions.
+        """
         code = self.code_space.encode(value)
         chunks = self.sets.chunks
         total = np.zeros(chunks.number, np.int64)
@@ -217,11 +223,17 @@ class Propagation:
         self.sets.record(members, partial(self.waiting[side].add, code))
 
     def last_wins(self, side: Side) -> Records:
-        """Return the records of the positions that a side has won in the last order."""
+        """Return the records of the positions that a side has won since the last order began."""
         return self.journals[side].better_since(self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Iterate over the positions that wait for an outcome of an order, one code at a time."""
+        """Yield the records of the positions that wait for a win (or a loss) at an order.
+
+        One code at a time. They wait for the ply of their best capture, or as direct wins for their
+        order.
+
+        outcome : win or loss, for the side to move
+        """
         for code, value in self._waiting_values(side):
             if value.order == order and value.outcome == outcome:
                 yield self.waiting[side].records(code)
@@ -243,9 +255,10 @@ class Propagation:
 
     @contextmanager
     def borrowed_frontiers(self) -> Iterator[list[Frontier]]:
-        """Context manager: yields the three frontiers between orders; `fronts` must be empty.
+        """Context manager: yields the three frontiers for other use between orders.
 
-        Their content is arbitrary at the beginning and at the end.
+        `frontiers` must be empty then. The content of the three is arbitrary at the beginning and
+        at the end.
         """
         try:
             yield [self.spare_frontier, *self.frontiers]

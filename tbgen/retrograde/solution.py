@@ -52,7 +52,7 @@ def _k_empty_unused(lead_0, lead_1, numbers, frame):
 
 @borrowing_kernel
 def _k_tally(numbers, slot_0, counts, firsts):
-    """Count numbers, and find the first slot of each.
+    """Count how often each number occurs in a part of a plane, and find its first slot.
 
     numbers : unsigned (n,), in; those of the slots from `slot_0` on
     slot_0 : int, the first slot
@@ -86,7 +86,7 @@ class Solution:
 
     @cached_property
     def palettes(self) -> tuple[Palette, Palette]:
-        """Codes of the positions of each side."""
+        """Palette of each side: the numbers that stand for the codes of its positions."""
         red, black = (Palette.of(self.code_space, journal.codes) for journal in self.journals)
         return red, black
 
@@ -95,7 +95,10 @@ class Solution:
         return self.journals[side].codes | {self.code_space.draw}
 
     def _write_chunk(self, side: int, chunk: int, out: Plane) -> None:
-        """Write the numbers of a chunk's codes to its slots, (slots of the chunk,) of zeros."""
+        """Write the codes of a chunk of leads, as numbers in the side's palette, to its slots.
+
+        out : unsigned (slots of the chunk,), out; zeros at the beginning
+        """
         layout, palette = self.layout, self.palettes[side]
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         rows = (lead_1 - lead_0) * layout.mids
@@ -115,14 +118,22 @@ class Solution:
         return slice(lead_0 * per_lead, lead_1 * per_lead)
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side, of whole leads: one for each chunk."""
+        """Return the number of tiles of a side: parts of whole leads, here one for each chunk.
+
+        Implements `SupportingTable.tiles`.
+        """
         del side
         return self.chunks.number
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """Return the first slot and the codes of a chunk, replaced by `numbers_of` if given."""
+        """Return a tile of a side, here a chunk of leads, as one run: first slot and codes.
+
+        Implements `SupportingTable.tile`.
+
+        numbers_of : replaces codes, all different, by other numbers
+        """
         slots, palette = self._slots_of(number), self.palettes[side]
         numbers = np.zeros(slots.stop - slots.start, palette.dtype)
         self._write_chunk(side, number, numbers)
@@ -130,11 +141,15 @@ class Solution:
         return [(slots.start, (numbers_of(codes) if numbers_of else codes).take(numbers))]
 
     def plane(self, side: int) -> Plane:
-        """Return the codes in slot order, (slots,)."""
+        """Return the codes of all slots of a side to move, in index order, (slots,)."""
         return self.palettes[side].codes_of(self.counted_plane(side)[0])
 
     def counted_plane(self, side: int) -> tuple[Plane, dict[int, CodeCount]]:
-        """Return the numbers in slot order, (slots,), and each code's count and first slot."""
+        """Return the codes of all slots of a side, as numbers in its palette, and their statistics.
+
+        Returns unsigned (slots,), in index order, and for each code that occurs its count and first
+        slot.
+        """
         palette = self.palettes[side]
         plane: Plane = self.workers.storage.zeros(self.layout.slots, palette.dtype)
         size = self.workers.threads, len(palette.codes)

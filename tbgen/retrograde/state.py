@@ -45,11 +45,14 @@ Entry = tuple[int, int, bytes]
 """A record of a section: its chunk, its code, and its compressed bytes."""
 
 Report = Callable[[str, int, int, int], None]
-"""Progress: phase, order, plies, positions settled."""
+"""Function `report(phase, order, plies, settled)`, called to report progress."""
 
 
 def program_digest() -> str:
-    """Return the digest of the sources that can read a state."""
+    """Return the digest of this program's sources.
+
+    A saved state is read only by a program with the same digest.
+    """
     return source_digest()
 
 
@@ -87,7 +90,9 @@ class BuildState:
     chase_patterns: dict[int, int] = field(default_factory=dict)
     search_states: Sequence[SearchState] = ()
     _unread: Iterator[bytes] | None = None
-    """Unread parts of a checkpoint: the states of its searches."""
+    """Parts of the checkpoint that follow the propagation's: the states of its searches, until
+    `add_searches` reads them; None if there are none.
+    """
 
     def propagate(self, order: int) -> bool:
         """Propagate an order, or what is left of it, and save the state whenever that is due.
@@ -186,7 +191,7 @@ def _section(parts: Iterator[bytes]) -> Iterator[Entry]:
 
 
 def _end(parts: Iterator[bytes]) -> None:
-    """Check that a state has no more parts; reading its end closes its file."""
+    """Read the end of a checkpoint, which closes its file; assert that no parts are left."""
     assert next(parts, None) is None, "a state has more parts than it should"
 
 

@@ -49,20 +49,22 @@ from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric
 
 Plane = NDArray[Any]
-"""Codes of one side to move, or their numbers in a palette."""
+"""Array of the codes of one side to move, or of their numbers in a palette, with one dimension."""
 
 MOST_MEN = 5
 """Maximum number of squares of one group: an army's five pawns."""
 
 AS_INNER = -1
-"""Used in place of a group's number: the piece becomes the inner piece of the table."""
+"""Value used in place of a group's number: the piece becomes the inner piece of the supporting
+table.
+"""
 
 FLIP = np.array([flip_square(s) for s in range(SQUARES)], np.int64)
 """int64 (90,): each square after flipping the board, rank 0 to rank 9."""
 
 
 class SupportingTable(Protocol):
-    """Supporting table: the part of a finished table that the solver needs."""
+    """Interface of supporting tables: the part of a finished table that the solver needs."""
 
     @property
     def code_space(self) -> CodeSpace:
@@ -76,14 +78,18 @@ class SupportingTable(Protocol):
         """Return the codes of its positions with a side to move."""
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side, of whole leads."""
+        """Return the number of tiles of a side.
+
+        A tile is a part of the table that is read at once; it consists of whole leads.
+        """
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """Return the codes of a tile, as runs of leads: each run's first slot and codes.
+        """Return the codes of a tile, as a list of runs of consecutive leads.
 
-        Slots without a canonical position have arbitrary codes.
+        Each run is its first slot and its codes. Slots without a canonical position have arbitrary
+        codes.
 
         numbers_of : replaces codes, all different, by other numbers
         """
@@ -91,7 +97,9 @@ class SupportingTable(Protocol):
 
 @borrowing_kernel
 def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
-    """Lay a file's slots out as rows by squares: all slots are filled, illegal positions with 0.
+    """Lay slots in index order out as rows of ninety squares; illegal positions get 0.
+
+    Slots that the file leaves out get the number of their position's canonical slot.
 
     Returns whether every legal position has a number.
 
@@ -129,12 +137,12 @@ def _k_unpack(lead_0, lead_1, side, source, slot_of_square, frame, plane):
 def load_plane(
     table: SupportingTable, side: int, conversion: Plane, frame: Frame, workers: Workers
 ) -> Plane:
-    """Load a side of a supporting table as captures, addressed by squares.
+    """Load one side of a supporting table, as values of the captures that lead to it.
 
     conversion : (codes of the table,) number of the capture that leads to each code, 0 for codes
         that should not occur; raises `TablebaseError` if one of them does
 
-    Returns (rows * 90,), or (rows,) if the table has no inner piece.
+    Returns rows by squares, (rows * 90,), or (rows,) if the table has no inner piece.
     """
     layout = table.layout
     plane: Plane = workers.storage.zeros(
@@ -163,10 +171,10 @@ def load_plane(
 
 @by_pointer
 class _Scratch(NamedTuple):
-    """Buffers for one position of a supporting table with G groups."""
+    """Buffers for placing a position of the view in a supporting table with G groups."""
 
     squares: NDArray[np.int64]
-    """int64 (MOST_MEN * G,): the squares of each group."""
+    """int64 (MOST_MEN * G,): the squares of the table's groups, `MOST_MEN` places for each."""
     written: NDArray[np.int64]
     """int64 (G,): number of squares written for each group."""
     seen: NDArray[np.int64]
@@ -325,7 +333,10 @@ class ViewMaker:
         return view
 
     def _fill(self, first: int, last: int, leads: NDArray[np.int64], view: Plane) -> None:
-        """Fill the rows of leads[first : last]."""
+        """Write the rows of leads[first : last] into a view.
+
+        leads : int64 (n,), leads of the view; view : their rows, out
+        """
         scratch = _Scratch(
             np.zeros(MOST_MEN * self._groups, np.int64),
             np.zeros(self._groups, np.int64),
@@ -334,7 +345,10 @@ class ViewMaker:
         _k_view(first, last, leads, view, scratch, self.frame, self._plane, *self._arguments)
 
     def _size(self, leads: int) -> int:
-        """Return the number of codes of some leads of the view."""
+        """Return the number of elements that an array of some leads of the view has.
+
+        leads : number of leads
+        """
         return leads * int(self.frame.size[MIDS]) * self._stride
 
 
@@ -344,7 +358,10 @@ BYTE_CODES = CodeSpace(1)
 
 @dataclass(frozen=True)
 class DrawnTable:
-    """Table of a material without attackers: every position is a draw."""
+    """Supporting table of a material without attackers: every position is a draw.
+
+    Implements `SupportingTable`.
+    """
 
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
@@ -363,7 +380,10 @@ class DrawnTable:
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """Return the first slot and the codes of a lead, replaced by `numbers_of` if given."""
+        """Return one lead, as one run: its first slot and its codes, all of them the draw.
+
+        numbers_of : replaces the code by another number
+        """
         del side
         draw: Plane = np.array([self.code_space.draw], self.code_space.dtype)
         said = draw if numbers_of is None else numbers_of(draw)

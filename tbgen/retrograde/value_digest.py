@@ -27,7 +27,9 @@ from tbgen.tables.names import TableName
 _VERSION = 1
 
 _PLIES_AT, _ORDER_AT = 2, 17
-"""Bit offsets in a word: two bits of the outcome, fifteen of the plies, fifteen of the order."""
+"""Bit offsets of plies and order in the word of a position: two bits of the outcome come first,
+then fifteen of the plies, then fifteen of the order.
+"""
 
 _MOST_ORDERS = (1 << (32 - _ORDER_AT)) - 1
 
@@ -111,7 +113,13 @@ def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -
 
 
 def _hash_leads(words: np.ndarray, ends: np.ndarray, lead: int, hashes: bytearray) -> None:
-    """Write the hashes of the words of consecutive leads, from `lead` on, to `hashes`."""
+    """Hash the words of each of some consecutive leads, and write the hashes to their places.
+
+    words : uint32 (n,), of all these leads
+    ends : int64 (leads,), end of each lead's words
+    lead : the first of these leads
+    hashes : a digest for each lead of the table, out
+    """
     content, start = words.astype("<u4", copy=False).data.cast("B"), 0
     for end in (4 * ends).tolist():
         found = hashlib.sha256(content[start:end]).digest()

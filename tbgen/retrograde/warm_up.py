@@ -40,7 +40,10 @@ from tbgen.tables.palettes import Palette
 
 
 def is_compiled(rules: Rules, *, ordered: bool) -> bool:
-    """Return whether `warm_up` has finished on this machine, so that it loads without compiling."""
+    """Return whether `warm_up` has finished on this machine, so that it loads without compiling.
+
+    rules, ordered : as for `warm_up`
+    """
     return second_process.is_compiled(str(rules if ordered else Rules.NONE))
 
 
@@ -71,7 +74,7 @@ def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
 
 @cache
 def warm_up_wide() -> None:
-    """Compile or load the kernels that depend on the width, for planes of two bytes.
+    """Compile or load the kernels that work on planes, for planes of two bytes per number.
 
     Few tables have so many values, and those take long; so this process compiles alone.
     """
@@ -113,7 +116,7 @@ def _propagate_made_up(*, wide: bool = False) -> None:
 
 
 _WIN = Value(Outcome.WIN, 0, 3)
-"""Value of every second position's made-up capture; it waits for a ply or two."""
+"""Value of the made-up captures, which every second position has: a win that waits for its ply."""
 
 
 def _encode(solution: Solution) -> None:
@@ -148,7 +151,10 @@ def _call_other_operations(solution: Solution) -> None:
 
 @cache
 def _start_second_process(rules: Rules) -> subprocess.Popen[bytes] | None:
-    """Start the second process; return None if there is none, and this one compiles everything."""
+    """Start the second process, which compiles a part of the kernels; return it.
+
+    Returns None if it cannot be started: this process then compiles everything.
+    """
     return second_process.start_beside(_compile_all if rules.judges_chases else compile_captures)
 
 

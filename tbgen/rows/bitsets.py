@@ -29,7 +29,7 @@ EMPTY = U64(0)
 ONE = U64(1)
 FULL = U64(0xFFFF_FFFF_FFFF_FFFF)
 WORD_SQUARES = 45
-"""Squares of a word: the words meet at the river."""
+"""Number of squares in one word of a set: each word has one half of the board."""
 WORD = U64((1 << WORD_SQUARES) - 1)
 OFF_BOARD = U64(1 << 63)
 FIRST_RANK = U64((1 << 9) - 1)
@@ -64,7 +64,10 @@ def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:
 
 
 def _geometry() -> dict[str, np.ndarray]:
-    """Return the static tables below; called once at import."""
+    """Return the arrays of moves, attacks and lines named below (`RAY` to `ALIGNED`).
+
+    Called once at import.
+    """
     steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
     ray = np.full((SQUARES, 4, 9), -1, np.int8)
     knight = np.full((SQUARES, 8), -1, np.int8)
@@ -121,13 +124,17 @@ RAY = _tables["ray"]
 KNIGHT_TARGETS = _tables["knight"]
 """int8 (90, 8): the target squares of a knight, -1 off the board."""
 KNIGHT_LEGS = _tables["knight_leg"]
-"""int8 (90, 8): the leg of each jump, next to the origin."""
+"""int8 (90, 8): the leg, which must be empty, of each jump from a square to its `KNIGHT_TARGETS`;
+it is next to the square.
+"""
 LEG_BETWEEN = _tables["leg_between"]
 """int8 (90, 90): the leg of the jump from one square to another, -1 if there is no such jump."""
 KNIGHT_LEGS_BACK = np.where(
     KNIGHT_TARGETS < 0, -1, LEG_BETWEEN[KNIGHT_TARGETS, np.arange(SQUARES)[:, None]]
 ).astype(np.int8)
-"""int8 (90, 8): the leg of each jump back, from the square of `KNIGHT_TARGETS` to this one."""
+"""int8 (90, 8): the leg, which must be empty, of each jump to a square from its `KNIGHT_TARGETS`;
+it is next to the target, where the jump begins.
+"""
 PAWN_TARGETS = _tables["pawn"]
 """int8 (2, 90, 3): the target squares of a pawn of either side, -1 for none."""
 PAWN_SOURCES = _tables["pawn_sources"]
@@ -139,7 +146,7 @@ BETWEEN = _tables["between"]
 ALIGNED = _tables["aligned"]
 """bool (90, 90): whether two different squares share a rank or a file."""
 NOWHERE = SQUARES
-"""Number for no square: `BIT` has the empty set there."""
+"""Number used in place of a square for "no square": `BIT[NOWHERE]` is the empty set."""
 BIT = np.array([*(square_set([s]) for s in range(SQUARES)), (0, 0)], np.uint64)
 """uint64 (91, 2): the set of one square, and the empty set for NOWHERE."""
 MIRROR = np.array([mirror_square(s) for s in range(SQUARES)], np.int64)
@@ -150,7 +157,7 @@ AREA = np.array([[square_set(area(side, kind)) for kind in PieceType] for side i
 
 @intrinsic
 def _count_trailing_zeros(typingctx, word):
-    """LLVM instruction `cttz`."""
+    """Intrinsic: number of zero bits below the lowest set bit of a word (LLVM `cttz`)."""
     del typingctx, word
 
     def generate(context, builder, signature, args):
@@ -162,7 +169,7 @@ def _count_trailing_zeros(typingctx, word):
 
 @intrinsic
 def _population_count(typingctx, word):
-    """LLVM instruction `ctpop`."""
+    """Intrinsic: number of set bits of a word (LLVM `ctpop`)."""
     del typingctx, word
 
     def generate(context, builder, signature, args):
@@ -237,7 +244,8 @@ def mirrored(lo, hi):
 def _slide_along_ranks(start, free):
     """Return the squares that a slide along a rank reaches from `start` through `free` (one word).
 
-    Occluded fills by doubling: three steps cover the eight squares of a rank.
+    The set of reached squares is extended by 1, 2 and 4 squares in each direction, only through
+    free squares. These three steps cover the eight squares of a rank.
     """
     reach, path = start, free & _NOT_A
     reach |= path & (reach << _1)
@@ -335,7 +343,10 @@ def pawn_steps_into(lo, hi, free_lo, free_hi, side):
 
 @part
 def inner_sources(kind, side, lo, hi, free_lo, free_hi):
-    """Return the squares from which the inner piece makes a quiet move into the set."""
+    """Return the squares from which the inner piece makes a quiet move into a set of squares.
+
+    The set is (lo, hi); the inner piece belongs to `side` and is of type `kind`.
+    """
     if kind == KNIGHT:
         return jumps_into(lo, hi, free_lo, free_hi)
     if kind == PAWN:
@@ -345,9 +356,11 @@ def inner_sources(kind, side, lo, hi, free_lo, free_hi):
 
 @part
 def attack_stands(kind, side, source, target, occ_lo, occ_hi):
-    """Return the squares of the inner piece for which a piece on `source` attacks `target`.
+    """Return the squares of the inner piece for which another piece on `source` attacks `target`.
 
-    The off-board bit is set if the attack is open without an inner piece.
+    The inner piece may block the attack, or be the screen of a cannon. If it can do neither, the
+    set has all squares or none. The off-board bit is set if the attack exists without an inner
+    piece.
     """
     if kind == ROOK or kind == CANNON:
         if not ALIGNED[source, target]:
@@ -396,7 +409,10 @@ def line_attacks(kind, source, occ_lo, occ_hi):
 
 @part
 def _attacks(kind, side, square, occ_lo, occ_hi, legs, pawns):
-    """Return the free squares that a piece attacks or, with tables of sources, those of attackers.
+    """Return the free squares that a piece on `square` attacks, or those from which it is attacked.
+
+    The tables decide the direction: legs of jumps and targets of pawns from the square
+    (`KNIGHT_LEGS`, `PAWN_TARGETS`), or into it (`KNIGHT_LEGS_BACK`, `PAWN_SOURCES`).
 
     legs : int8 (90, 8), in; pawns : int8 (2, 90, 3), in; both for one direction
     """

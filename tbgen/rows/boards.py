@@ -19,12 +19,12 @@ from tbgen.rows.frame import INNER_KIND, MIDS, Frame
 from tbgen.rules.board import MAX_MOVES
 
 PAIRS = 256
-"""Size of a list of pairs: an attacker, and a piece of the other side that it attacks."""
+"""Length of a buffer for pairs of pieces: an attacker, and an enemy piece that it attacks."""
 
 
 @by_pointer
 class Places(NamedTuple):
-    """Tables for converting slots to boards and back."""
+    """Tables of one layout for converting slots (row and inner square) to boards, and back."""
 
     frame: Frame
     codes: NDArray[np.int64]
@@ -82,7 +82,10 @@ def slot_of(squares, places):
 
 @part
 def is_mirrored(row, square, squares, places, scratch, scratch_board):
-    """Return whether a slot's position, written to `scratch`, is the mirror image of `squares`.
+    """Return whether a slot stands for the mirror image of a given placement.
+
+    A placement and its mirror image have the same slot, which stands for one of them. Its position
+    is written to `scratch` and `scratch_board`, and compared with `squares`.
 
     squares : int64 (pieces,), a placement with this slot (`slot_of`)
     scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
@@ -109,7 +112,7 @@ def move(squares, board, source, target):
 
 @by_pointer
 class Boards(NamedTuple):
-    """Boards and lists of one thread."""
+    """Boards and lists of squares that one thread uses while it tries moves in a position."""
 
     squares: NDArray[np.int64]
     """int64 (pieces,): squares of the pieces, in the layout's order."""

@@ -28,7 +28,9 @@ from tbgen.indexing.squares import SQUARES, PieceType, Side, area
 from tbgen.rows.bitsets import AREA, BIT, FULL, MIRROR, NOWHERE, OFF_BOARD
 
 STRIDE = SQUARES
-"""Slots per row of a plane in memory, if there is an inner piece."""
+"""Slots of a row of a plane in memory: one for each of the ninety squares, even if the inner piece
+cannot stand there. A material without an inner piece has one slot per row.
+"""
 
 
 @by_pointer
@@ -36,7 +38,9 @@ class Frame(NamedTuple):
     """Arrays of one layout. Shapes: L leads, M mids, N men, G groups of identical men."""
 
     size: NDArray[np.int64]
-    """int64 (7,): indexed by LEADS to TWIN."""
+    """int64 (7,): the seven numbers of the layout that `LEADS`, `MIDS`, ... `TWIN` index, such as
+    the number of leads.
+    """
     lead_squares: NDArray[np.int8]
     """int8 (L, pieces): Red's king, advisors, elephants, then Black's."""
     lead_taken: NDArray[np.uint64]
@@ -44,47 +48,66 @@ class Frame(NamedTuple):
     self_mirrored: NDArray[np.bool_]
     """bool (L,): leads that are their own mirror image."""
     move_start: NDArray[np.int64]
-    """int64 (2, L + 1): start of each lead's moves in `lead_moves`, by side of the defender."""
+    """int64 (2, L + 1): start of each lead's moves in `lead_after` and `lead_moves`, by the side
+    whose king, advisor or elephant moves.
+    """
     lead_after: NDArray[np.int32]
-    """int32 (moves,): the lead after the move; a separate array, since most moves need nothing
-    else."""
+    """int32 (moves,): the lead that each move of a king, advisor or elephant leads to. It is not a
+    column of `lead_moves`, since most of the kernels' reads need nothing else.
+    """
     lead_moves: NDArray[np.int8]
-    """int8 (moves, 4): indexed by MIRRORED to SOURCE."""
+    """int8 (moves, 4): squares of each move of a king, advisor or elephant, and whether its lead is
+    mirrored; the columns are `MIRRORED`, `EYE`, `TARGET` and `SOURCE`.
+    """
     mid_squares: NDArray[np.int8]
     """int8 (M, N): the square of each man; ascending within a group."""
     mid_companions: NDArray[np.int32]
-    """int32 (M, N): the row of `extend` for each man's companions, the other men of its group."""
+    """int32 (M, N): for each man, the row of `extend` that belongs to its companions, the other men
+    of its group, on their squares in this mid.
+    """
     mid_taken: NDArray[np.uint64]
     """uint64 (M, 2): the occupied squares of each mid; all ones if men overlap, so that one test
     against the (never empty) lead finds both kinds of overlap."""
     mid_mirror: NDArray[np.int32]
     """int32 (M,): the mirror image of each mid."""
     men: NDArray[np.int64]
-    """int64 (N, 4): indexed by KIND to GROUP_STRIDE and GROUP."""
+    """int64 (N, 4): kind, side, stride and number of the group that each man belongs to; the
+    columns are `KIND`, `SIDE`, `GROUP_STRIDE` and `GROUP`.
+    """
     groups: NDArray[np.int64]
-    """int64 (G, 7): indexed by KIND to GROUP_STRIDE and SIZE to COMPANIONS."""
+    """int64 (G, 7): kind, side and stride of each group, and its parts in other arrays; the columns
+    are `KIND`, `SIDE`, `GROUP_STRIDE`, and `SIZE` to `COMPANIONS`.
+    """
     extend: NDArray[np.int32]
-    """int32 (companion placements of all groups, 90): the rank of the placement of the companions
-    and a man on this square, -1 if the man cannot stand there."""
+    """int32 (companion placements of all groups, 90): rank of the group's placement that consists
+    of some companions and one more man on a square, -1 if the man cannot stand there.
+    """
     inner_area: NDArray[np.uint64]
     """uint64 (2,): the squares of the inner piece; the off-board bit if there is none."""
 
 
 LEADS, MIDS, GROUPS, INNER_KIND, INNER_SIDE, RED_DEFENDERS, TWIN = range(7)
-"""Indices of `Frame.size`. TWIN is the last of the men of the inner piece's side and kind, the one
-on the largest square. INNER_KIND and TWIN are -1 if there is none."""
+"""Indices of `Frame.size`: numbers of leads, mids and groups, kind and side of the inner piece,
+number of Red's defenders, and TWIN. TWIN is the column of `Frame.mid_squares` of the inner piece's
+twin, a man of its side and kind; of several, the one on the largest square. INNER_KIND, INNER_SIDE
+and TWIN are -1 if there is none.
+"""
 KIND, SIDE, GROUP_STRIDE = range(3)
-"""Indices of `Frame.men` and `Frame.groups`: the kind and side of the men, and the weight of the
-rank of the group's placement in the mid."""
+"""Columns of `Frame.men` and `Frame.groups`: kind and side of the men, and the group's stride. The
+mid is the sum of each group's rank times its stride.
+"""
 GROUP = 3
-"""Index of `Frame.men`: the group."""
+"""Column of `Frame.men`: the number of the group that the man belongs to."""
 SIZE, FIRST_MAN, FIRST_EXTEND, COMPANIONS = range(3, 7)
-"""Indices of `Frame.groups`: number of placements, first man, first row of its companion placements
-in `Frame.extend`, and number of these rows."""
+"""Columns of `Frame.groups`: the group's number of placements, the column of its first man in
+`Frame.mid_squares`, the first row of its companion placements in `Frame.extend`, and the number of
+these rows.
+"""
 MIRRORED, EYE, TARGET, SOURCE = range(4)
-"""Indices of `Frame.lead_moves`: whether `lead_after` is the mirror image of the lead that the move
-makes, the square that must be free for an elephant's move (NOWHERE for other pieces), the target
-square and the source square."""
+"""Columns of `Frame.lead_moves`. MIRRORED: the move makes the mirror image of the placement that
+`lead_after` stands for. EYE: the square that must be free for an elephant's move, NOWHERE for other
+pieces. TARGET, SOURCE: where the move ends and begins.
+"""
 
 _STEPS = {
     PieceType.KING: ((1, 0), (-1, 0), (0, 1), (0, -1)),
@@ -94,10 +117,13 @@ _STEPS = {
 
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the quiet moves among one side's own placements.
+    """Return the quiet moves of one side's king, advisors and elephants, by placement.
 
-    Returns int64 (size + 1,) starts and int64 (n, 4): placement after the move, eye, target,
-    source. The eye is kept, because other pieces may occupy it, too.
+    Only blocks by pieces of the same placement are considered. An elephant's eye, the square that
+    it passes, is returned because other pieces may occupy it, too.
+
+    Returns int64 (size + 1,), where the moves of each placement start, and int64 (n, 4), the moves:
+    placement after the move, eye (NOWHERE for no elephant), target, source.
     """
     kinds = (
         [PieceType.KING]
@@ -152,7 +178,12 @@ def _lead_moves(
 
 
 def _taken(squares: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return the union of the squares in each row, uint64 (n, 2); all ones if two are equal."""
+    """Return the occupied squares of each placement as a set, uint64 (n, 2).
+
+    All bits are set if two pieces of a placement stand on one square.
+
+    squares : integers (n, pieces), the squares of each placement
+    """
     taken = np.zeros((len(squares), 2), np.uint64)
     overlap = np.zeros(len(squares), bool)
     for column in squares.T.astype(np.int64):
@@ -191,7 +222,11 @@ def _men(
 
 
 def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
-    """Return the arrays; without moves for layouts that are only read (views after captures)."""
+    """Return the arrays of a layout.
+
+    with_moves : whether kernels move the pieces of the leads; not so in layouts that are only read,
+        such as the views of tables after captures
+    """
     leads, mids = layout.leads, layout.mids
     ranks = layout.lead_ranks
     lead_squares = np.concatenate(
@@ -231,7 +266,7 @@ def make_frame(layout: Layout, *, with_moves: bool = True) -> Frame:
 
 @part
 def rank_of(mid, man, frame):
-    """Return the rank of the placement of a man's group.
+    """Return the rank, in a mid, of the placement of the group that a man belongs to.
 
     mid, man : int64, the man as a column of `Frame.mid_squares`
     """
@@ -240,7 +275,9 @@ def rank_of(mid, man, frame):
 
 @part
 def with_rank_zero(mid, man, frame):
-    """Return a mid with the rank of a man's group set to zero.
+    """Return a mid with the placement of a man's group replaced by that of rank 0.
+
+    Adding the new rank times the group's stride gives the mid after a move of the man.
 
     mid, man : int64, as in `rank_of`
     """
@@ -249,10 +286,11 @@ def with_rank_zero(mid, man, frame):
 
 @part
 def canonical(lead, mid, square, frame):
-    """Return the mid and the inner square of a placement's canonical slot.
+    """Return the mid and the inner square of the slot that stands for a placement in the index.
 
-    See `tbgen.indexing.layout`. The twin on the largest square is the inner piece. On a
-    self-mirrored lead the smaller slot of the two mirror images is canonical.
+    A placement may have several slots (`tbgen.indexing.layout`). If the inner piece has twins of
+    the same side and kind, the canonical slot has the one on the largest square as inner piece. On
+    a lead that is its own mirror image, the smaller slot of the two mirror images is canonical.
 
     square : int64, of the inner piece
     """

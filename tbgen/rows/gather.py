@@ -50,10 +50,14 @@ from tbgen.rows.frame import (
 )
 
 STEP, RANK = 2, 22
-"""Words from a square to the next one of its rank (STEP) and of its file (RANK), on a board of
-rows. A rank has nine squares and a margin of two, in which steps over either edge end."""
+"""Distance in words from a square to its neighbour on the rank (STEP) and on the file (RANK), on a
+*board of rows*: one row (two words) for each square of a moving piece. A rank has nine squares and
+a margin of two, in which steps over either edge end.
+"""
 FIRST, LAST, _WORDS = 2 * RANK, 12 * RANK, 14 * RANK
-"""First word of the ten ranks, the word after them, and all words with margins of two ranks."""
+"""Layout of a board of rows, in words: start and end of its ten ranks, and its total length with
+margins of two ranks at both ends.
+"""
 WORD_OF_SQUARE = np.array(
     [FIRST + RANK * (square // FILES) + STEP * (square % FILES) for square in range(SQUARES)]
 )
@@ -68,12 +72,12 @@ _LINES = np.array(
 )
 """int64 (38, 3): first square, step and number of steps along each file and rank, both ways."""
 FREE, OUT, UP, DOWN = _WORDS, 2 * _WORDS, 3 * _WORDS, 4 * _WORDS
-"""Offsets of four more boards in a buffer, after the board of the rows: the free
-squares of the inner piece while a square is passed, the results, and the running unions
-up and down the files.
+"""Offsets of four more boards in a buffer, after the board of the frontier's rows. FREE: the free
+squares of the inner piece while the moving piece passes a square. OUT: the results. UP, DOWN: the
+running unions up and down the files.
 """
 BOARD_WORDS = 5 * _WORDS
-"""Length of a buffer; it starts as zeros, and its margins stay zero."""
+"""Number of words in a buffer of five boards; it starts as zeros, and its margins stay zero."""
 
 
 @part

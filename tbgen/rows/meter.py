@@ -14,7 +14,7 @@ class Meter:
 
     sweeps: int = 0
     rows: int = 0
-    """Rows of the sets `within` that were read."""
+    """Rows that sweeps have read, of the sets `within` in which they look for positions."""
 
     def add(self, rows: int) -> None:
         """Count one sweep and its rows."""

@@ -46,13 +46,16 @@ Bytes = NDArray[np.uint8]
 
 
 class Records(Protocol):
-    """Recorded positions by chunk; each chunk comes once, so that threads can divide the chunks."""
+    """Interface of sets of recorded positions, by chunk of leads.
+
+    Each chunk comes once, so that threads can divide the chunks.
+    """
 
     def __len__(self) -> int:
         """Number of chunks with records."""
 
     def __getitem__(self, chunks: slice, /) -> Iterable[tuple[int, list[Bytes]]]:
-        """Return the number and the records of each of some chunks."""
+        """Return some of the chunks: each as its number and the list of its records."""
 
 
 @part
@@ -163,7 +166,7 @@ def k_record(chunk_0, chunk_1, size, members, out, ends, leads, mids):
 
 
 class _Packer(threading.local):
-    """Compressor and decompressor of each thread: threads must not share them."""
+    """Compressor and decompressor of the calling thread: threads cannot share one."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=1, write_checksum=False).compress
@@ -182,9 +185,10 @@ def unpacked(data: bytes) -> Bytes:
 def split_records(
     first: int, last: int, out: Bytes, ends: NDArray[np.int64]
 ) -> Iterator[tuple[int, Bytes]]:
-    """Split a kernel's output into the nonempty records of the chunks [first, last).
+    """Yield the number and the record of each chunk in [first, last) that has positions.
 
-    out : the records, one after the other; ends : int64 (chunks,), end of each record
+    out : the records as a kernel has written them, one after the other
+    ends : int64 (chunks,), end of each chunk's record in `out`
     """
     start = 0
     for chunk in range(first, last):
@@ -215,11 +219,14 @@ class StoredRecords:
             self._records.setdefault(chunk, []).append(stored)
 
     def __len__(self) -> int:
-        """Number of chunks with records."""
+        """Number of chunks with records; implements `Records`."""
         return len(self._records)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Yield some chunks, each with its records, unpacked one chunk at a time."""
+        """Yield some chunks, each as its number and its records, unpacked one chunk at a time.
+
+        Implements `Records`.
+        """
         for chunk in list(self._records)[chunks]:
             yield chunk, [self._fetched(*record) for record in self._records[chunk]]
 

@@ -38,15 +38,19 @@ Rows = NDArray[np.uint64]
 """uint64 (rows, 2): a set of positions of one side to move."""
 
 _SMALL_FRONTIER = 2000
-"""Rows of a frontier below which one range is faster than several."""
+"""Number of rows on a frontier below which one range of leads, on one thread, is faster than
+several.
+"""
 
 _MODEST_FRONTIER = 20_000
-"""Rows of a frontier below which few ranges suffice: a call of a kernel takes 20 microseconds."""
+"""Number of rows on a frontier below which `FEW_RANGES` ranges of leads suffice: each range is a
+call of a kernel, which takes 20 microseconds.
+"""
 
 _LISTED = 16
-"""A lead's list has room for one in this many of its rows. A lead with more rows in use
-is gathered as a whole (`sweep.py`). Lists of all rows would take a quarter of the memory
-of the rows.
+"""Divisor of a lead's number of rows that gives the room of its list. A lead with more rows in use
+is gathered as a whole (`sweep.py`). Lists of all rows would take a quarter of the memory of the
+rows.
 """
 
 
@@ -60,7 +64,7 @@ class Frontier(NamedTuple):
 
     rows: Rows
     counts: NDArray[np.int32]
-    """int32 (leads,): number of rows in use; the list contains the first `limit` of them."""
+    """int32 (leads,): number of rows in use of each lead, even if more than `limit`."""
     listed: NDArray[np.int32]
     """int32 (leads * limit,): the mids of those rows; a lead's list starts at lead * limit."""
     limit: int
@@ -159,7 +163,7 @@ def _k_transfer(lead_0, lead_1, found, source, target, moved, mids):
 
     found : Frontier, in
     source, target : Rows, inout; `target` may be `found.rows`
-    moved : int64 (leads,), out; number of nonempty rows of a range, at its first lead
+    moved : int64 (leads,), out; moved[lead_0] is the number of nonempty rows in [lead_0, lead_1)
     """
     count = 0
     for lead in range(lead_0, lead_1):
@@ -274,7 +278,7 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 
 
 class Sets:
-    """Algebra of the sets of one frame.
+    """Operations on sets and frontiers of positions of one layout, over all leads, by threads.
 
     The last argument is the set or frontier that an operation makes or changes. A frontier that it
     makes is emptied first.
@@ -307,7 +311,10 @@ class Sets:
         )
 
     def _by_rows(self, operation: Callable[..., object], *sets: Rows) -> None:
-        """Apply an operation of numpy to the same rows of some sets."""
+        """Call a numpy operation on some sets, for one range of leads at a time, by threads.
+
+        operation : called with the same rows of each set
+        """
 
         def operate(lead_0: int, lead_1: int, _: int) -> None:
             rows = slice(lead_0 * self.mids, lead_1 * self.mids)
@@ -316,7 +323,7 @@ class Sets:
         self.workers.run(operate, self.leads, FEW_RANGES)
 
     def copy(self, source: Rows, target: Rows) -> None:
-        """Copy the positions of one set to another, which loses its own."""
+        """Replace the positions of `target` by those of `source`."""
         self._by_rows(np.copyto, target, source)
 
     def copied(self, source: Rows) -> Rows:
@@ -396,7 +403,10 @@ class Sets:
         self._each(records, put)
 
     def _each(self, records: Records, use: Callable[[Bytes, int], None]) -> None:
-        """Call `use(record, first row of its chunk)`; one thread handles all records of a chunk."""
+        """Call `use(record, row_0)` for each record; `row_0` is the first row of its chunk.
+
+        Threads divide the chunks; one thread handles all records of a chunk.
+        """
 
         def use_some(first: int, last: int, _: int) -> None:
             for chunk, of_chunk in records[first:last]:
@@ -406,9 +416,10 @@ class Sets:
         self.workers.run(use_some, len(records))
 
     def record(self, members: Rows, use: Callable[[int, Bytes], None]) -> None:
-        """Call `use(chunk, record)` for each chunk in which a set has positions, in any thread.
+        """Record a set: call `use(chunk, record)` for each chunk in which it has positions.
 
-        The buffer of the record is reused, so `use` must copy it.
+        The calls are made in any thread and order. The buffer of the record is reused, so `use`
+        must copy it.
         """
         chunks = self.chunks
 
@@ -427,7 +438,7 @@ class Sets:
         return packed
 
     def count(self, members: Rows) -> int:
-        """Return the number of canonical positions of a set."""
+        """Return the number of positions of a set; several slots of one position count once."""
         counts = np.zeros(self.leads, np.int64)
         self.run_kernel(_k_count, members, counts)
         return int(counts.sum())

@@ -25,14 +25,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 _HUGE_PAGES = 4 << 20
-"""Bytes from which huge pages are used: two pages, on most machines."""
+"""Size in bytes from which an array uses huge pages: that of two such pages, on most machines."""
 
 _ON_DISK_FROM = 1 << 18
 """Bytes from which an array is stored in a file."""
 
 
 StoredBytes = bytes | tuple[int, int]
-"""Stored bytes: the bytes themselves, or their offset in the file and their number."""
+"""Result of `Storage.store`: the bytes themselves, or their offset and length in the file."""
 
 
 class Storage:
@@ -63,7 +63,10 @@ class Storage:
         return pages
 
     def release_if_large(self) -> None:
-        """Release pages if the process is too large; called between ranges of leads."""
+        """Do nothing; `DiskStorage` releases pages here if the process takes too much memory.
+
+        Called between ranges of leads.
+        """
 
     def discard(self, array: NDArray[Any]) -> None:
         """Release the pages of an array from `zeros`.
@@ -76,7 +79,10 @@ class Storage:
         pages.obj.madvise(mmap.MADV_DONTNEED)  # numpy has a view of them
 
     def store(self, data: bytes) -> StoredBytes:
-        """Store some bytes, which `fetch` returns."""
+        """Store some bytes, in the file if there is one; return the key for `fetch`.
+
+        Raises `OSError` if the disk is full.
+        """
         if self._file is None:
             return data
         with self._lock, self._naming_directory():
@@ -96,7 +102,7 @@ class Storage:
 
     @contextlib.contextmanager
     def _naming_directory(self) -> Iterator[None]:
-        """Context manager: sets the directory as file name of errors from the unnamed files."""
+        """Context manager: adds the directory to an `OSError`, since the files have no names."""
         try:
             yield
         except OSError as error:
@@ -126,7 +132,10 @@ class DiskStorage(Storage):
         return pages
 
     def release_if_large(self) -> None:
-        """Release the pages of all arrays if the process is larger than the ceiling."""
+        """Release the memory of all arrays if the process is larger than the ceiling.
+
+        Their contents stay in the files. Overrides `Storage.release_if_large`.
+        """
         if resident_bytes() > self._ceiling:
             with self._lock:
                 for pages in self._mapped:

@@ -36,11 +36,15 @@ from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row, ranges_for
 from tbgen.rows.workers import RANGES, Workers
 
 MANY_ROWS = 6
-"""A lead is gathered as a whole if more than one in this many of its rows is wanted."""
+"""Threshold: if more than one in this many rows of a lead is wanted, scanning the lead as a whole
+is faster than testing the moves of each row.
+"""
 
 FEW_ROWS = 8
-"""Frontiers with less than one row in this many of a lead are gathered from their lists. A list
-costs a search for each move; a scan of lines takes the same time for any number of rows."""
+"""Threshold: a lead is gathered from lists if the frontier has less than one in this many of its
+rows, counting the leads that its moves lead to. A list costs a search for each move; a scan of
+lines takes the same time for any number of rows.
+"""
 
 
 @by_pointer
@@ -48,22 +52,25 @@ class Scratch(NamedTuple):
     """Buffers of one thread for one lead (M mids)."""
 
     reached: Rows
-    """uint64 (M, 2): zero between uses."""
+    """uint64 (M, 2): positions of the lead with a move into the frontier; zero between uses."""
     escaping: Rows
-    """uint64 (M, 2): zero between uses."""
+    """uint64 (M, 2): positions of the lead with a move into the escapes; zero between uses."""
     line: Rows
     """uint64 (M, 2): the running unions of a line of rows."""
     inner_free: Rows
-    """uint64 (M, 2): the free squares of the inner piece; none if the outer pieces overlap."""
+    """uint64 (M, 2): the free squares of the inner piece in each row; none if the other pieces
+    overlap.
+    """
     board: NDArray[np.uint64]
     """uint64 (BOARD_WORDS,): the boards of `gather.py`, whose margins stay zero."""
     mid_of: NDArray[np.int64]
-    """int64 (90,): the mid of each square of the moving piece, -1 for none."""
+    """int64 (90,): the mid with the moving piece on each square, -1 if it cannot stand there."""
     on_front: NDArray[np.bool_]
-    """bool (90,): squares whose rows are on the frontier."""
+    """bool (90,): squares of the moving piece for which the frontier has positions."""
     touched: NDArray[np.int32]
-    """int32 (M + 1,): mids of the nonzero rows of `reached`, and a place for a write that does not
-    count."""
+    """int32 (M + 1,): the mids whose rows of `reached` are not zero. The last element is for a
+    write that does not count.
+    """
 
 
 def make_scratch(mids: int) -> Scratch:
@@ -82,7 +89,10 @@ def make_scratch(mids: int) -> Scratch:
 
 @part
 def _has_many_rows(lead, members, mids):
-    """Return whether gathering a lead is faster than testing the moves of its rows."""
+    """Return whether a set has so many rows in a lead that scanning the lead as a whole is faster.
+
+    The alternative is to test the moves of each row (`MANY_ROWS`).
+    """
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
@@ -93,11 +103,13 @@ def _has_many_rows(lead, members, mids):
 
 @part
 def _keep_within(lead, rows, whole, everything, waiting, within, found, scratch, frame):
-    """Intersect `scratch.reached` with `within`; return the number of nonempty rows.
+    """Remove the positions that are not in `within` from `scratch.reached`.
+
+    Returns the number of nonempty rows that are left.
 
     rows : int64, number of rows to read
     whole : bool, these are the first mids, otherwise those listed in `scratch.touched`
-    everything : bool, take all of `within`, not only what has been reached
+    everything : bool, take all of `within`, not only the positions that have been reached
     waiting : bool, take also the positions on `found`, and remove them there
     """
     mids = frame.size[MIDS]
@@ -136,7 +148,10 @@ def _keep_within(lead, rows, whole, everything, waiting, within, found, scratch,
 
 @part
 def _list_in_use(lead, front, touched, mids):
-    """List the rows of a frontier in one lead; return their number, or `mids` without a list."""
+    """Write the mids of the rows that a frontier has in one lead to `touched`; return their number.
+
+    If the frontier has too many rows there for a list, nothing is written, and `mids` is returned.
+    """
     count = np.int64(front.counts[lead])
     if count > front.limit:
         return mids
@@ -149,12 +164,12 @@ def _list_in_use(lead, front, touched, mids):
 def _put_found(
     lead, side, rows, whole, test_each, gathered, front, use_escape, escape, found, scratch, frame
 ):
-    """Put the positions of `scratch.reached` without an escape on `found`, and clear the scratch.
+    """Put the positions of `scratch.reached` that have no escape on `found`, and clear the scratch.
 
     rows : int64, number of rows to read
     whole : bool, these are the first mids, otherwise those listed in `scratch.touched`
-    test_each : bool, the frontier was not gathered: test each row for moves into `front`
-    gathered : bool, gather the escapes of the lead first
+    test_each : bool, `reached` has positions without a move into `front`: test each row for one
+    gathered : bool, gather the predecessors of `escape` for the whole lead, not row by row
     front : Frontier of the opponent, in
     """
     mids = frame.size[MIDS]
@@ -262,9 +277,13 @@ class Sweeper:
         *,
         add_found: bool = False,
     ) -> None:
-        """Sweep over all leads (`_k_sweep`); without `front`, take all positions of `within`.
+        """Set `found` to the predecessors of `front` in `within` that have no escape.
 
-        If `within` is a frontier, only its listed rows are read.
+        side : to move in the positions that are found
+        front : positions of the opponent; None takes all positions of `within`
+        within : if it is a frontier and `front` is None, only its listed rows are read
+        escape : positions of the opponent; one quiet move into them excludes a position
+        add_found : keep the positions of `within` already on `found` that have no escape
         """
         everywhere, listed = front is None, isinstance(within, Frontier)
         members = within.rows if isinstance(within, Frontier) else within
@@ -292,5 +311,8 @@ class Sweeper:
         self._workers.meter.add(sum(rows_read))
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
-        """Return a set as a frontier without lists: all of it is read."""
+        """Return a set as a frontier without lists, so that kernels read all of its rows.
+
+        like : any frontier, whose array of lists is passed but not read
+        """
         return Frontier(members, self._everywhere, like.listed, 0)

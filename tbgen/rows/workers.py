@@ -17,23 +17,29 @@ from tbgen.rows.meter import Meter
 from tbgen.rows.storage import Storage
 
 RANGES = 48
-"""Number of ranges of leads: enough to balance the threads, few enough to cost nothing."""
+"""Number of ranges that the leads are divided into for threads: enough ranges to balance the
+threads, and few enough that the calls of the kernel take no noticeable time.
+"""
 
 FEW_RANGES = 8
-"""Number of ranges for set algebra: all rows take equal time, and a call may take longer than a
-lead."""
+"""Number of ranges of leads for set algebra. All rows take equal time there, so few ranges balance
+the threads; a call of a kernel may take longer than a lead.
+"""
 
 DISK_RANGES = 480
-"""Number of ranges if arrays are on disk: the pages of one range must fit into memory."""
+"""Minimum number of ranges of leads if arrays are on disk: the pages that one range uses must fit
+into memory.
+"""
 
 
 CHUNK_SLOTS = 1 << 22
-"""Maximum slots of a chunk of more than one lead. Chunks are no smaller than needed, since every
-record takes some microseconds, however short."""
+"""Maximum number of slots of a chunk, unless the chunk is a single lead. Smaller chunks would make
+more records, each of which takes some microseconds.
+"""
 
 
 class Chunks(NamedTuple):
-    """Division of a layout's leads into chunks."""
+    """Division of a layout's leads into chunks: consecutive leads, recorded together."""
 
     leads: int
     """Total number of leads."""
@@ -99,15 +105,16 @@ class Workers:
         *arguments: Any,
         ranges: int = RANGES,
     ) -> None:
-        """Call `kernel(first, last, *arguments)` on ranges that cover [0, total)."""
+        """Call `kernel(first, last, *arguments)` by threads, for ranges that divide [0, total)."""
         self.run(lambda first, last, _: kernel(first, last, *arguments), total, ranges)
 
     def run(
         self, work: Callable[[int, int, int], object], total: int, ranges: int = RANGES
     ) -> None:
-        """Call `work(first, last, thread)` on ranges that cover [0, total).
+        """Call `work(first, last, thread)` by threads, for ranges that divide [0, total).
 
-        An exception in any thread (`KeyboardInterrupt` too) stops the others at their next range.
+        `thread` is the number of the thread. An exception in any thread (`KeyboardInterrupt` too)
+        stops the others at their next range.
         """
         if self.storage.on_disk:
             ranges = max(ranges, DISK_RANGES)

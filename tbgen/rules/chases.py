@@ -64,10 +64,11 @@ def _hits_king(board: MutableBoard, source: int, king: int) -> bool:
 
 @scalar
 def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether Q x V is legal, apart from a check that exists already (point 3).
+    """Return whether capturing the victim is legal, apart from a check that exists already.
 
-    The capture is legal if no piece attacks the king of S afterwards that did not attack it before.
-    Without an existing check this is ordinary legality. The caller ensures that Q attacks V.
+    This is point 3 of docs/referee.md, section 2. The capture is legal if no piece attacks the king
+    of the attacker's side afterwards that did not attack it before. Without an existing check this
+    is ordinary legality. The caller ensures that the attacker attacks the victim.
     """
     side = piece_side(board[attacker])
     if is_safe_after(board, side, attacker, victim):
@@ -93,10 +94,11 @@ def is_legal_capture(board: MutableBoard, attacker: int, victim: int) -> bool:
 
 @scalar
 def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool) -> bool:
-    """Return whether V has a root: a piece that can legally recapture after Q x V (point 4b).
+    """Return whether the victim has a root: a piece that can legally recapture (point 4b).
 
-    With `without_xray` a rook or cannon counts only if it also protects V while Q is still on its
-    own square (point 6).
+    The recapture follows the capture of the victim by the attacker; docs/referee.md, section 2, has
+    the points. With `without_xray` a rook or cannon counts only if it also protects the victim
+    while the attacker is still on its own square (point 6).
     """
     side = piece_side(board[victim])
     taking, taken = board[attacker], board[victim]
@@ -131,7 +133,10 @@ def has_root(board: MutableBoard, attacker: int, victim: int, without_xray: bool
 
 @scalar
 def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
-    """Return whether Q and V are of one kind and V could legally capture Q (point 5, art. 24)."""
+    """Return whether two pieces are of one type and the victim could capture the attacker.
+
+    The victim's capture must be legal. This is point 5 of docs/referee.md, section 2 (article 24).
+    """
     return (
         piece_kind(board[attacker]) == piece_kind(board[victim])
         and attacks(board, victim, attacker)
@@ -143,9 +148,9 @@ def is_even_exchange(board: MutableBoard, attacker: int, victim: int) -> bool:
 def threatens(
     board: MutableBoard, attacker: int, victim: int, without_xray: bool, chase_rules: int
 ) -> bool:
-    """Return whether the pair (Q, V) satisfies points 1-5: taking V is legal and wins something.
+    """Return whether an attack counts as a threat: the capture is legal and wins material.
 
-    `attacker` and `victim` are any two squares.
+    Points 1 to 5 of docs/referee.md, section 2. `attacker` and `victim` are any two squares.
     """
     taking, taken = board[attacker], board[victim]
     if not may_be_offender(taking, chase_rules) or not may_be_victim(taken, victim, chase_rules):
@@ -162,7 +167,7 @@ def threatens(
 
 @scalar
 def is_threatened(board: MutableBoard, victim: int, chase_rules: int) -> bool:
-    """Return whether any piece of the other side satisfies points 1-5 with the victim."""
+    """Return whether any piece of the other side threatens the victim (see `threatens`)."""
     for attacker in range(SQUARES):
         if threatens(board, attacker, victim, False, chase_rules):
             return True
@@ -179,10 +184,10 @@ def is_new_attack(
     victim: int,
     chase_rules: int,
 ) -> bool:
-    """Return whether the move `source`-`target` created the attack of Q on V (points 1-6).
+    """Return whether the move `source`-`target` created the attacker's threat to the victim.
 
-    The caller ensures that the move gives no check. Under `NEW_BY_VICTIM` no piece may have
-    attacked V before.
+    Points 1 to 6 of docs/referee.md, section 2. The caller ensures that the move gives no check.
+    Under the rule `NEW_BY_VICTIM` no piece may have threatened the victim before.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`
@@ -199,9 +204,10 @@ def is_new_attack(
 def is_answered(
     replied: MutableBoard, source: int, target: int, attacker: int, victim: int, chase_rules: int
 ) -> bool:
-    """Return whether the reply `source`-`target` removed the threat of Q to V (point 7).
+    """Return whether the reply `source`-`target` removed the attacker's threat to the victim.
 
-    If the victim itself moves, its new square is tested. Under `UNANSWERED` any reply counts.
+    Point 7 of docs/referee.md, section 2. If the victim itself moves, its new square is tested.
+    Under the rule `UNANSWERED` any reply counts.
 
     replied : MutableBoard (90,), the board after the reply; restored
     attacker, victim : int, squares of the board before the reply

@@ -35,7 +35,12 @@ def generate_moves(board: Board, side: int, sources: Squares, targets: Squares) 
 
 @scalar
 def piece_moves(board: Board, source: int, targets: Squares, count: int) -> int:
-    """Write the targets of the piece on `source` from index `count` on; returns the new count."""
+    """Write the target squares of a piece's pseudo-legal moves to `targets`.
+
+    The first one is written at index `count`. Returns `count` plus the number of moves.
+
+    source : int, the piece's square
+    """
     side, kind = piece_side(board[source]), piece_kind(board[source])
     rank, file = source // 9, source % 9
     if kind == PieceType.ROOK or kind == PieceType.CANNON:

@@ -121,7 +121,10 @@ class Cluster(Executor):
         return self._client.scheduler_info(n_workers=-1)["workers"]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Submit a job to the scheduler; if the scheduler is lost, connect to a new one first."""
+        """Submit a job and return its future; implements `Executor.submit`.
+
+        If the scheduler is lost, connect to a new one first.
+        """
         if self._client.status != "running":
             self._connect_again()
         self._submitted += 1
@@ -140,8 +143,8 @@ class Cluster(Executor):
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
         """Wait until a future is done, or `timeout` seconds; return the futures that are done.
 
-        If the scheduler is lost, all futures get a `PostponedError`, so that their jobs are
-        retried.
+        Implements `Executor.wait`. If the scheduler is lost, all futures get a `PostponedError`, so
+        that their jobs are retried.
         """
         seconds = _CHECK_SECONDS if timeout is None else min(timeout, _CHECK_SECONDS)
         done = super().wait(futures, seconds)
@@ -216,13 +219,16 @@ def _complete(local: Future[Any], remote: Any) -> None:
 
 
 def _end(future: Future[Any], error: Exception) -> None:
-    """Set the error of a future; do nothing if it is done, as two threads may detect a loss."""
+    """Set the error of a future; do nothing if the future is done already.
+
+    Two threads may detect the same loss of a scheduler.
+    """
     with contextlib.suppress(InvalidStateError):
         future.set_exception(error)
 
 
 def _quiet() -> Any:
-    """Apply settings that reduce dask's work and logs, until the returned context ends."""
+    """Apply settings that reduce dask's work and logs; the returned context undoes them."""
     import dask
 
     return dask.config.set({**_DASK_SETTINGS, **_NO_PAGES})

@@ -22,8 +22,8 @@ The slowdown is the time passed, divided by the simulated time of the finished w
 """
 
 _OVERDUE_SHARE = 0.1
-"""Remaining time that is assumed for a job that exceeds its estimate, as a share of its time so
-far.
+"""Assumed remaining time of a job that exceeds its estimate, as a share of the time that it has
+run.
 """
 
 
@@ -34,7 +34,11 @@ class Forecast(Observer):
         self, jobs: Iterable[Job], slots: int, memory: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """Store the jobs, with their estimated seconds, and the slots and memory of the run."""
+        """Store the jobs of a run with their estimated seconds, and the run's slots and memory.
+
+        slots : number of jobs that may run at once
+        memory : bytes that the running jobs share, None for no limit
+        """
         self._left = {job.key: job for job in jobs}
         self._slots, self._memory, self._clock = slots, memory, clock
         self._running: dict[str, float] = {}
@@ -43,31 +47,31 @@ class Forecast(Observer):
         self._whole = self._simulated()
 
     def started(self, start: Start) -> None:
-        """Record that a job has begun."""
+        """Record that a job has begun; overrides `Observer.started`."""
         self._running[start.job.key] = self._clock()
 
     def finished(self, start: Start, result: Any) -> None:
-        """Record that a job is done, and takes no further time."""
+        """Record that a job is done and takes no further time; overrides `Observer.finished`."""
         self._ended(start)
         self._left.pop(start.job.key, None)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Record that a job has failed, and takes no further time."""
+        """Record that a job has failed and takes no further time; overrides `Observer.failed`."""
         self.finished(start, None)
 
     def postponed(self, start: Start, reason: PostponedError) -> None:
         """Record that a job does not run now; its full estimated time is expected again.
 
-        Another process is doing the job, and may take that long.
+        Overrides `Observer.postponed`. Another process is doing the job, and may take that long.
         """
         self._ended(start)
 
     def lost(self, start: Start, error: LostError) -> None:
-        """Record that a job must be repeated from its beginning."""
+        """Record that a job must be repeated from its beginning; overrides `Observer.lost`."""
         self._ended(start)
 
     def seconds_left(self) -> float:
-        """Return the estimated seconds until all jobs are done."""
+        """Return the estimated seconds until all jobs of the run are done or have failed."""
         passed, done = self._clock() - self._began, self._whole - self._simulated()
         if done > _LEAST_SHARE * self._whole and passed > 0:
             self._factor = passed / done

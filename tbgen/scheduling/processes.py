@@ -55,7 +55,7 @@ class Processes(Executor):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Ask all processes to stop, and kill those that do not."""
+        """Ask all worker processes to stop, and kill those that do not."""
         for worker in self._workers:
             worker.ask_to_stop()
         deadline = time.monotonic() + GRACE_SECONDS
@@ -69,7 +69,7 @@ class Processes(Executor):
         return [worker.pid for worker in self._workers if worker.alive]
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job in an idle process, or in a new one; return its future."""
+        """Run a job in an idle or new process; return its future (`Executor.submit`)."""
         self._workers = [worker for worker in self._workers if worker.alive]
         message = pickle.dumps((self._function, start))
         future: Future[Any] = Future()
@@ -148,7 +148,7 @@ class _Worker:
             self._process.terminate()
 
     def end(self, grace: float) -> None:
-        """Wait for the end of the process; kill it if it has not ended after `grace` seconds."""
+        """Wait until the worker process has ended; kill it after `grace` seconds."""
         try:
             self._process.wait(grace)
         except subprocess.TimeoutExpired:

@@ -51,8 +51,8 @@ class Start:
     memory: int
     """Reserved bytes; more than the job's own estimate after a worker of this job was lost."""
     beside: int
-    """Number of jobs that can run at once now, including this one; its share of the cores is 1 /
-    `beside`.
+    """Number of jobs that can run at once now, including this one. This job's share of the cores is
+    1 / `beside`.
     """
     path: float
     """Longest remaining path in seconds, including the job's own; longer paths are more urgent."""
@@ -99,16 +99,18 @@ class ReadyQueue:
 
     @property
     def left_out(self) -> list[str]:
-        """Keys of jobs that are neither done nor failed.
+        """Keys of the jobs of the queue that are neither done nor failed.
 
         At the end of a run these depend on a failed job, or were not started before `stop`.
         """
         return [key for key in self.jobs if key not in self.done and key not in self.failed]
 
     def next(self, now: float, slots: int | None) -> list[Start]:
-        """Start and return the next jobs, most urgent first.
+        """Start the jobs that may run now and return them, the longest remaining path first.
 
-        slots : number of jobs that may run at once; None for no limit
+        Returns an empty list if none may start.
+
+        now : time in seconds; slots : number of jobs that may run at once, None for no limit
         """
         if self._stopped:
             return []
@@ -167,7 +169,7 @@ class ReadyQueue:
         return True
 
     def postpone(self, key: str, until: float) -> None:
-        """Delay a job that another process is doing until the time `until`."""
+        """Delay a job, which another process is doing, until the time `until`."""
         del self._running[key]
         self._postponed[key] = until
 
@@ -201,9 +203,9 @@ class ReadyQueue:
         return self.memory - sum(running.memory for running in self._running.values())
 
     def _time_when_free(self, memory: int) -> tuple[float, int]:
-        """Return the estimated time when `memory` bytes will be free, and the surplus then.
+        """Return the estimated time when `memory` bytes will be free, and the bytes beyond them.
 
-        Jobs that are started before the waiting one must end by that time, or fit into the surplus.
+        Jobs that are started before the waiting one must end by that time, or fit into those bytes.
         """
         free = int(self._free())
         for running in sorted(self._running.values(), key=lambda running: running.until):

@@ -42,7 +42,7 @@ class Executor:
     """Number of jobs that may run at once; None for no limit."""
 
     memory: int | None = None
-    """Bytes that all jobs share; None if the queue need not limit memory."""
+    """Bytes that all jobs share; None if jobs are started without regard to memory."""
 
     def submit(self, start: Start) -> Future[Any]:
         """Start a job, and return its future."""
@@ -73,7 +73,7 @@ class InProcess(Executor):
         self.memory = memory
 
     def submit(self, start: Start) -> Future[Any]:
-        """Run a job to its end; return a future that is done."""
+        """Run a job to its end, and return a future that is done; implements `Executor.submit`."""
         future: Future[Any] = Future()
         try:
             future.set_result(self._function(start))
@@ -86,7 +86,7 @@ class Observer:
     """Receiver of events of a run; each method does nothing unless overridden."""
 
     every: float | None = None
-    """Seconds without an event after which `waiting` is called; None for never."""
+    """Seconds without an event after which `waiting` is called; None if it is never called."""
 
     def waiting(self) -> None:
         """Called while jobs are running and no other event occurs; see `every`."""
@@ -146,7 +146,10 @@ def run(
 
 
 def _wait_seconds(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
-    """Return the seconds until the next call of `waiting` or retry of a job; None for no limit."""
+    """Return the seconds that the loop may wait for a future; None for no limit.
+
+    They end with the next call of `Observer.waiting`, or the next retry of a job.
+    """
     waits = [] if observer.every is None else [observer.every]
     next_retry_at = queue.next_retry_at()
     if next_retry_at is not None:
@@ -158,7 +161,7 @@ def _settle(
     start: Start, future: Future[Any], queue: ReadyQueue, observer: Observer, outcome: Outcome,
     now: float,
 ) -> None:  # fmt: skip
-    """Report the end of a job to queue, observer and outcome, according to its future.
+    """Report the end of a job, read from its future, to the queue, the observer and the outcome.
 
     A job with an error is postponed, retried, or recorded as failed, by the kind of error.
     """

@@ -43,7 +43,7 @@ class Simulated(Executor):
         """Total over all slots."""
 
     def submit(self, start: Start) -> Future[Any]:
-        """Begin a job at the current simulated time."""
+        """Begin a job at the current simulated time; implements `Executor.submit`."""
         future: Future[Any] = Future()
         seconds, error = self._ending(start)
         self._submitted += 1
@@ -52,7 +52,10 @@ class Simulated(Executor):
         return future
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:
-        """Advance the clock until a job ends, or by `timeout` seconds."""
+        """Advance the simulated clock until a job ends, or by `timeout` seconds.
+
+        Implements `Executor.wait`; returns the futures that are done.
+        """
         if timeout is not None and (not self._ends or self._ends[0][0] > self._now + timeout):
             self._now += timeout
             return set()
@@ -64,7 +67,7 @@ class Simulated(Executor):
         return {future}
 
     def now(self) -> float:
-        """Return the simulated seconds since the beginning."""
+        """Return the simulated seconds since the beginning; overrides `Executor.now`."""
         return self._now
 
 
@@ -77,7 +80,7 @@ class Simulation:
     longest_path: float
     """Longest remaining path of any job: the lower bound of `seconds` for any number of slots."""
     busy: float
-    """Share of the slots' time spent working."""
+    """Share of the slots' total time in which jobs run, 0 to 1."""
 
 
 class _Paths(Observer):

@@ -26,7 +26,10 @@ GRACE_SECONDS = 10.0
 
 
 def main(descriptor: int) -> None:
-    """Run jobs from a connection with an inherited file descriptor, until it is closed."""
+    """Run the jobs that the parent sends through a connection, until the connection is closed.
+
+    descriptor : inherited file descriptor of the connection
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # handled by the parent, which sends SIGTERM
     take_signals()
     threading.Thread(target=_end_with_parent, daemon=True).start()

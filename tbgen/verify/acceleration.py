@@ -1,15 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Rows at once: the work of `--plain` for all places of the innermost attacker.
+"""Row kernels: the work of `--plain` for all places of the innermost attacker at once.
 
     mark_row       places where kings are hit, kings face each other, or a piece hangs
     best_of_row    best number that a side's moves lead to, for each place
 
-A *place* is one slot of a row, and so one square of the innermost attacker. A move of another piece
-leads from every place of a row to the same place of another row, so the best is an element-wise
-maximum of rows: each move *raises* `best`. A place that blocks a line or a knight's leg of the
-moving piece is examined separately. The innermost attacker's own moves along lines are a running
-maximum. Attacks of and on it are found by walking from the other piece. An attack between two other
-pieces is tested once for the row, and again for each place between them.
+A *place* is one slot of a row, and so one square of the innermost attacker, which alone varies in a
+row. A move of another piece leads from every place of a row to the same place of another row. So
+the best is an element-wise maximum of rows: each move *raises* `best`. A place that blocks a line
+or a knight's leg of the moving piece is examined separately. The innermost attacker's own moves
+along lines are a running maximum. Attacks by it and on it are found by walking from the other
+piece. An attack between two other pieces is tested once for the row, and again for each place
+between them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _OTHER_WAYS = (*_SIDEWAYS, 10, 8, -10, -8, 20, 16, -20, -16)
 
 @part
 def _mark_way(first, end, step, needed, mask, state, index):
-    """Mark the places on a line that come after exactly `needed` pieces of the line.
+    """Mark the places on a line that lie behind exactly `needed` pieces of the line.
 
     needed : int, 0 for attacks of rooks, 1 for cannons; mask : uint8 (places,), inout
     """
@@ -108,7 +109,7 @@ def _mark_inner(target, mask, state, index):
 
 @part
 def _mark_attacked(source, mask, buffer, chase_rules, state, index):
-    """Mark the places where the innermost attacker hangs because the piece on `source` attacks it.
+    """Mark the places where the piece on `source` attacks the innermost attacker and may chase it.
 
     mask : uint8 (places,), inout; buffer : uint8 (places,)
     chase_rules : int, bits of the rule set
@@ -177,9 +178,9 @@ def _mark_facing(mask, state, index):
 
 @part
 def mark_row(chases, chase_rules, state, index):
-    """Fill the masks of a row (`RED_HIT` to `BLACK_HANGS` of `index`).
+    """Fill the masks of a row: places where kings are attacked or face each other, or pieces hang.
 
-    The innermost attacker is not on the board.
+    The masks are RED_HIT to BLACK_HANGS. The innermost attacker is not on the board.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
@@ -215,7 +216,7 @@ def mark_row(chases, chase_rules, state, index):
 
 @inlined_part
 def _is_open(m, n, side, state, index):
-    """Return whether a knight or pawn may make a leap; n : int, index of the leap."""
+    """Return whether a knight's or pawn's leap is not blocked; n : int, index of the leap."""
     board, square = state.board, state.attacker_squares[m]
     leg, s = index.leaps[m, square, n, LEG], index.leaps[m, square, n, LANDING]
     if leg != NOWHERE and board[leg] != EMPTY:
@@ -225,9 +226,9 @@ def _is_open(m, n, side, state, index):
 
 @part
 def _best_leap(m, side, at, best, numbers, state, index):
-    """Return the maximum of `best` and the numbers that a knight's or pawn's moves lead to.
+    """Return the largest of `best` and the numbers of positions after a knight's or pawn's moves.
 
-    best : int, the best number before
+    best : int, the largest number found so far
     """
     square, line, n = state.attacker_squares[m], state.line[m], 0
     while index.leaps[m, square, n, LANDING] != NOWHERE:
@@ -240,9 +241,9 @@ def _best_leap(m, side, at, best, numbers, state, index):
 
 @part
 def _raise(best, numbers, at):
-    """Replace a row by its element-wise maximum with another row of `numbers`.
+    """Replace each number of the row `best` by that of another row, if the other is larger.
 
-    at : int, the start of the other row
+    at : int, the start of the other row in `numbers`
     """
     lanes = best.size // LANES * LANES
     row, other = best[:lanes], numbers[at : at + lanes]
@@ -252,7 +253,7 @@ def _raise(best, numbers, at):
 
 @part
 def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
-    """Raise a row by the moves of a side's king, advisors and elephants."""
+    """Raise the best numbers of a row by the moves of a side's king, advisors and elephants."""
     board, steps = state.board, state.steps
     for n in range(state.step_counts[side]):
         code = board[steps[side, n, TARGET]]
@@ -278,7 +279,7 @@ def _raise_by_steps(side, plane, within, image, best, numbers, state, index):
 
 @part
 def _raise_place(square, at, best, numbers, index):
-    """Raise the number of the place on a square; do nothing if the square has no place."""
+    """Raise the best number of the place on a square by that of another row; skip other squares."""
     place = index.place_of_square[square]
     if place != NOWHERE:
         best[place] = max(best[place], numbers[at + place])
@@ -286,7 +287,7 @@ def _raise_place(square, at, best, numbers, index):
 
 @part
 def _restore(s, end, step, kept, best, index):
-    """Restore the best numbers of the places on a line from `kept`, one per square."""
+    """Copy the best numbers of the places on a line back from `kept`, which has one per square."""
     n = 0
     while s != end:
         if index.place_of_square[s] != NOWHERE:
@@ -297,7 +298,7 @@ def _restore(s, end, step, kept, best, index):
 
 @part
 def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, state, index):
-    """Raise a row by the moves of an outer rook or cannon in one direction.
+    """Raise the best numbers of a row by the moves of an outer rook or cannon in one direction.
 
     The innermost attacker may stand on the line: it can be captured there or is the cannon's mount,
     and it blocks the squares beyond. So places on the line are treated separately.
@@ -340,9 +341,9 @@ def _raise_along(side, kind, first, end, step, at, line, best, kept, numbers, st
 
 @part
 def _raise_behind_leg(m, side, at, square, kept, best, numbers, state, index):
-    """Recompute the best number of the place on `square`, a leg of the moving knight.
+    """Recompute the best number of the place on `square`, which is a leg of the moving knight.
 
-    The innermost attacker blocks this leg there. Nothing changes if `square` is no free place.
+    There the innermost attacker stands on the leg. Nothing changes if `square` is no free place.
 
     kept : int, the best number without the moves of that knight
     """
@@ -355,7 +356,7 @@ def _raise_behind_leg(m, side, at, square, kept, best, numbers, state, index):
 
 @part
 def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
-    """Raise a row by the moves of an outer attacker."""
+    """Raise the best numbers of a row by the moves of an attacker other than the innermost one."""
     kind, square, line = piece_kind(index.attackers[m]), state.attacker_squares[m], state.line[m]
     file = square % 9
     if kind == _KNIGHT or kind == _PAWN:
@@ -388,7 +389,7 @@ def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
 
 @part
 def _raise_back_along(first, step, count, kind, at, best, numbers, state):
-    """Raise the places of a line by moves of the innermost rook or cannon back along the line.
+    """Raise the places of a line by moves of the innermost rook or cannon towards its first square.
 
     count : int, the number of squares; at : int, the start of the row
     """

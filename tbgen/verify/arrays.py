@@ -67,7 +67,7 @@ ManyNumbers = NDArray[np.uint32] | NDArray[np.int64]
 """Lists of possibly millions of nodes, as uint32 where four bytes are enough."""
 
 Members = NDArray[np.bool_]
-"""Subset of a list, as one flag for each element."""
+"""Subset of a list of nodes or indices, as one flag for each element of the list."""
 
 
 class Table(Protocol):
@@ -75,7 +75,7 @@ class Table(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """Return the index of the table."""
+        """Return the layout, which numbers the positions of the table by slots."""
 
     @property
     def code_space(self) -> CodeSpace:
@@ -92,7 +92,9 @@ class Table(Protocol):
         """Return the number of tiles of a side."""
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> Sequence[tuple[int, Codes]]:
-        """Return the codes of a tile as runs: the first slot of each, and (n,) numbers.
+        """Return one tile, a part of a side's slots, as runs: first slot, and numbers (n,).
+
+        The numbers stand for the codes of consecutive slots.
 
         Slots without a canonical position may hold any code.
 
@@ -120,13 +122,19 @@ class Palette(NamedTuple):
         return np.where(self.codes[at] == codes, self.ranks[at], self.ranks[-1])
 
     def count_codes(self, counts: Numbers) -> dict[int, int]:
-        """Return the number of positions of each code, given `counts` of each rank (ranks,)."""
+        """Return the number of positions of each code, as a dict, from the numbers of each rank.
+
+        counts : (ranks,), the number of positions of each rank
+        """
         found = zip(self.codes[:-1].tolist(), counts[self.ranks[:-1]].tolist(), strict=True)
         return {code: count for code, count in found if count}
 
 
 def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numbers, Numbers]:
-    """Return the codes of a side as in `Palette`, and the key of each; `NO_KEY` for the last.
+    """Return the codes that occur with a side to move, ascending, and the key of each code.
+
+    A key is a value on the scale that all tables share. Both arrays are int64 (n + 1,), as in
+    `Palette`: the last code is larger than all codes, and its key is `NO_KEY`.
 
     converts : whether to replace keys by the keys after a conversion (metric DTC)
     """
@@ -139,7 +147,7 @@ def list_codes(table: Table, side: int, *, converts: bool = False) -> tuple[Numb
 
 @by_pointer
 class Arrays(NamedTuple):
-    """Arrays of the module's docstring and scalar parameters, as passed to kernels.
+    """A table and its supporting tables as flat arrays, with scalar parameters, for kernels.
 
     Shapes: P pieces.
     """
@@ -157,8 +165,9 @@ class Arrays(NamedTuple):
     pieces: NDArray[np.int64]
     """int64 (P,): piece codes, in the order of `Layout.piece_codes`."""
     captures: NDArray[np.int64]
-    """int64 (P, SOURCES + P): the columns PLANE to END_WORD for the capture of each piece, and from
-    SOURCES on the pieces of this table in the order of the supporting table.
+    """int64 (P, SOURCES + P): a line for the capture of each piece. Its columns before SOURCES,
+    from PLANE on, describe the plane after the capture. From SOURCES on it lists the remaining
+    pieces of this table, in the order of the supporting table.
     """
     values: Values
     hung: NDArray[np.uint8]
@@ -184,10 +193,10 @@ class Loaded(NamedTuple):
 
 
 def _list_survivors(layout: Layout, taken: int, child: Layout) -> tuple[bool, list[int]]:
-    """Return whether a capture swaps colours, and the remaining pieces in the child's order.
+    """Return whether a capture swaps colours, and the remaining pieces in the order of `child`.
 
-    Colours are swapped if the child's material names the other side first. Pieces are indices of
-    `layout.piece_codes`.
+    `child` is the layout of the table after the capture of the piece `taken`. Colours are swapped
+    if its material names the other side first. Pieces are indices of `layout.piece_codes`.
     """
     left = list(layout.armies)
     code = layout.piece_codes[taken]
@@ -224,7 +233,7 @@ class PlaneAllocator:
 
 
 def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> None:
-    """Write the ranks of one side of a table into a plane.
+    """Write the ranks of all slots of a table, with one side to move, into a plane.
 
     Single-threaded: two threads take as long and twice the processor time, because the work is in
     pieces of about 30 microseconds and the threads contend for the interpreter lock.
@@ -239,11 +248,11 @@ def unpack(table: Table, side: int, palette: Palette, plane: NDArray[Any]) -> No
 
 
 class _Captures(NamedTuple):
-    """Supporting tables of a table, and where each capture leads."""
+    """Supporting tables of a table, and the plane that each capture leads to."""
 
     tables: list[Table]
     captures: NDArray[np.int64]
-    """`Arrays.captures`."""
+    """The array `Arrays.captures`, in which the column WINS_BY_RULES is still 0."""
     planes: list[tuple[int, int, int]]
     """Planes in the order of `Arrays.captured`: the number of the table, the side to move in it,
     and the side to move in this table. The sides differ if the capture swaps colours.
@@ -291,8 +300,8 @@ def gather(
 ) -> Loaded:
     """Load a table and its supporting tables for a proof under a rule set.
 
-    memory : bytes; planes that do not fit are kept in unnamed files; a byte for each slot of a
-        side is left to candidates
+    memory : bytes, of which one for each slot of a side is left for the search for candidates;
+        planes that do not fit are kept in unnamed files
     folder : directory of those files, by default the system's temporary directory
 
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than

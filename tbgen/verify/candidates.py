@@ -1,7 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Candidates for perpetual checks, found by passes over rows (`values` defines marks and roles).
+"""Candidates: the few positions that may belong to a perpetual check or chase, found by rows.
 
     ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
+
+A mark is the order of a value and a role in a pattern (`values`). W is the side that would win by
+the repetition, O the offender. A claim is a stored direct win by the repetition rules.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
 those where a mark may change. Positions that still are possible offenders at the fixpoint are
@@ -53,15 +56,18 @@ from tbgen.verify.values import (
 )
 
 _PIECE = 1 << 20
-"""Number of ranks after captures that are replaced at a time."""
+"""Number of entries of `Arrays.captured` (ranks after captures) that `_mark` replaces at a time."""
 
 _ROUNDS = 100
-"""Largest number of passes; possible offenders that remain then are left to the scalar rules."""
+"""Largest number of passes; possible offenders that remain then are examined singly (`checks`)."""
 
 
 @borrowing_kernel
 def k_mark(lead_0, lead_1, state, index, arrays, marks):
-    """Replace the ranks of a range of leads by marks, depending on the state of each slot."""
+    """Replace ranks of values by marks (order and role in a pattern), in a range of leads.
+
+    The mark of a slot depends on its rank and its state: shared, in check, attacked or quiet.
+    """
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
     red_hung, black_hung = arrays.hung[0], arrays.hung[1]
     for lead in range(lead_0, lead_1):
@@ -88,6 +94,8 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
 def _next_mark(side, mark, best, checked, is_first, marks):
     """Return the new mark of a position, given the best mark that its moves lead to.
 
+    A mark is the order of a value and the role that the position may have in a repetition pattern.
+
     mark, best : int64; checked : bool, whether the side to move is in check
     is_first : bool, whether this is the first pass
     """
@@ -112,9 +120,11 @@ def _next_mark(side, mark, best, checked, is_first, marks):
 
 @part
 def _is_question(side, mark, best, marks):
-    """Return whether a claim has no answer to a direct loss in which O is not in check.
+    """Return whether the search for perpetual checks must examine a claim or position in check.
 
-    For a position in check that is no claim: return whether it has an answer to a direct loss.
+    A claim (a stored win by the repetition rules) must be examined if it has no answer to a direct
+    loss in which the offender is not in check. A position in check that is no claim must be
+    examined if it has an answer to a direct loss.
 
     mark, best : int, the mark of the position, and the best mark that its moves lead to
     """
@@ -125,16 +135,19 @@ def _is_question(side, mark, best, marks):
 
 
 QUESTIONS, LOSING, LISTS = range(3)
-"""Lists of the first pass: claims in question, and lost positions that may be chasers."""
+"""Lists of the first pass: positions for which `_is_question` holds, and lost positions that may be
+chasers.
+"""
 
 
 @borrowing_kernel
 def k_update_marks(
     lead_0, lead_1, side, updated, next_pass, is_first, due, lists, state, index, arrays, marks
 ):
-    """Update the marks of a side from the best of its moves; return the number of changes.
+    """Update the marks of a side by the best of its moves; return the number of changed marks.
 
-    updated : bool (M,), the marks to update in this pass; next_pass : bool (M,), in the next pass
+    updated : bool (M,), whether positions of each mark are updated in this pass
+    next_pass : bool (M,), whether positions of each mark are updated in the next pass
     is_first : bool, whether this is the first pass
     due : bool (rows,), inout, the rows of this pass, and on return of the next pass
     """
@@ -186,7 +199,7 @@ def k_update_marks(
 
 
 def _mark(passes: Passes, marks: Marks) -> None:
-    """Replace ranks by marks, in the planes and in the ranks after captures."""
+    """Replace ranks of values by marks, in the table's planes and in the planes after captures."""
     arrays, index = passes.arrays, passes.index
     passes.over_leads(lambda a, b: k_mark(a, b, passes.make_state(), index, arrays, marks), "marks")
     planes = {
@@ -210,7 +223,7 @@ def _mark(passes: Passes, marks: Marks) -> None:
 
 
 def find_candidates(passes: Passes, found: Found, marks: Marks) -> Candidates:
-    """Replace ranks by marks, and return the candidates for patterns."""
+    """Replace ranks by marks, and return the positions that may belong to repetition patterns."""
     _mark(passes, marks)
     sides = [_find_for_side(passes, winner, found.held, marks) for winner in Side]
     questions, losing, alive = (np.concatenate(each) for each in zip(*sides, strict=True))
@@ -222,12 +235,12 @@ def find_candidates(passes: Passes, found: Found, marks: Marks) -> Candidates:
 def _find_for_side(
     passes: Passes, winner: Side, held: ManyNumbers, marks: Marks
 ) -> tuple[Numbers, ManyNumbers, Numbers]:
-    """Run the passes for one side as W.
+    """Run the passes with one side as the winner, which would win by the repetition.
 
-    held : draws of both sides that are held by checks alone
+    held : draws of both sides in which every move that keeps the draw is a check
 
-    Returns the claims in question, the losses that may be chasers, and the possible offenders at
-    the fixpoint.
+    Returns the claims (stored direct wins) in question, the losses that may be chasers, and the
+    possible offenders at the fixpoint.
     """
     index, offender = passes.index, winner.other
     held = held[held % 2 == offender] // 2
@@ -265,9 +278,10 @@ def _find_for_side(
 
 
 def _list_alive(passes: Passes, side: Side, is_alive: Members, due: Members) -> Numbers:
-    """Return the nodes of a side with marks that are alive, in rows that are due.
+    """Return the nodes of a side that are possible offenders, as their marks say, in the due rows.
 
-    is_alive : bool (M,), by mark
+    is_alive : bool (M,), whether positions of each mark are possible offenders
+    due : bool (rows,), the rows to read
     """
     size = passes.index.row_slots
     places, listed = passes.plane(side).reshape(-1, size), [NOBODY]
@@ -282,7 +296,11 @@ def _run_pass(
     passes: Passes, side: Side, updated: Members, next_pass: Members, is_first: bool, due: Members,
     marks: Marks,
 ) -> tuple[int, list[Numbers]]:  # fmt: skip
-    """Run one pass; return the number of changed marks, and the lists of the first pass."""
+    """Update the marks of a side once, in all due rows.
+
+    Returns the number of changed marks, and the lists of the first pass (`QUESTIONS`, `LOSING`).
+    Parameters are those of `k_update_marks`.
+    """
     index, arrays = passes.index, passes.arrays
 
     def update(lead_0: int, lead_1: int) -> tuple[int, list[Numbers]]:

@@ -61,9 +61,10 @@ from tbgen.verify.report import Wrong
 
 @by_pointer
 class ChaseGraph(NamedTuple):
-    """Chases and edges of all chasers, as arrays of the module's docstring.
+    """Graph of possible chase patterns: chasers, their chases, and edges, the answers to chases.
 
-    Shapes: N chasers, C chases.
+    A chaser is a position of which every move chases one piece or loses. Shapes: N chasers, C
+    chases.
     """
 
     chase_start: Numbers
@@ -73,28 +74,38 @@ class ChaseGraph(NamedTuple):
     edge_to: Numbers
     """int64 (edges,): index of the chaser that each edge leads to."""
     is_check: Members
-    """bool (edges,): the answer gives check."""
+    """bool (edges,): whether the answer of each edge gives check."""
 
 
 @by_pointer
 class Victims(NamedTuple):
-    """Pieces chased by the winner, for edges inside a possible pattern.
+    """Pieces that the winner's answers chase, for edges (answers) inside a possible pattern.
 
-    Pieces are numbered as at the chaser where the edge's chase begins.
+    A pair is an edge and a next chase, made by the chaser that the edge leads to. Pieces are
+    numbered as at the chaser whose chase the edge answers.
     """
 
     pair_start: Numbers
-    """int64 (edges,): -1 for edges whose answers chase nothing."""
+    """int64 (edges,): index in `victims` of the first pair of each edge; -1 for edges whose answers
+    chase nothing, and for edges outside the pattern.
+    """
     victims: NDArray[np.uint64]
-    """uint64 (pairs,): a bit set of pieces for each pair; bit p stands for piece p."""
+    """uint64 (pairs,): a bit set of pieces for each pair. Bit p is set if the answer attacks piece
+    p anew and the next chase removes that attack.
+    """
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): the number of each piece at the chaser that an edge leads to."""
+    """int8 (edges, pieces): the number that each piece has at the chaser that an edge leads to;
+    pieces of one kind may be in another order there.
+    """
 
 
 def keep_clauses(
     graph: ChaseGraph, victims: Victims, due: Members, dead: Members, alive: Members
 ) -> None:
-    """Reduce a safe set of chasers to the pattern.
+    """Remove chasers from a safe set until the winner can meet every clause; the pattern is left.
+
+    A clause asks the winner for an answer without check, or for one that does not chase a given
+    piece.
 
     due : bool (chases,), the chases that do not lose by this order
     dead : bool (chases,), inout, the chases after which the winner cannot meet some clause
@@ -115,7 +126,8 @@ def keep_clauses(
 def k_keep_safe(graph, due, dead, alive):
     """Reduce the chasers that are `alive` to their greatest safe subset.
 
-    Edges of dead chases do not count.
+    In a safe set each chaser has a due chase, and each due chase has an edge to a chaser of the
+    set. Edges of dead chases do not count.
 
     alive : bool (chasers,), inout
     """
@@ -146,9 +158,9 @@ def k_keep_safe(graph, due, dead, alive):
 
 @part
 def _meets(graph, victims, due, met, e, clause):
-    """Return whether an edge meets a clause, or leads only to chases from which it can be met.
+    """Return whether an edge meets a clause, or each chase after the edge allows to meet it later.
 
-    e : int, the edge; clause : int, 0 for an answer without check, 1 + p for piece p
+    e : int, the edge; clause : int, 0 for an answer without check, 1 + p for not chasing piece p
     met : bool (chases, 1 + pieces), the clauses that `k_reach` has met so far
     """
     if clause == 0 and not graph.is_check[e]:
@@ -175,6 +187,9 @@ def _meets(graph, victims, due, met, e, clause):
 def k_reach(graph, victims, due, alive, met):
     """Find, for each chase and clause, whether the winner can meet the clause inside the pattern.
 
+    A clause asks the winner for an answer without check, or for one that does not chase a given
+    piece.
+
     met : bool (chases, 1 + pieces), inout, all False on entry
     """
     changed = True
@@ -197,11 +212,14 @@ def k_reach(graph, victims, due, alive, met):
 
 
 _RANGE_CHASERS = 1 << 12
-"""Chasers per task."""
+"""Number of chasers whose chases one task of a thread lists."""
 
 
 class ChasePatterns:
-    """Possible chase patterns of a table, compared with its claims order by order."""
+    """Possible perpetual chases of a table, compared with its claims order by order.
+
+    A claim is a position that the table stores as a direct win by the repetition rules.
+    """
 
     def __init__(
         self,
@@ -211,7 +229,7 @@ class ChasePatterns:
         claims: Numbers,
         threads: int,
     ) -> None:
-        """Build the graph of all orders.
+        """List all chasers, and build the graph of their chases and answers, for all orders.
 
         ranges : nodes that may be chasers
         claims : direct wins of sides that are not in check, ascending
@@ -243,7 +261,11 @@ class ChasePatterns:
         )
 
     def check_order(self, order: int) -> list[Wrong]:
-        """Return the positions that the pattern of an order refutes, by ascending node."""
+        """Return the positions whose stored values the pattern of an order refutes.
+
+        First those that must be direct wins but are stored otherwise, then those that are stored as
+        direct wins but are not; each by ascending node.
+        """
         alive, candidates, due = self.find(order)
         must = self._chases[alive[self._chases[:, CHASER]] & due, NODE_AFTER]
         answered, goals = self._edges[:, SOURCE], self._edges[:, TO]
@@ -260,7 +282,11 @@ class ChasePatterns:
         ]
 
     def find(self, order: int) -> tuple[Members, Members, Members]:
-        """Return the chasers of the pattern of an order, all candidates, and the due chases."""
+        """Return the chasers of an order's pattern, its candidates, and the due chases, as flags.
+
+        Candidates are the chasers that may belong to the pattern. A chase is due if it does not
+        lose by this order.
+        """
         candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
         alive = candidates.copy()
         due: Members = self._chases[:, LOSES_FROM] > order
@@ -271,7 +297,7 @@ class ChasePatterns:
         return alive, candidates, due
 
     def _find_victims(self, alive: Members, due: Members) -> Victims:
-        """Return the pieces that the winner chases inside the safe set `alive`."""
+        """Return the pieces that the winner's answers chase, inside the safe set `alive`."""
         sources = self._edges[:, SOURCE]
         inside = alive[self._chases[sources, CHASER]] & due[sources] & alive[self._edges[:, TO]]
         wanted = np.flatnonzero(inside)
@@ -292,7 +318,7 @@ class ChasePatterns:
         return victims
 
     def _expand(self, first: int) -> list[Numbers]:
-        """Return the chases and edges of a range of chasers."""
+        """Return the chases of the next `_RANGE_CHASERS` chasers from `first`, and the answers."""
         last = min(first + _RANGE_CHASERS, len(self.numbers))
         boards = ChaseBoards.make(self._index, self._arrays)
         return list_rows(
@@ -306,5 +332,8 @@ class ChasePatterns:
 
 
 def _starts(owners: NDArray[Any], count: int) -> Numbers:
-    """Return the start offsets of the runs of owners 0 .. count - 1, int64 (count + 1,)."""
+    """Return the index of each owner's first entry in a list sorted by owner, int64 (count + 1,).
+
+    owners : (n,), ascending, the owner of each entry; owners are numbered from 0 to count - 1
+    """
     return np.searchsorted(owners, np.arange(count + 1)).astype(np.int64)

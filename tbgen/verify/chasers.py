@@ -96,7 +96,9 @@ def play(mover, target, board, squares):
 
 @part
 def attacks_anew(before, after, source, target, attacker, victim, squares, arrays):
-    """Return whether the move `source`-`target` makes one piece attack another anew (points 1-6).
+    """Return whether the move `source`-`target` creates an attack of one piece on another.
+
+    An attack is defined in docs/referee.md, section 2, points 1-6.
 
     attacker, victim : int, pieces; `squares` has their squares on `after`
     """
@@ -107,7 +109,9 @@ def attacks_anew(before, after, source, target, attacker, victim, squares, array
 
 @part
 def is_chased(before, after, source, target, victim, squares, index, arrays):
-    """Return whether after the move `source`-`target` a piece attacks the victim anew (points 1-6).
+    """Return whether the move `source`-`target` creates an attack of any piece on the victim.
+
+    An attack is defined in docs/referee.md, section 2, points 1-6.
 
     squares : int64 (pieces,), of the board `after`
     """
@@ -135,9 +139,9 @@ def is_mirrored(slot, board, other, index, arrays):
 
 @part
 def loses_from(n, side, key, state, index, arrays):
-    """Return the order from which a legal move counts as lost, and whether it may be a chase.
+    """Return the order from which a legal move counts as lost, and whether the move may be a chase.
 
-    The order is NEVER + 1 for moves that do not lose. A move that may be a chase is quiet, gives no
+    The first is NEVER + 1 for moves that do not lose. A move that may be a chase is quiet, gives no
     check and leads to a draw or a rule-decided position.
 
     n : int, index of a listed move; key : int, the opponent's key after it
@@ -173,8 +177,9 @@ order from which every move loses or chases the victim.
 
 @part
 def _apply_move(n, side, key, limit, boards, index, arrays):
-    """Update the first orders of all possible victims with one legal move.
+    """Update the first orders of all possible victims by one legal move.
 
+    A piece's first order is the order from which every move so far loses or chases the piece.
     Returns the least first order; more than `limit` if no victim is left.
 
     n : int, index of a listed move; key : int, the opponent's key after it
@@ -239,7 +244,9 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
 
 @borrowing_kernel
 def k_find_chasers(nodes, lists, boards, index, arrays):
-    """List the chasers among draws and rule-decided positions.
+    """List the chasers among nodes: positions of which every move loses or chases one piece.
+
+    The nodes are draws and rule-decided positions. A position is listed once for each such piece.
 
     lists : Lists, out, one list of chasers
     """
@@ -262,7 +269,10 @@ def k_find_chasers(nodes, lists, boards, index, arrays):
 def list_chasers(
     ranges: Ranges, arrays: Arrays, index: Index, pool: ThreadPoolExecutor
 ) -> NDArray[np.int64]:
-    """Return all chasers among nodes, ascending; int64 (n, CHASER_COLUMNS)."""
+    """Return all chasers among some nodes, sorted by `NUMBER`; int64 (n, CHASER_COLUMNS).
+
+    A chaser is a position, and a piece that each of its moves chases unless the move loses.
+    """
 
     def scan(nodes: Numbers) -> Numbers:
         boards = ChaseBoards.make(index, arrays)

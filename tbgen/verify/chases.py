@@ -3,7 +3,7 @@
 
     chase    a chaser's move that attacks the victim anew, with the attacking pieces
     answer   a reply that removes one of these attacks and leads to a chaser of the same victim
-    victim   a piece that an answer attacks anew, unless the next chase removes that attack
+    victim   a piece that an answer attacks anew, if the next chase removes that attack
 
 An *edge* is an answer together with the chaser that it leads to. Victims are computed only for
 answers inside a possible pattern, and only for answers that give no check. Most answers attack
@@ -47,7 +47,9 @@ answer as a move, whether it gives check, and whether it attacks nothing anew.
 
 
 CHASES, EDGES, LISTS = range(3)
-"""Lists written by `k_expand_chasers`. The chase of an edge is its index in the list of chases."""
+"""Lists written by `k_expand_chasers`: chases, and edges (answers to chases). An edge refers to its
+chase by the index in the list of chases.
+"""
 
 
 @part
@@ -71,7 +73,7 @@ def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
 
 @part
 def _is_met(attackers, source, target, victim_square, boards, arrays):
-    """Return whether a reply removes one of the attacks on the victim (point 7).
+    """Return whether a reply removes one of the attacks on the victim (docs/referee.md, point 7).
 
     attackers : int, the number of entries of `boards.attackers`
     victim_square : int, the victim's square before the reply
@@ -85,7 +87,7 @@ def _is_met(attackers, source, target, victim_square, boards, arrays):
 
 @part
 def _is_calm(side, source, target, boards, index, arrays):
-    """Return whether a reply attacks no piece anew; side : int, the side that replies."""
+    """Return whether a reply creates no attack on a piece; side : int, the side that replies."""
     squares = boards.state.piece_squares
     for v in range(squares.size):
         if piece_side(arrays.pieces[v]) != side and is_chased(
@@ -201,7 +203,7 @@ ONE = np.uint64(1)
 
 @part
 def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
-    """Return whether the next chase removes an attack made by the answer (point 7).
+    """Return whether the next chase removes an attack that the answer made (referee.md, point 7).
 
     chase : int64, the next chase as a move; attacker : int, the attacking piece
     mirrored : bool, whether the chaser's slot holds the mirror image of `boards.replied`; the
@@ -224,7 +226,10 @@ def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
 @part
 def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victims, boards,
                   index, arrays):  # fmt: skip
-    """Fill `victims.victims` for one edge, whose answer is the move `source`-`target`.
+    """Write the pieces that the answer of one edge chases into `victims.victims`.
+
+    A piece counts if the answer `source`-`target` attacks it anew and the next chase removes that
+    attack. There is one bit set of pieces for each next chase.
 
     e : int64, the edge; side : int, the colour of possible victims
     mirrored : bool, as in `_meets_attack`
@@ -253,7 +258,10 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
 
 @borrowing_kernel
 def k_find_victims(wanted, chasers, chases, edges, graph, victims, boards, index, arrays):
-    """Fill `victims.victims` and `victims.follow` for some edges.
+    """Write the pieces that the answers of some edges chase into `victims.victims`.
+
+    Also write the numbers of all pieces at the chasers that the edges lead to, into
+    `victims.follow`.
 
     wanted : int64 (n,), the edges
     """

@@ -70,9 +70,10 @@ Edges = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Graph:
-    """Possible patterns of all orders: `checks` and `replies` as in the module's docstring.
+    """Possible check patterns of all orders, as a graph of offenders and checked sides.
 
-    For each offender and each checked side there are numbers:
+    `checks` and `replies` are its edges, pairs of indices (offender, checked) and (checked,
+    offender). For each offender and each checked side there are numbers:
 
     offenders  `offender_orders` of their stored values; `first_orders` from which their moves
                other than checks are known to lose; `offender_in_check`
@@ -89,7 +90,11 @@ class Graph:
     wins_from: Numbers
 
     def find(self, order: int) -> Members:
-        """Return the checked sides of the pattern of an order, bool (checked,)."""
+        """Return the checked sides of the pattern of an order, bool (checked,).
+
+        A checked side is a position with the winner to move, in check. All are False without a
+        pattern.
+        """
         offenders = (self.first_orders <= order) & (self.offender_orders >= order)
         unknown = self.checked_orders >= order
         # A check into a win of a lower order loses like any other move.
@@ -106,10 +111,10 @@ class Graph:
     def _prune(
         self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
     ) -> tuple[Members, Members]:
-        """Return the greatest subsets of offenders and checked sides in which all stay in the set.
+        """Return the offenders and checked sides that remain when all without support are removed.
 
-        An offender stays if all needed checks lead to checked sides of the set. A checked side
-        stays if it wins by capture, or has a reply to an offender of the set.
+        An offender stays if all needed checks lead to checked sides that stay. A checked side stays
+        if it wins by capture, or has a reply to an offender that stays.
         """
         while True:
             staying = offenders.copy()
@@ -120,7 +125,7 @@ class Graph:
             offenders, checked = staying, supported
 
     def _reach(self, offenders: Members) -> Members:
-        """Return the checked sides with a reply to one of the offenders."""
+        """Return the checked sides with a reply to one of the given offenders, bool (checked,)."""
         reached = np.zeros(len(self.checked_orders), np.bool_)
         reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
         return reached
@@ -148,25 +153,29 @@ class Graph:
 
 
 class Listed(NamedTuple):
-    """Nodes and their edges, as listed by `CheckPatterns`."""
+    """Result of `CheckPatterns._list`: nodes, their first or winning orders, and their edges.
+
+    An edge is a check by a possible offender, or a checked side's reply.
+    """
 
     nodes: Numbers
-    """int64 (n,): of candidates, those that have a first order; of checked sides, all."""
+    """int64 (n,): of possible offenders, those that have a first order; of checked sides, all."""
     orders: Numbers
-    """int64 (n,): for an offender its first order. For a checked side the lowest order of a winning
-    capture, or of a move to a confirmed direct loss; NEVER without such a move.
+    """int64 (n,): for an offender its first order, from which its moves other than checks lose. For
+    a checked side the lowest order of a winning capture, or of a move to a confirmed direct loss;
+    NEVER without such a move.
     """
     edges: Edges
     """int64 (edges, 2): the index of a node in `nodes`, and the node after a move."""
 
 
 class CheckPatterns:
-    """Check patterns of each order, compared with a table's direct wins."""
+    """Perpetual checks of each order, compared with the direct wins that a table stores."""
 
     def __init__(
         self, arrays: Arrays, index: Index, offenders: Ranges, checked: Numbers, threads: int
     ) -> None:
-        """Build the graph.
+        """List the checks of possible offenders and the replies, as a graph that serves all orders.
 
         offenders : possible offenders
         checked : nodes to examine besides those that offenders check
@@ -194,7 +203,11 @@ class CheckPatterns:
         )
 
     def check_order(self, order: int) -> list[Wrong]:
-        """Return the positions that the pattern of an order refutes, by ascending node."""
+        """Return the positions that the pattern of an order shows to be wrong, by ascending node.
+
+        The pattern must have exactly the stored direct wins of this order; each difference is
+        wrong.
+        """
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
         return [
@@ -233,7 +246,10 @@ class CheckPatterns:
         return Listed(*map(np.concatenate, zip(*parts, strict=True)))
 
     def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> Listed:
-        """Return the edges of one range of nodes."""
+        """Return the checks, or the answers of checked sides, of one range of nodes.
+
+        offenders : as in `_list`
+        """
         orders, state = (
             np.zeros(len(nodes), np.int64),
             BoardState.make(self._index, self._arrays.ranks.dtype),
@@ -254,14 +270,20 @@ class CheckPatterns:
 
 @part
 def _add(n, node, lists):
-    """Add an edge to a list; n : int, the index of its source; lists : Lists, inout."""
+    """Append an edge, which leads to a node, to a list.
+
+    n : int, the index of the edge's source; lists : Lists, inout
+    """
     row = new_row(lists, 0)
     lists.rows[0, row, 0], lists.rows[0, row, 1] = n, node
 
 
 @part
 def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays):
-    """List a checked side's moves to offenders, and write the order of its confirmed wins.
+    """List a checked side's moves to offenders, and write the lowest order at which a move wins.
+
+    Winning moves are captures that win, and moves to confirmed direct losses. The order is NEVER
+    without such a move.
 
     n : int, the index of the node; count : int, the number of listed moves
     offenders : int64 (m,), ascending, the offenders that answers may lead to; lists : Lists, inout
@@ -285,6 +307,8 @@ def _list_answers(n, count, side, offenders, orders, lists, state, index, arrays
 @part
 def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
     """List the checks of a node if it is a possible offender, and write its first order.
+
+    This is the order from which all moves other than checks lose; NEVER + 1 for other nodes.
 
     n : int, the index of the node; count : int, the number of listed moves
     lists : Lists, inout
@@ -315,7 +339,7 @@ def _list_checks(n, count, side, slot, orders, lists, state, index, arrays):
 
 @borrowing_kernel
 def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
-    """List the edges of some nodes.
+    """List the edges of some nodes: the checks of offenders, or the answers of checked sides.
 
     nodes : int64 (n,), possible offenders, or checked sides
     offenders : int64 (m,), ascending, the offenders that answers may lead to

@@ -77,7 +77,9 @@ def hangs(side, chase_rules, state, index):
 
 @part
 def after_capture(side, taken, state, arrays):
-    """Return the number of the position after a capture; the side to move has lost a piece.
+    """Return the rank or mark of the position after a capture.
+
+    The side to move is the one that has lost a piece.
 
     taken : int, the captured piece; its capturer already stands on its square
     """
@@ -124,7 +126,10 @@ def wins_by_capture(side, order, state, arrays):
 
 @part
 def _capture(x, y, slot, state, arrays, index):
-    """Fill a slot in which two pieces of different sides share a square, for both sides to move.
+    """Write the ranks after a capture into a slot in which two pieces share a square.
+
+    The two pieces are of different sides. Either may have captured the other, so both sides to move
+    are filled. Illegal captures write nothing.
 
     x, y : int, the two pieces, as indices of `Layout.piece_codes`
     """
@@ -165,7 +170,9 @@ def find_canonical(lead, within, image, state, index):
 
 @part
 def _mark_places(chases, chase_rules, state, index):
-    """Fill the masks of a row as `mark_row` does, but one place at a time.
+    """Fill the masks of a row as `mark_row` does, but examine one place after the other.
+
+    A place is a square of the innermost attacker, the piece that varies within the row.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
@@ -187,7 +194,8 @@ def _mark_places(chases, chase_rules, state, index):
 def _fill_row(side, slot, counts, state, arrays, index):
     """Correct the ranks of a row with a side to move by the rules, and count its positions.
 
-    Slots that are not canonical get 0; `k_complete` fills them.
+    Illegal positions get 0. Draws get the rank of their kind: in check, chased or free. Slots that
+    are not canonical get 0; `k_complete` fills them.
 
     slot : int, the first one of the row
     counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE
@@ -219,7 +227,7 @@ def _fill_row(side, slot, counts, state, arrays, index):
 
 @part
 def _find_canonical_row(lead, at, image, state, index):
-    """Fill `state.canonical` for a row.
+    """Write the canonical slot of each position of a row into `state.canonical`.
 
     lead : int
     """
@@ -241,6 +249,9 @@ def _find_canonical_row(lead, at, image, state, index):
 def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
     """Fill a slot in which pieces share a square, for both sides to move.
 
+    It gets the ranks after a capture if exactly two pieces, of different sides, share a square;
+    else 0.
+
     overlaps, x, y : int, as returned by `open_row`
     """
     planes, board = arrays.ranks, state.board
@@ -261,7 +272,7 @@ def _fill_shared(slot, square, overlaps, x, y, state, arrays, index):
 
 @borrowing_kernel
 def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
-    """Fill all slots of a range of leads.
+    """Fill all slots of a range of leads: the rank after any move can then be read from its slot.
 
     plain : bool, whether to examine positions one by one
     counts : int64 (2, ranks), inout, the number of positions of each rank, draws as FREE

@@ -70,8 +70,9 @@ class FileTable(TableFile):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """Return the numbers of the codes of one tile; arbitrary ones where there is no position.
+        """Return the numbers of the codes of one tile, as `Table.tile`, and update the digest.
 
+        The numbers are arbitrary where there is no position.
         Raises `CorruptTableError`; for a wrong digest once all tiles have been read.
         """
         runs = super().tile(side, number, numbers_of, digests or self._digests)
@@ -154,10 +155,11 @@ def open_table(find: Find, name: TableName) -> FileTable:
 
 
 def supporting_names(find: Find, name: TableName) -> list[TableName]:
-    """Return the supporting tables of a table, by name of material; DTM before DTC.
+    """Return the names of the supporting tables of a table, sorted by material.
 
-    Raises `MissingTableError`, and `InputError` if only a supporting table that counts to
-    conversion is present and this table counts to mate.
+    If a material has both a DTM and a DTC table, it is the DTM table. Raises `MissingTableError`,
+    and `InputError` if only a supporting table that counts to conversion is present and this table
+    counts to mate.
     """
     needed = {child.name: child for child in name.material.captures().values() if child.needs_table}
     names = []
@@ -176,7 +178,7 @@ def supporting_names(find: Find, name: TableName) -> list[TableName]:
 
 
 def _check_statistics(file: TableFile, proof: VerifyReport) -> list[str]:
-    """Return the differences between stored and recounted statistics."""
+    """Return the differences between stored and recounted statistics, as lines of text."""
     spec, stored = file.header.spec, file.statistics
     # Tables of older versions do not record the number of patterns.
     recorded = any(order.chase_patterns is not None for order in stored.orders)
@@ -228,7 +230,10 @@ def _shorten(figure: object) -> str:
 
 
 def certify(proof: FileProof) -> list[str]:
-    """Update the certificate of a table after a proof; return notes as lines."""
+    """Write the certificate of a proven table, or remove that of a refuted one.
+
+    A certificate for other contents is kept. Returns notes for the user, as lines.
+    """
     path = certificate_path(proof.path)
     try:
         if proof.report.ok:
@@ -256,7 +261,7 @@ def certificate_of(proof: FileProof) -> Certificate:
 
 
 def _claims(proof: FileProof) -> bool:
-    """Return whether the table has a certificate for the contents that were proven."""
+    """Return whether a certificate claims a proof of the contents that were examined now."""
     try:
         found = read_certificate(proof.path)
     except CertificateError:
@@ -288,7 +293,7 @@ class ProvenTable:
 
 
 class RefutedError(TablebaseError):
-    """A table is refuted; `settled` is the `ProvenTable` with the report."""
+    """Raised if a proof refutes a table; `settled` is its `ProvenTable`, with the report."""
 
     def __init__(self, settled: ProvenTable) -> None:
         self.settled = settled
@@ -312,7 +317,7 @@ class TableProver:
     certificates: bool
 
     def __call__(self, start: Start) -> ProvenTable:
-        """Prove the table of a job, or check it against its certificate.
+        """Prove the table of a job, or accept its valid certificate; return the `ProvenTable`.
 
         Raises `RefutedError`, and the errors of `verify_file`.
         """
@@ -336,7 +341,10 @@ class TableProver:
         return settled
 
     def _by_certificate(self, find: Find, name: TableName, threads: int) -> ProvenTable | None:
-        """Return a table whose certificate holds for its bytes and supporting tables, else None."""
+        """Return the table without a new proof if its certificate is valid; else None.
+
+        The certificate must state the digests of the file's bytes and of the supporting tables.
+        """
         with open_table(find, name) as file:
             try:
                 certificate = read_certificate(file.path)
@@ -358,9 +366,10 @@ class TableProver:
 
 
 def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
-    """Return the tables of some closures as jobs, each once, bottom-up; the payload is the name.
+    """Return a job for each table of some closures, supporting tables first.
 
-    Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
+    The payload of a job is the table's name. A closure is a table and all tables that captures lead
+    to. Raises `MissingTableError` if one is missing, and the errors of `supporting_names`.
     """
     below: dict[TableName, list[TableName]] = {}
     waiting = list(names)
@@ -385,7 +394,7 @@ def plan(find: Find, names: Iterable[TableName]) -> list[Job]:
 
 
 def _memory(own: int, supporting: int) -> int:
-    """Return the memory of a proof in bytes; own, supporting : bytes of the planes.
+    """Return the bytes that a proof needs; own, supporting : bytes of the planes of codes.
 
     Ranks take up to twice the bytes of codes, and candidates half as many as codes.
     """

@@ -43,12 +43,14 @@ SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
 and the side's placement of defenders after the step.
 """
 FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
-"""Words of a step listed for a lead: the first slot of the lead after the step, and whether that
-lead has the mirror image of the position.
+"""Words that `BoardState.steps` adds to a defender's step: the first slot of the lead (placement of
+all defenders) after the step, and whether that lead has the mirror image of the position.
 """
 
 LEG, LANDING, LEAP_WORDS = range(3)
-"""Words of a leap: the square that must be empty (NOWHERE for a pawn), and the target."""
+"""Words of a leap in `Index.leaps`: the square that must be empty (NOWHERE for a pawn), and the
+target.
+"""
 _MOST_LEAPS = 8
 
 RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
@@ -62,18 +64,21 @@ LANES = 32
 
 @by_pointer
 class Index(NamedTuple):
-    """Tables of a layout. Shapes: M attackers, G groups (the last is the innermost), L leads.
+    """Lookup tables of a layout, to visit all positions and to find the slots after their moves.
 
-    A *placement* is an index over the placements of all groups, one group after the other.
-    Placements of defenders are numbered for each side.
+    Shapes: M attackers, G groups of attackers (the last is the innermost), L leads (placements of
+    the defenders of both sides). A *placement* of attackers is an index over the placements of all
+    groups, one group after the other. Placements of defenders are numbered for each side.
     """
 
     slots: int
     lead_slots: int
     row_slots: int
-    """Number of slots of a row (`places` in shapes): placements of the innermost attacker."""
+    """Number of slots of a row (`places` in shapes), which are all placements of the innermost
+    attacker.
+    """
     twin: int
-    """Index of the group of the same side and kind as the innermost attacker, or NOWHERE."""
+    """Index of another group of the innermost attacker's side and kind, or NOWHERE."""
     attackers: NDArray[np.int64]
     """int64 (M,): the piece code of each attacker."""
     group_of: NDArray[np.int64]
@@ -91,17 +96,21 @@ class Index(NamedTuple):
     placement_squares: NDArray[np.int64]
     """int64 (placements, most pieces): the squares of the pieces of a placement."""
     lines: NDArray[np.int64]
-    """int64 (placements, most pieces): the line of `term_after` for a move of each piece of a
-    placement.
+    """int64 (placements, most pieces): the row number in `term_after` that serves moves of each
+    piece of a placement.
     """
     mirrored: NDArray[np.int64]
-    """int64 (placements,): the term of the mirror image of each placement."""
+    """int64 (placements,): the term (share of the slot) of the mirror image of each placement."""
     term_after: NDArray[np.int64]
-    """int64 (lines, 90): the term of a group after a piece moves to a square, or NOWHERE."""
+    """int64 (lines, 90): the term of a group, its share of the slot, after one of its pieces moves
+    to a square; NOWHERE if it cannot.
+    """
     lead_ranks: NDArray[np.int64]
-    """int64 (2, L): Red's and Black's defender placement of each lead."""
+    """int64 (2, L): the placement of Red's and of Black's defenders in each lead."""
     self_mirrored: NDArray[np.bool_]
-    """bool (L,): leads that are their own mirror image."""
+    """bool (L,): whether the defenders of each lead are placed symmetrically, so that positions and
+    their mirror images are in the same lead.
+    """
     red_squares: NDArray[np.int64]
     """int64 (placements, defenders): the squares of Red's defenders, the king first."""
     black_squares: NDArray[np.int64]
@@ -129,7 +138,7 @@ class Index(NamedTuple):
     mirrored_place: NDArray[np.int64]
     """int64 (places,): the place of the mirror image of each place."""
     descriptor: NDArray[np.int64]
-    """int64 (words,): the layout, for the scalar functions of `tbgen.indexing.slots`."""
+    """int64 (words,): the layout as numbers, for the scalar functions of `tbgen.indexing.slots`."""
 
 
 @by_pointer
@@ -141,19 +150,19 @@ class BoardState(NamedTuple):
     attacker_squares: NDArray[np.int64]
     """int64 (M,): the square of each attacker."""
     line: NDArray[np.int64]
-    """int64 (M,): the line of `Index.term_after` for moves of each attacker."""
+    """int64 (M,): for each attacker, the row number in `Index.term_after` that serves its moves."""
     other_terms: NDArray[np.int64]
-    """int64 (M,): for each attacker, the slot in its lead without the term of its group."""
+    """int64 (M,): for each attacker, the slot within the lead without the term of its group."""
     placements: NDArray[np.int64]
     """int64 (G,): the placement of each group."""
     steps: NDArray[np.int64]
-    """int64 (2, steps, STEP_WORDS + 1): the steps of each side's defenders from the lead."""
+    """int64 (2, steps, STEP_WORDS + 1): the moves of each side's defenders in the lead."""
     step_counts: NDArray[np.int64]
     """int64 (2,): the number of each side's entries of `steps`."""
     kings: NDArray[np.int64]
     """int64 (2,): squares of the kings."""
     lead: NDArray[np.int64]
-    """int64 (1,): the lead whose steps are listed, or NOWHERE."""
+    """int64 (1,): the lead (placement of all defenders) whose steps are in `steps`, or NOWHERE."""
     sources: NDArray[np.int64]
     """int64 (MAX_MOVES,): source squares, written by `list_moves`."""
     targets: NDArray[np.int64]
@@ -171,14 +180,15 @@ class BoardState(NamedTuple):
     masks: NDArray[np.uint8]
     """uint8 (MASKS, places): the masks of a row."""
     canonical: NDArray[np.int64]
-    """int64 (places,): the canonical slots of a row; NOWHERE for places of other pieces
-    (`complete`)."""
+    """int64 (places,): the canonical slot of the position at each place of a row; NOWHERE for
+    places where another piece stands (`complete`).
+    """
     buffer: NDArray[np.uint8]
-    """uint8 (places,): a buffer for a mask."""
+    """uint8 (places,): a buffer for the mask of a row."""
     best: NDArray[Any]
-    """uint8 or uint16 (lanes,): the best number of each place of a row."""
+    """uint8 or uint16 (lanes,): the best number that moves lead to, for each place of a row."""
     kept: NDArray[Any]
-    """uint8 or uint16 (lanes,): a buffer for numbers."""
+    """uint8 or uint16 (lanes,): a buffer for best numbers that are restored later."""
 
     @classmethod
     def make(cls, index: Index, dtype: DTypeLike = np.uint8) -> BoardState:
@@ -251,7 +261,7 @@ def _targets(code: int, square: int) -> list[int]:
 
 
 def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return `Index.step_start` and `Index.steps`."""
+    """Return `Index.step_start` and `Index.steps`: the moves of kings, advisors and elephants."""
     most = max(each.size for each in layout.defenders)
     starts = np.zeros((2, most + 1), np.int64)
     steps: list[tuple[int, int, int, int]] = []
@@ -272,7 +282,7 @@ def _list_steps(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _list_leaps(men: list[int]) -> NDArray[np.int64]:
-    """Return `Index.leaps`."""
+    """Return `Index.leaps`, the moves of knights and pawns; men : piece codes of the attackers."""
     leaps = np.full((len(men), SQUARES, _MOST_LEAPS + 1, LEAP_WORDS), NOWHERE, np.int64)
     leaping = [m for m, code in enumerate(men)
                if piece_kind(code) in (PieceType.KNIGHT, PieceType.PAWN)]  # fmt: skip
@@ -291,7 +301,7 @@ def _list_leaps(men: list[int]) -> NDArray[np.int64]:
 
 
 def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return `Index.able_to_chase`."""
+    """Return `Index.able_to_chase`, the opponent's pieces that may chase each piece."""
     chasers = np.full((len(codes), len(codes) + 1), NOWHERE, np.int64)
     for line, victim in zip(chasers, codes, strict=True):
         if piece_kind(victim) != PieceType.KING:
@@ -307,7 +317,7 @@ def _list_chasers(codes: tuple[int, ...]) -> NDArray[np.int64]:
 
 @part
 def set_lead(lead, state, index):
-    """Put the defenders of a lead on an empty board, and list their steps.
+    """Put the defenders of a lead on an empty board, and list their moves in `state.steps`.
 
     lead : int
     """
@@ -341,7 +351,9 @@ def set_lead(lead, state, index):
 
 @part
 def first_slot(w, b, index):
-    """Return the first slot of the lead of two placements, and whether the lead is mirrored.
+    """Return the first slot of the lead with two given placements of defenders.
+
+    Also return whether that lead has the mirror image of these placements instead.
 
     w, b : int, the placements of Red's and Black's defenders
     """
@@ -360,7 +372,7 @@ def open_row(lead, row, state, index):
 
     Returns (at, image, overlaps, x, y):
         at, image: the first slot of the row, and that of its mirror image, relative to the lead
-        overlaps: number of attackers on the square of another piece; 2 for each on its own side's
+        overlaps: number of attackers that stand on another piece; 2 for each on its own side's
         x, y: the last two pieces that share a square, as indices of `Layout.piece_codes`
 
     lead : int; row : int, the number of the row within its lead

@@ -62,7 +62,8 @@ def set_up(slot, state, index):
 def list_moves(side, slot, within, image, state, index):
     """List the pseudo-legal moves of a side in `state`, and return their number.
 
-    A move is legal if its child slot does not hold 0.
+    Written are source and target squares, and child slots, the slots after the moves. A move is
+    legal if its child slot does not hold 0.
     """
     count, k, last = 0, 0, index.attackers.size - 1
     base, place = slot - within, slot % index.row_slots
@@ -105,7 +106,10 @@ def best_move(side, slot, within, image, numbers, state, index):
 
 @part
 def slot_after(n, state, index):
-    """Return the canonical slot after a quiet move; n : int, index of a listed move."""
+    """Return the canonical slot of the position after a quiet move, one without a capture.
+
+    n : int, index of a listed move
+    """
     after = state.children[n]
     if index.twin == NOWHERE and not index.self_mirrored[after // index.lead_slots]:
         return after
@@ -118,27 +122,27 @@ def slot_after(n, state, index):
 
 @part
 def load_key(side, slot, index, arrays):
-    """Return the key of a slot of this table, with a side to move."""
+    """Return the key of the value stored for a slot of this table, with a side to move."""
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 
 Ranges = Sequence[Callable[[], Numbers]]
-"""Non-empty sequence of functions, each of which returns the nodes of one task. Nodes ascend within
-a range and from range to range.
+"""Non-empty sequence of functions. Each returns the nodes (positions) that one task examines. Nodes
+ascend within the result of a function and from function to function.
 """
 
 _NODES = 1 << 14
-"""Number of nodes of a range."""
+"""Largest number of nodes that one function of `Ranges` returns."""
 
 
 def split_nodes(nodes: ManyNumbers) -> Ranges:
-    """Divide an ascending list of nodes into ranges."""
+    """Divide an ascending list of nodes into `Ranges`, the shares of tasks."""
     starts = range(0, max(1, len(nodes)), _NODES)
     return [partial(_part, nodes, start) for start in starts]
 
 
 def _part(nodes: ManyNumbers, start: int) -> Numbers:
-    """Return the nodes of the range that begins at index `start`."""
+    """Return `_NODES` nodes from index `start` on, fewer at the end of the list; int64."""
     return nodes[start : start + _NODES].astype(np.int64)
 
 
@@ -153,7 +157,10 @@ _FIRST_ROOM = 1 << 15
 
 @by_pointer
 class Lists(NamedTuple):
-    """Lists written by a kernel; the last row of a list takes entries beyond its capacity."""
+    """Lists written by a kernel. The last row of a list takes all entries beyond its capacity.
+
+    So a kernel never writes out of bounds; `list_rows` then repeats it with a larger capacity.
+    """
 
     rows: NDArray[np.int64]
     """int64 (lists, room + 1, columns): the entries; `room` is the capacity."""
@@ -162,7 +169,7 @@ class Lists(NamedTuple):
 
     @classmethod
     def make(cls, lists: int, room: int, columns: int = 1) -> Lists:
-        """Return empty lists."""
+        """Return empty lists; room : capacity of each list, in entries."""
         return cls(np.empty((lists, room + 1, columns), np.int64), np.zeros(lists, np.int64))
 
     def entries(self) -> list[Numbers]:
@@ -183,7 +190,10 @@ def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> lis
 
 @part
 def new_row(lists, which):
-    """Return the index of the row for one more entry of a list, and count the entry."""
+    """Count one more entry of a list, and return the index of the row to write it into.
+
+    This is the last row for all entries beyond the capacity.
+    """
     row = lists.counts[which]
     lists.counts[which] += 1
     return min(row, lists.rows.shape[1] - 1)
@@ -221,19 +231,19 @@ def contains(nodes, node):
 
 
 def stored_ranks(nodes: Numbers, arrays: Arrays) -> NDArray[np.unsignedinteger]:
-    """Return the ranks or marks of nodes, (n,)."""
+    """Return the ranks that are stored for nodes, (n,); marks once they have replaced ranks."""
     ranks: NDArray[np.unsignedinteger] = arrays.ranks[nodes % 2 * arrays.slots + nodes // 2]
     return ranks
 
 
 def stored_keys(nodes: Numbers, arrays: Arrays) -> Numbers:
-    """Return the keys of nodes, int64 (n,)."""
+    """Return the keys of the values stored for nodes, int64 (n,)."""
     keys: Numbers = arrays.values.keys[nodes % 2, stored_ranks(nodes, arrays)]
     return keys
 
 
 def stored_orders(nodes: Numbers, arrays: Arrays) -> Numbers:
-    """Return the orders of the values of nodes, int64 (n,), as `order_of_key`."""
+    """Return the orders of the values stored for nodes, int64 (n,); NEVER for draws."""
     return orders_of_keys(stored_keys(nodes, arrays))
 
 

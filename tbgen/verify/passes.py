@@ -53,11 +53,11 @@ from tbgen.verify.values import (
 )
 
 _TASK_SLOTS = 1 << 21
-"""Approximate number of slots of a task."""
+"""Approximate number of slots that one task of a thread examines."""
 
 HELD_DRAWS, CHASERS, CLAIMS, LISTS = range(4)
-"""Lists of `k_judge`: draws held by checks alone (all slots of each position); draws and wins in
-which every move that keeps the value may be a chase; claims.
+"""Lists of `k_judge`: draws held by checks alone (all slots of each position); draws in which every
+move that keeps the draw may be a chase; claims, the stored direct wins by the repetition rules.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
@@ -68,9 +68,11 @@ Result = TypeVar("Result")
 
 @part
 def _classify(side, slot, rank, best, lists, figures, index, arrays):
-    """Add a position to the claims, the chasers or the findings, if it belongs there.
+    """Add a position to the claims, the possible chasers or the findings, if it belongs there.
 
-    Called for positions whose value does not simply follow from the best move.
+    A claim is a stored direct win by the repetition rules. A finding is any other stored value that
+    is not the best of the moves. Called for positions whose value does not simply follow from the
+    best move.
 
     rank, best : int, the stored rank, and the rank that the best move leads to
     lists : Lists; figures : int64 (FIGURES,), inout, the counters
@@ -99,7 +101,9 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
 
 @borrowing_kernel
 def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
-    """Compare the slots of a range of leads with the best of their moves.
+    """Compare the stored values of a range of leads with the best of their moves.
+
+    Writes claims, possible offenders and findings (see `HELD_DRAWS`, `FINDINGS`).
 
     plain : bool, whether to examine positions one by one
     figures : int64 (FIGURES,), inout, the counters
@@ -147,34 +151,32 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
 
 
 class Found(NamedTuple):
-    """Results of `Passes.prove`. Nodes ascend unless noted."""
+    """Results of `Passes.prove`; lists of nodes (positions)."""
 
     findings: int
     first: tuple[int, int, int] | None
-    """Node, stored key and best key of the first finding."""
+    """Node, stored key and best key of the first finding; None without findings."""
     counts: NDArray[np.int64]
     """int64 (2, ranks): number of positions of each rank, all draws as FREE."""
     held: ManyNumbers
-    """Draws held by checks alone, all slots of each position; not ascending."""
+    """Draws that only checks keep, all slots of each position; not ascending."""
     chasers: ManyNumbers
-    """Draws and wins in which every move that keeps the value may be a chase."""
+    """Draws in which every move that keeps the draw may be a chase; not ascending."""
     check_claims: Numbers
-    """Claims of sides in check."""
+    """Claims (stored direct wins by the repetition rules) of sides in check, ascending."""
     chase_claims: Numbers
-    """Claims of sides not in check."""
+    """Claims (stored direct wins by the repetition rules) of sides not in check, ascending."""
 
 
 class Candidates(NamedTuple):
     """Positions in which `checks` and `chase_patterns` search for patterns."""
 
     offenders: Ranges
-    """Possible offenders of a check pattern that the table does not claim, or claims at a later
-    order.
-    """
+    """Positions of sides that may check for ever."""
     checked: Numbers
-    """Claims and other positions in check that `checks` must examine."""
+    """Claims (stored direct wins) and other positions in check that `checks` must examine."""
     chasers: Ranges
-    """Nodes that may be chasers."""
+    """Positions that may be chasers: every move chases one piece or loses."""
 
 
 class Passes:
@@ -226,7 +228,10 @@ class Passes:
         return Candidates(ranges, found.check_claims, ranges)
 
     def _list_open(self, lead_0: int, lead_1: int) -> Numbers:
-        """Return the open positions (draws and rule-decided) of a range of leads, as nodes."""
+        """Return the draws and rule-decided positions of a range of leads, as ascending nodes.
+
+        Only canonical slots are listed.
+        """
         first, end = lead_0 * self.index.lead_slots, lead_1 * self.index.lead_slots
         nodes = []
         for side in Side:
@@ -237,7 +242,7 @@ class Passes:
         return listed[self._layout.squares_of_slots(listed // 2)[1]]
 
     def plane(self, side: int) -> NDArray[Any]:
-        """Return the ranks or marks of a side, uint8 or uint16 (slots,)."""
+        """Return the ranks or marks of positions with a side to move, uint8 or uint16 (slots,)."""
         slots = self.index.slots
         return self.arrays.ranks[side * slots : (side + 1) * slots]
 
@@ -246,7 +251,10 @@ class Passes:
         return BoardState.make(self.index, self.arrays.ranks.dtype)
 
     def over_leads(self, work: Callable[[int, int], Result], phase: str) -> list[Result]:
-        """Call `work(first, end)` for each range of leads, in threads, and return the results."""
+        """Call `work(first, end)` for each range of leads, in threads; return the results in order.
+
+        phase : name that is passed to the progress callback
+        """
         if phase != self._phase:
             # Compile on an empty range, then return the compiler's memory to the system.
             self._phase = phase
@@ -262,7 +270,10 @@ class Passes:
         return results
 
     def _lead_ranges(self) -> list[tuple[int, int]]:
-        """Return the range of leads of each task; it ends at a byte boundary of the bit sets."""
+        """Return the first lead and the end of each task's range of leads.
+
+        Ranges end where a byte of the bit sets ends, so that threads never write the same byte.
+        """
         leads, size = self._layout.leads, self.index.lead_slots
         least = 8 // math.gcd(8, size)
         step = max(1, _TASK_SLOTS // size // least) * least

@@ -86,11 +86,11 @@ def verify(
 
 
 class _Searched(NamedTuple):
-    """Result of the pattern search."""
+    """Result of the search for perpetual checks and chases."""
 
     is_complete: bool = False
-    """Whether the candidates were sufficient for a table without other errors; if not, all draws
-    and rule-decided positions are searched.
+    """Whether the candidates were sufficient, provided that the table has no other errors. If not,
+    all draws and rule-decided positions are searched.
     """
     wrong: Sequence[Wrong] = ()
     orders: int = 0
@@ -110,9 +110,9 @@ def _search(
     report: Progress,
     candidates: Candidates,
 ) -> _Searched:
-    """Search patterns among the candidates, order by order.
+    """Search the candidates for perpetual checks and chases, order by order.
 
-    claims : of sides in check, and of others
+    claims : nodes stored as direct wins by the repetition rules: sides in check, and others
     """
     arrays, index = passes.arrays, passes.index
     report("patterns", 0, 1)
@@ -153,7 +153,7 @@ def _report(
     searched: _Searched,
     rule_set: RuleSet,
 ) -> VerifyReport:
-    """Return the report without its duration."""
+    """Return the report of a proof, with a duration of 0 that the caller replaces."""
     first = None
     if found.first is not None:
         node, *keys = found.first
@@ -201,7 +201,7 @@ def _last_order(arrays: Arrays) -> int:
 
 
 def _value(key: int) -> Value | None:
-    """Return the value of a key, None for a key beyond mate (from a code that is no value)."""
+    """Return the value of a key; None for a key beyond mate (from a code that is no value)."""
     return value_of_key(key) if abs(key) <= MATE else None
 
 
@@ -231,12 +231,9 @@ def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
 
 
 def _totals(histogram: dict[int, int], space: CodeSpace, by_chase: int) -> SideTotals:
-    """Count the positions of one side to move by outcome, and those that repetition rules decide.
+    """Return the counts of positions with one side to move.
 
-    A direct win has an order above 0 and distance 0: the rules decide it at once.
-
-    histogram : number of positions of each code
-    by_chase : number of direct wins by chase; all others are by check
+    histogram : positions by stored code; by_chase : number of its direct wins by chase
     """
     outcomes = dict.fromkeys(Outcome, 0)
     rule_decided = direct = 0

@@ -55,7 +55,7 @@ class Wrong:
     """
 
     node: int
-    """2 * slot + side to move."""
+    """Number of the position: 2 * slot + side to move."""
     order: int
     is_pattern: bool
     by_chase: bool = False
@@ -75,16 +75,16 @@ class Finding:
     reason: str
 
     def __str__(self) -> str:
-        """Return one line."""
+        """Return the finding on one line of text."""
         return f"{self.fen}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
 class SideTotals:
-    """Positions checked with one side to move.
+    """Numbers of positions that a proof has checked, with one side to move.
 
-    `direct` counts direct wins by rules: `direct_checks` of a side in check, `direct_chases` of
-    one that is not.
+    `direct` counts direct wins by the repetition rules: `direct_checks` of a side in check,
+    `direct_chases` of one that is not.
     """
 
     positions: int
@@ -99,13 +99,13 @@ class SideTotals:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """Result of a proof.
+    """Result of the proof of one table.
 
     `minor_chases` is the option of the rule set, None under rules without chases. `findings` counts
     refuted positions, `first` is the first of them. `file_problems` are disagreements between the
     file and its own header or statistics. `complete` tells whether the draws were searched for
-    missing patterns of all orders; False with a limit on orders. `offenders_examined` counts
-    possible perpetual checkers that rows do not decide, `chasers_examined` possible perpetual
+    missing patterns of all orders; False with a limit on orders. `offenders_examined` counts the
+    possible perpetual checkers that were examined singly, `chasers_examined` the possible perpetual
     chasers. `chase_patterns` counts the direct wins of each order by perpetual chase.
     """
 
@@ -135,7 +135,7 @@ class VerifyReport:
 
     @property
     def ok(self) -> bool:
-        """Return whether the table is proven."""
+        """Return whether the table is proven: no findings, and no file problems."""
         return not self.findings and not self.file_problems
 
     def to_json(self) -> dict[str, Any]:

@@ -85,7 +85,7 @@ DECIDED_BY_RULES = MATE - ORDER
 
 @scalar
 def key_of_code(code: int, top: int, draw: int, span: int) -> int:
-    """Return the key of a stored code.
+    """Return the key of a stored code: its value on the scale that all tables share.
 
     Code 0 (no position) gets `NO_KEY`, below every loss.
     """
@@ -127,7 +127,7 @@ def key_after_conversion(child: int) -> int:
 
 @scalar
 def order_of_key(key: int) -> int:
-    """Return the order of a decided key; of a draw `NEVER`, above all orders."""
+    """Return the order of the value of a key; of a draw `NEVER`, above all orders."""
     if key == 0:
         return NEVER
     return (MATE - abs(key)) // ORDER
@@ -152,19 +152,21 @@ def value_of_key(key: int) -> Value:
 
 
 def orders_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the orders of keys, int64 (n,), as `order_of_key`."""
+    """Return the orders of the values of keys, int64 (n,); `NEVER` for draws."""
     return np.where(keys == 0, NEVER, (MATE - np.abs(keys)) // ORDER)
 
 
 CHECKED, CHASED, FREE, KINDS = range(4)
-"""Kinds of draws, as in the module's docstring; all other values have the kind FREE."""
+"""Kinds of draws: the side to move is in check; one of its pieces can be chased and is attacked;
+neither. All other values have the kind FREE.
+"""
 
 DRAWN, WON = 1, 2
-"""Entries of `Values.open_as`."""
+"""Entries of `Values.open_as`: the rank of a draw, and of a win decided by the repetition rules."""
 
 NO_RANK, NO_VALUE = -1, -2
-"""Entries of `Values.stored`. NO_RANK: a value that always needs the scalar check. NO_VALUE: an
-unused rank.
+"""Entries of `Values.stored` without a number of a key. NO_RANK: a value that always needs the
+scalar check. NO_VALUE: an unused rank.
 """
 
 NO_KEY = key_of_code(0, 255, 128, 127)
@@ -175,7 +177,8 @@ NO_KEY = key_of_code(0, 255, 128, 127)
 class Values(NamedTuple):
     """Lookup tables of ranks, for kernels; the first axis is the side to move.
 
-    Shapes: R ranks, the larger number of both sides; rank 0 is no position.
+    A rank numbers the values that occur by their worth to the side that has moved. Shapes: R ranks,
+    the larger number of both sides; rank 0 is no position.
     """
 
     keys: NDArray[np.int64]
@@ -183,20 +186,20 @@ class Values(NamedTuple):
     kinds: NDArray[np.int64]
     """int64 (2, R): the kind of each rank, CHECKED, CHASED or FREE."""
     stored: NDArray[np.int32]
-    """int32 (2, R): a number for the key of each rank, the same for both sides. NO_RANK for direct
-    wins, which always need the scalar check.
+    """int32 (2, R): a number for the key of each rank, equal for both sides. It is compared with
+    `expected`. NO_RANK for direct wins, which always need the scalar check.
     """
     expected: NDArray[np.int32]
-    """int32 (2, R): the number, as in `stored`, of the value of a position whose best move leads to
-    the rank; a number that `stored` lacks if the scalar check is needed.
+    """int32 (2, R): the number, as in `stored`, that a position must have if its best move leads to
+    the rank. If the scalar check is needed, a number that `stored` does not contain.
     """
     open_as: NDArray[np.int64]
     """int64 (2, R): DRAWN for draws, WON for rule-decided wins, else 0; all 0 if the rules judge no
     perpetual checks.
     """
     confirmed: NDArray[np.bool_]
-    """bool (2, R): by mark (`Marks`), whether it is a direct loss all of whose claims are
-    confirmed; all False as long as the planes hold ranks.
+    """bool (2, R): for each mark (`Marks`), whether it is a direct loss of which all claims (stored
+    direct wins) are confirmed; all False as long as the planes hold ranks.
     """
 
     def translate(self, side: int, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -206,16 +209,15 @@ class Values(NamedTuple):
 
 
 def keys_of_codes(codes: NDArray[np.int64], space: CodeSpace) -> NDArray[np.int64]:
-    """Return the keys of codes, int64 (n,)."""
+    """Return the keys of stored codes, int64 (n,): values on the scale that all tables share."""
     keys = [key_of_code(code, space.top, space.draw, space.span) for code in codes.tolist()]
     return np.array(keys, np.int64)
 
 
 def after_conversion(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Convert keys int64 (n,) for captures that are conversions.
+    """Convert keys of positions after a conversion into equivalent keys after a move, int64 (n,).
 
-    A move to a position of the returned key is worth the same as a conversion into the given
-    key.
+    A move to a position of the returned key is worth as much as a conversion into the given key.
     """
     values = [-key_after_conversion(key) for key in keys.tolist()]
     return np.array([value + (value > 0) - (value < 0) for value in values], np.int64)
@@ -260,7 +262,10 @@ def make_values(
 
 
 def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]:
-    """Return the key and kind of each rank of a side, given its keys, ascending."""
+    """Return the key and kind of each rank of a side, in the order of ranks.
+
+    keys : (n,), ascending, the keys that occur; a draw has one rank for each kind if `seek`
+    """
     ranks = [(NO_KEY, FREE)]
     for key in keys[::-1].tolist():
         kinds = range(KINDS) if seek and key == 0 else (FREE,)
@@ -286,6 +291,7 @@ move hangs; none of these.
 class Marks(NamedTuple):
     """Lookup tables of marks, for kernels; the first axis is the side to move.
 
+    A mark stands for the order of a value and the role of the position in a repetition pattern.
     Shapes: M marks, the larger number of both sides; mark 0 is no position.
     """
 
@@ -302,7 +308,10 @@ class Marks(NamedTuple):
 
 
 def make_marks(keys: NDArray[np.int64]) -> Marks:
-    """Return the lookup tables of marks, from the keys of ranks, int64 (2, ranks)."""
+    """Return the lookup tables of marks for all values that occur.
+
+    keys : int64 (2, ranks), the key of each rank, by side to move
+    """
     orders = orders_of_keys(keys)
     orders[:, 0] = -1
     by_rules = (orders > 0) & (orders < NEVER)
@@ -339,7 +348,10 @@ def make_marks(keys: NDArray[np.int64]) -> Marks:
 
 
 def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
-    """Return order and role of each mark of a side; won, lost : orders, ascending."""
+    """Return order and role of each mark of a side, from the worst to the best for the opponent.
+
+    won, lost : ascending, the orders in which the side wins or loses
+    """
     listed = [(0, -1), (0, -1)]
     for order in won:
         listed += [(order, CLAIM_EARLY), (order, CLAIM)] if order > 1 else [(order, CLAIM)]
@@ -354,7 +366,7 @@ def _list_marks(won: list[int], lost: list[int]) -> list[tuple[int, int]]:
 
 
 def _roles(key: int, order: int) -> tuple[int, int, int, int]:
-    """Return the role of a value in each state of a slot (`SHARED` to `QUIET`).
+    """Return the role that a value has in each state of its slot (`SHARED` to `QUIET`).
 
     The value is of order 1 or above, or a draw.
     """

@@ -42,16 +42,18 @@ from tbgen.verify.report import Progress, fen_of, no_progress
 from tbgen.verify.values import MATE, NO_RANK, Values, keys_of_codes
 
 _SPACE = CodeSpace(1)
-"""Code space in which outcomes are encoded; only the signs of its values matter."""
+"""Coding of values in which outcomes are encoded for the proof; only the signs of its values
+matter.
+"""
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
-"""uint8 (4,): the code in `_SPACE` of each outcome code, 0 for 0."""
+"""uint8 (4,): the code in `_SPACE` of each outcome code of the file; 0, no position, stays 0."""
 
 _PIECE = 1 << 20
 """Number of slots that are compared at a time."""
 
 
 class _OutcomeTable:
-    """Interface `Table` of the proof over the outcomes of a win-draw-loss file or a table."""
+    """Outcomes of a win-draw-loss file, or of a table, as a `Table` for the proof."""
 
     metric = Metric.DTC
     code_space = _SPACE
@@ -61,7 +63,7 @@ class _OutcomeTable:
 
     @property
     def layout(self) -> Layout:
-        """Return the index of the material."""
+        """Return the layout, which numbers the positions by slots; implements `Table.layout`."""
         return self._file.layout
 
     def occurring_codes(self, side: int) -> list[int]:
@@ -69,11 +71,14 @@ class _OutcomeTable:
         return [int(code) for code in _CODES if code]
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of whole leads of a side."""
+        """Return the number of tiles of a side; each tile consists of whole leads."""
         return self._file.tiles(side)
 
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> list[tuple[int, Codes]]:
-        """Return the numbers of the codes of one tile; arbitrary where there is no position."""
+        """Return the numbers of the codes of one tile, as `Table.tile`.
+
+        The numbers are arbitrary where there is no position.
+        """
         file = self._file
 
         def outcome_numbers(codes: Codes) -> Codes:
@@ -107,11 +112,11 @@ class WdlReport:
 
     @property
     def ok(self) -> bool:
-        """Return whether no position is wrong and there are no problems."""
+        """Return whether the file is proven: no position is wrong, and there are no problems."""
         return not (self.inconsistent or self.differing or self.problems)
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `tbgen verify --json` prints for a file."""
+        """Return the object that `tbgen verify --json` prints for a file."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         return {**fields, "problems": list(self.problems), "ok": self.ok}
 
@@ -174,7 +179,7 @@ def verify_wdl(
 
 
 def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
-    """Return the source table of a file, None if it is missing or has another digest."""
+    """Return the table that a file was derived from; None if missing or of another digest."""
     wanted = TableName.parse(file)
     if wanted is None or wanted not in tablebase.available():
         return None
@@ -189,7 +194,7 @@ def _source(tablebase: Tablebase, file: str, digest: str) -> TableFile | None:
 
 
 def _by_outcome(values: Values) -> Values:
-    """Return a copy of lookup tables of ranks that compares positions by outcome alone."""
+    """Return a copy of the lookup tables that compares only win, draw and loss, not distances."""
     keys = keys_of_codes(_CODES[1:].astype(np.int64), _SPACE).tolist()
     numbers = dict(zip(values.keys[:, 1:].flat, values.stored[:, 1:].flat, strict=True))
     loss, draw, win = (numbers.get(key, NO_RANK - 1) for key in keys)
@@ -200,7 +205,7 @@ def _by_outcome(values: Values) -> Values:
 
 
 def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) -> Iterator[Numbers]:
-    """Yield the positions (nodes, ascending) whose outcome differs from the table's, part by part.
+    """Yield the positions whose outcome differs from the table's, as ascending nodes, part by part.
 
     Slots without a canonical position may differ and are left out.
     """

@@ -1,4 +1,4 @@
-"""Mechanisms of rule decisions: offence, victim, chasers, and their descriptions."""
+"""Mechanisms of rule decisions: the offence (check or chase), its victim, and the chasers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def checks() -> Iterator[GameTablebase]:
 
 @cache
 def decided(material: str) -> list[Position]:
-    """List the positions of a table that the rules decide, in any order."""
+    """List the positions of a table whose outcome a rule of repetition decides, sorted by FEN."""
     found = set[Position]()
     with open_tablebase(built(material, rules="wxf")) as tables:
         file = tables.table(material)
@@ -72,10 +72,10 @@ def decided(material: str) -> list[Position]:
 def test_the_loop_agrees_with_the_mechanism(
     chases: GameTablebase, checks: GameTablebase, material: str
 ) -> None:
-    """A mechanism names the offence, victim and chasers in the loop of best play.
+    """The offence, victim and chasers that a mechanism names are those in the loop of best play.
 
-    In 30 positions of each material, every move of the offender in the loop has the named
-    offence, and a chase has the named victim, followed through its moves.
+    Tested are 30 positions of each material. Every move of the offender in the loop has the
+    named offence. A chase has the named victim on every move, wherever the victim moves.
     """
     tables, offence = (chases, Offence.CHASE) if material == "KNPKC" else (checks, Offence.CHECK)
     for position in random.Random(4).sample(decided(material), 30):
@@ -187,9 +187,9 @@ def test_several_chasers_are_named() -> None:
 def test_a_loop_too_far_away_is_not_named(
     chases: GameTablebase, monkeypatch: pytest.MonkeyPatch, plies: int
 ) -> None:
-    """No mechanism is named if its loop ends beyond the limit, `MAX_PLIES`.
+    """A rule decision gets no mechanism if its loop ends after more than `MAX_PLIES` plies.
 
-    Tested are a limit before the pattern, and a limit between the pattern and its loop's end.
+    Tested are a limit that ends before the loop begins, and one that ends inside the loop.
     """
     starts = {chases.probe(p).plies: p for p in decided("KNPKC")}
     position = starts[5]

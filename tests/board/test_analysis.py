@@ -55,7 +55,7 @@ def test_a_piece_on_every_point(client: TestClient) -> None:
 
 
 def test_rules_side_by_side(tmp_path: Path) -> None:
-    """Every rule set with a table is listed with its outcome, the one in use first."""
+    """A page lists the outcome under every rule set that has a table, the one in use first."""
     sets = ("check", "none", "wxf")
     for rules in sets:
         shutil.copy(built("KRKN", rules=rules) / f"KRKN.{rules}.dtm.xqt", tmp_path)
@@ -173,7 +173,10 @@ def test_the_longest_wins_of_both_sides_are_shown(client: TestClient) -> None:
 
 
 def test_the_longest_win_may_begin_with_the_loser() -> None:
-    """Black to move takes the rook, then is mated by the knight: longer than any win to move."""
+    """In the longest win of KRNK the loser, Black, is to move: the king takes the rook.
+
+    The knight then mates. All wins with Red to move are shorter.
+    """
     folder = built("KRNK")
     with open_tablebase(folder) as tables:
         client = TestClient(create_app(tables, folder))
@@ -213,7 +216,10 @@ def test_an_added_table_leaves_the_statistics_of_others_cached(tmp_path: Path) -
 
 
 def test_the_handbook_has_the_longest_win_of_the_attacker(client: TestClient) -> None:
-    """In KRKPA the longest win of all is Black's, in 12 moves; Red's takes 11."""
+    """The handbook states the longest win of Red, the attacker: 11 moves in KRKPA.
+
+    Black's longest win there takes 12 moves and is not stated.
+    """
     row = page(client, "/handbook").split("<code>KRKPA</code>")[1].split("</tr>")[0]
     assert "<td>11 moves</td>" in row
 
@@ -233,7 +239,10 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
 
 
 def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
-    """Endgames have their class, and stated outcomes of exceptions are those of the table."""
+    """The handbook states the class of each endgame, its share of wins, and its exceptions.
+
+    An exception is a position with an outcome unlike its class; the outcome is the table's.
+    """
     endgames = page(client, "/endgames")
     assert 'href="/handbook"' in endgames
     assert 'href="/handbook/KR"' in endgames

@@ -31,7 +31,7 @@ LIMITS = Limits(60, 1 << 30)
 
 
 class FakeWorkshop:
-    """Workshop that builds nothing, and records its requests."""
+    """Stand-in for the board's builder of tables: builds nothing, and records what is requested."""
 
     def __init__(self, limits: Limits | None = LIMITS) -> None:
         self.limits = limits

@@ -64,9 +64,10 @@ async def ask(
 
 
 class Work:
-    """Application whose /long and /search run until their client has gone.
+    """Web application with two endless requests, /long and /search, and two short ones.
 
-    Its /page and /short answer at once, each in its own lane.
+    The endless ones run until their client has gone. Each of the four addresses has its own lane,
+    a queue of requests with its own threads.
     """
 
     def __init__(self) -> None:
@@ -218,7 +219,10 @@ def test_other_names_are_refused_on_loopback_only(tmp_path: Path) -> None:
 
 
 def taken_back(start: Position, plies: int) -> list[Move]:
-    """Return the moves of a game of `plies` plies that undoes every reversible move it makes."""
+    """Return the moves of a game in which both sides make a move and take it back, repeatedly.
+
+    plies : number of moves to return
+    """
     moves: list[Move] = []
     for first in legal_moves(start):
         after = start.after(*first)

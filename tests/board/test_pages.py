@@ -31,9 +31,9 @@ from tests.kits.languages import SIMPLIFIED, misfits, shown
 from tests.kits.paths import ROOT
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-"""KRKN, Red to move: Red wins, because Black can only resist by perpetual check."""
+"""FEN of KRKN, Red to move: Red wins, because Black can only resist by perpetual check."""
 JUDGED = "d0d1,b1c3,d1d0,c3b1"
-"""Moves from `LOOP` that repeat it, and that Black loses as the side giving perpetual check."""
+"""Moves from the position `LOOP` back to it; Black checks on each of its moves, and so loses."""
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 BARREN = "9/4k4/4P4/9/9/9/9/9/9/3K5_b"
 """FEN, Black to move: the best move takes the last attacker on the board."""
@@ -307,7 +307,7 @@ PAGES = (
 
 
 def test_a_first_visit_has_chosen_positions(client: TestClient) -> None:
-    """The first page shows longest wins and highest orders, each of another endgame.
+    """The first page shows positions with the longest wins or highest orders, one per endgame.
 
     The stated values are those of the tables.
     """

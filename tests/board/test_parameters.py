@@ -60,7 +60,10 @@ def test_the_nearest_parameter_is_named(
 
 
 def test_a_view_and_its_links_are_known(client: TestClient) -> None:
-    """Links of a view contain only parameters of `VIEW`, and the board accepts `play`."""
+    """The links of a page have no parameters besides those that `VIEW` lists.
+
+    The board also accepts the parameter `play`.
+    """
     view = View(
         Position.from_fen(LOOP), flip=True, notation="wxf", pieces="latin", theme="dark",
         board="paper", ply=2, plays=True, asked_language=True, human=Side.BLACK, task="win",

@@ -32,7 +32,7 @@ MATE = "3k5/9/9/9/R8/9/9/9/9/4K4_w"
 
 
 class FakeOpponent:
-    """Opponent that plays the first legal move, or fails."""
+    """Stand-in for the engine as opponent: plays the first legal move; fails if `silent` is set."""
 
     silent = False
 

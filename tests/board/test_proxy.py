@@ -40,7 +40,7 @@ UNDER = PUBLIC | {"x-forwarded-prefix": "/xiangqi"}
 
 @pytest.fixture(scope="module")
 def near() -> Iterator[TestClient]:
-    """Yield a client at 127.0.0.1 of a board that serves only this machine."""
+    """Yield a client on the same machine as its board, which refuses all other machines."""
     with open_tablebase(demo().tables) as tables:
         app = create_app(tables, demo().tables, loopback_only=True)
         yield TestClient(app, "http://127.0.0.1:8064", client=("127.0.0.1", 50000))
@@ -208,7 +208,7 @@ def wait_for(address: str) -> None:
 
 
 class Stay(HTTPRedirectHandler):
-    """URL handler that does not follow redirects."""
+    """URL handler that returns a redirect as the answer, instead of following it."""
 
     def redirect_request(self, *_: object) -> None:
         return None

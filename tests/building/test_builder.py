@@ -156,9 +156,9 @@ def test_arrays_on_disk_give_equal_tables(
 
 @pytest.mark.certification
 def test_a_build_stays_within_its_memory(tmp_path: Path) -> None:
-    """A build with `--memory` uses no more than that, by the process's peak.
+    """The peak memory of a build with `--memory` is at most the given limit.
 
-    The limit is half way between the least memory for KRNKR and all it could use.
+    The limit is half way between the least memory for KRNKR and all that the build could use.
     """
     Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRNK"), Material.parse("KRKR"),
                                                     Material.parse("KRKN")])  # fmt: skip
@@ -194,9 +194,9 @@ def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_planes_of_two_bytes_give_equal_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planes with two bytes a slot give the same table files as planes with one byte.
+    """Planes, arrays of one code per slot, give equal table files with one byte or two per code.
 
-    The type of palette indices is patched to uint16.
+    The type of palette indices, as the codes are numbered in memory, is patched to uint16.
     """
     narrow, wide = tmp_path / "narrow", tmp_path / "wide"
     Builder(narrow, RuleSet(Rules.WXF), NoProgress()).build([KRKN])

@@ -304,7 +304,10 @@ def test_a_local_cluster_that_does_not_start_is_an_error_of_one_line(
 
 @pytest.mark.parametrize("address", ["", "nonsense", "10.0.0.1", "tcp://", "local:0", "local:x"])
 def test_an_invalid_cluster_address_is_refused_at_once(address: str) -> None:
-    """Without this check dask would look up the name, and print a traceback when interrupted."""
+    """An invalid address of a dask cluster raises `InputError` within seconds.
+
+    Without this check dask would look up the name, and print a traceback when interrupted.
+    """
     pytest.importorskip("distributed")
     from tbgen.scheduling.cluster import Cluster
 

@@ -53,7 +53,10 @@ def exchange(request: pytest.FixtureRequest, tmp_path: Path) -> Exchange:
 
 
 def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[str]:
-    """Build KRKN by a worker in this process; return the keys of the tables sent to it."""
+    """Build KRKN by a worker in this process, and download the tables that the worker makes.
+
+    Returns the keys of the jobs (one per table) that were given to the worker.
+    """
     collection = Collection([KRKN], directory, CHECK, force=force)
     exchange.synchronise(collection)
     remote = pickle.loads(pickle.dumps(RemoteTable(collection.one_table(1), exchange)))

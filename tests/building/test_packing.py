@@ -24,7 +24,9 @@ from tests.kits.tablekit import with_statistics
 from tests.kits.wdlkit import random_outcomes
 
 MATERIALS = ["KRK", "KNNK", "KPKA", "KRKN"]
-"""Materials that cover one attacker, twins, a pawn as inner piece, and attackers of both sides."""
+"""Materials to pack: with one attacker, two identical pieces (twins), a pawn, and attackers on
+both sides.
+"""
 
 
 @pytest.fixture

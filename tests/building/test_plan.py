@@ -30,9 +30,10 @@ KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (
 
 
 def flat(**changed: float) -> Measurements:
-    """Return invented measurements: half a byte per placement, and the usual seconds.
+    """Return invented measurements of builds, so that estimates from them are known.
 
-    Keywords multiply the costs of the material they name.
+    Tables have half a byte per placement, and take the typical seconds. A keyword such as
+    `KRKN=2.0` multiplies the seconds and bytes of the material that it names.
     """
     names = """
         KRK KNK KCK KPK KRKA KNKA KRAK KNAK KCKA KPKA KRKN KNKP KCKP KRKP KPKP KNKN KRKR KRNK KNNK
@@ -124,9 +125,10 @@ def test_traits_survive_conversion_to_numbers(stronger: int) -> None:
 
 
 def cases(rng: np.random.Generator, number: int, features: int) -> NDArray[np.float64]:
-    """Return random feature rows, float64 (number, features + 12), all with equal armies.
+    """Return random inputs of the cost regression, float64 (number, features + 12).
 
-    The last 12 columns are the numbers of men, here all 1.
+    A row describes a material. Its last 12 columns are the numbers of pieces of each kind and
+    side (the armies), here all 1.
     """
     return np.hstack([rng.normal(size=(number, features)), np.ones((number, 12))])
 
@@ -151,7 +153,7 @@ def test_a_law_does_not_extrapolate() -> None:
 def test_similar_armies_cost_alike() -> None:
     """The regression predicts similar costs for materials with similar armies.
 
-    All other features are random, so that only the armies can explain the costs.
+    The two armies differ in one column. All other inputs are random and explain no cost.
     """
     rng = np.random.default_rng(5)
     known = cases(rng, 60, 2)

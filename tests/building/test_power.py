@@ -28,7 +28,7 @@ File = tuple[int, int]
 
 
 class Disk:
-    """Model of a directory's disk: its synced bytes, and its history of names."""
+    """Model of the disk under a directory: bytes that were synced, and the names at each moment."""
 
     def __init__(self, directory: Path, chance: random.Random) -> None:
         self.directory, self.chance = directory, chance
@@ -57,7 +57,10 @@ class Disk:
             self.synced[self._file(found.st_ino)] = os.pread(descriptor, found.st_size, 0)
 
     def fail(self, target: Path) -> None:
-        """Write into another directory what a loss of power now would leave, chosen at random."""
+        """Write the files that a loss of power now would leave into the new directory `target`.
+
+        The moment of the last kept change of names, and the length of unsynced files, are random.
+        """
         self.look()
         target.mkdir()
         latest = {file: name for name, file in self.named[-1].items()}

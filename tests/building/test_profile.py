@@ -15,7 +15,7 @@ from tests.kits.built import NoProgress
 
 
 def profiles(directory: Path, threads: int) -> list[list[PhaseCost]]:
-    """Build KRK, KNK and KRKN with rules `check`; return the profile of each, in this order."""
+    """Build KRK, KNK and KRKN with rules `check`, and return the costs of the phases of each."""
     found: list[list[PhaseCost]] = []
     builder = Builder(directory, RuleSet(Rules.CHECK), NoProgress(), threads=threads)
     builder.progress = Profile(NoProgress(), builder.meter, found.append)

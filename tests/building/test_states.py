@@ -140,11 +140,11 @@ def test_saving_takes_a_small_share_of_the_time(
 
 
 class Killed(BaseException):
-    """Exception that stops a build without running its handlers, as a killed process."""
+    """Exception in place of a kill signal: no `except Exception` of the build can handle it."""
 
 
 class KillAfter(NoProgress):
-    """Progress callback that raises `Killed` at the call number `steps`, and records phases."""
+    """Progress callback that records phases, and raises `Killed` in the phase number `steps`."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -205,8 +205,8 @@ def test_a_build_resumes_with_its_last_metric(
 ) -> None:
     """A resumed build continues in the metric of its checkpoint.
 
-    Distance to mate had failed before, so the checkpoint is one of distance to conversion.
-    The resumed build does not try distance to mate again.
+    The first build could not store distances to mate, so it had started again with distances
+    to conversion. The resumed build does not try distance to mate again.
     """
     import tbgen.retrograde.solve as solve_module
 

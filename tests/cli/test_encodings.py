@@ -18,7 +18,7 @@ LOCALES = {
     "gbk": {"PYTHONIOENCODING": "gbk"},
 }
 WRITTEN = {"strict": "utf-8", "C": "ascii", "gbk": "gbk"}
-"""For each locale tested, the encoding in which `tbgen` writes JSON."""
+"""For each locale tested, the encoding of the JSON that `tbgen` prints."""
 
 pytestmark = pytest.mark.parametrize("locale", LOCALES)
 

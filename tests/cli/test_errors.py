@@ -39,7 +39,7 @@ def run(*arguments: str | Path, stdin: str | None = None) -> Result:
 
 
 def assert_says(result: Result, status: int, *words: str) -> None:
-    """Check for the exit status, and one error line that contains `words`.
+    """Check the exit status of a command, and its one error line, which has all of `words`.
 
     At most one hint may follow, and no traceback.
     """
@@ -396,7 +396,7 @@ def test_interrupted(tables_dir: Path) -> None:
     "command", [("ls",), ("probe", KRK), ("stats", "KRK"), ("verify", "KRK"), ("build", "KRKN")]
 )
 def test_a_pipe_named_like_a_table(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """No command waits for the other end of a named pipe; all report it as no regular file."""
+    """Commands refuse a named pipe in place of a table file, and do not wait for data from it."""
     path = tmp_path / "KRK.none.dtm.xqt"
     os.mkfifo(path)
     os.mkfifo(path.with_name("KRK.none.dtm.build.json"))

@@ -21,10 +21,10 @@ from tests.kits.paths import ROOT
 
 EXAMPLES = [line for lesson in (FIRST_STEPS, *LESSONS.values()) for line, _ in lesson.examples]
 SLOW = {"tbgen doctor --numba"}
-"""Examples of help texts that are not run, since other tests test the compiler."""
+"""Commands among the examples of help texts that are not run, since other tests cover them."""
 
 RUN = {"probe", "line", "stats", "ls", "dump", "judge", "convert", "diagram", "doctor"}
-"""Commands whose examples are run: they neither build, prove nor serve."""
+"""Commands whose examples in help texts are run: they neither build, prove nor serve."""
 
 STDIN = {"positions.txt": f"{CHECKS}\n", "games.txt": "3k5/9/9/9/9/9/9/9/9/R3K4 w;a0a1\n"}
 

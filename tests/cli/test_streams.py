@@ -24,7 +24,7 @@ CLOSED = ("error: Bad file descriptor", 2)
 
 
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line in a shell that defines `tbgen` as a function, in a folder."""
+    """Run a line of shell in a folder; the line can call `tbgen` like an installed command."""
     tbgen = f'tbgen() {{ {sys.executable} -P -m tbgen "$@"; }}; '
     return subprocess.run(["sh", "-c", tbgen + line], cwd=folder, capture_output=True, text=True)
 

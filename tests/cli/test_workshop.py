@@ -21,7 +21,7 @@ def workshop(directory: Path, limits: Limits | None = None) -> Workshop:
 
 
 def ended(site: Workshop) -> Progress:
-    """Wait for the running build to end, and return its last progress."""
+    """Wait for the running build of a workshop to end, and return its last progress report."""
     deadline = time.monotonic() + 300
     while True:
         progress = site.progress()

@@ -81,10 +81,10 @@ hits = [total(made(4))]
 hits += [sum(k.stats.cache_hits.values()) for k in (total, made)]
 print(*hits, total(np.arange(4.0)) if "SECOND_TYPE" in os.environ else "")
 """
-"""Script with two kernels: one borrows its arrays, the other makes an array.
+"""Script with two kernels: `total` borrows its array, `made` returns a new array.
 
-A kernel that borrows counts no references. It is compiled for a second type after it was
-loaded for the first.
+A borrowing kernel does not change reference counts. The script prints a result and how many
+kernels came from the cache. With $SECOND_TYPE it then compiles `total` for another type.
 """
 
 SECOND = """
@@ -117,7 +117,7 @@ usual = Entries.reduce, Entries.rebuild
 Entries.reduce = lambda self, kernel: {"all": usual[0](self, kernel)}
 Entries.rebuild = lambda self, context, reduced: usual[1](self, context, reduced["all"])
 """
-"""Code that gives numba's cache entries another form, as in a later version."""
+"""Code that stores numba's cache entries in another form, as a later version of numba might."""
 
 NOWHERE = {"HOME": "/dev/null", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}
 """Environment variables of a user without a home; even root can make no folder there."""
@@ -157,7 +157,7 @@ def zeroed(data: bytes) -> bytes:
 
 
 def zeroed_inside(data: bytes) -> bytes:
-    """Zero 200 bytes in the middle of a cache entry, as a power cut may.
+    """Return the bytes of a cache entry with 200 zeros in the middle, as a power cut may leave.
 
     The entry can still be unpickled, but its machine code is wrong.
     """
@@ -170,7 +170,10 @@ DAMAGES = {
     "k_d": ("nbc", empty), "k_e": ("nbc", cut), "k_f": ("nbc", zeroed),
     "k_g": ("nbc", zeroed_inside),
 }  # fmt: skip
-"""For each kernel of `SEVERAL`, the damaged file, its index or its entry, and the damage."""
+"""Damage of cache files, by kernel of `SEVERAL`: (file, function that damages the bytes).
+
+The files of a kernel are `nbi`, the index of its entries, and `nbc`, an entry.
+"""
 
 
 def test_damaged_entries_are_recompiled(tmp_path: Path) -> None:
@@ -285,7 +288,7 @@ def test_kernels_run_without_a_cache_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", ["total(made(4))", "total(np.arange(4))"])
 def test_borrowing_kernels_load_together_with_others(tmp_path: Path, first: str) -> None:
-    """Borrowing kernels and others are loaded from the cache in either order.
+    """Borrowing kernels, which count no references, and others load from the cache in either order.
 
     A borrowing kernel is loaded before numba is ready to compile.
     """

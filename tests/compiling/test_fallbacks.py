@@ -32,7 +32,7 @@ import sys
 import numba.core.caching, numba.core.codegen, numba.core.options, numba.core.pythonapi
 del numba.core.{}
 """
-"""Code that deletes one of numba's undocumented names."""
+"""Beginning of a script that deletes one of numba's undocumented names, to be filled in at `{}`."""
 
 KERNELS = """
 from enum import IntEnum
@@ -102,7 +102,9 @@ print(jit.compile_part, jit.KernelCache, jit.by_pointer.__module__, jit._BORROWS
 
 
 def hidden(tmp_path: Path, script: str, *arguments: str, name: str = INTERNALS[0]) -> str:
-    """Run a script with one of numba's undocumented names removed, and return its output.
+    """Run a script in a Python whose numba lacks one undocumented name, and return its output.
+
+    name : name to delete in `numba.core`
 
     The script is stored in a file, under whose name its kernels are cached.
     """
@@ -168,7 +170,7 @@ def test_tables_without_the_internals(tmp_path: Path) -> None:
 
 
 def read(values, at):  # type: ignore[no-untyped-def]
-    """Return an element of an array; the tests compile this function by numba."""
+    """Return the element `values[at]`; the tests compile this function by numba."""
     return values[at]
 
 

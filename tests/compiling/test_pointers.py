@@ -22,7 +22,7 @@ class Inner(NamedTuple):
 
 @by_pointer
 class Outer(NamedTuple):
-    """Tuple passed by pointer with a field of every kind."""
+    """Tuple passed by pointer, with a field of every kind that kernels can read."""
 
     wide: NDArray[Any]
     flag: bool
@@ -36,7 +36,7 @@ class Outer(NamedTuple):
 
 @part
 def _add(outer, left):  # type: ignore[no-untyped-def]
-    """Add `number` and an element of `small` to a row of `wide`; return the next row."""
+    """Add `number` and `small[left]` to `wide[left, 0]`, and return the row before, `left - 1`."""
     outer.wide[left, 0] += outer.small[left] + outer.number
     return left - 1
 
@@ -104,13 +104,13 @@ def test_each_type_of_a_field_has_its_own_compilation() -> None:
 
 @borrowing_kernel
 def misread(outer):  # type: ignore[no-untyped-def]
-    """Kernel that reads a field that does not exist, so that its compilation fails."""
+    """Read a field that the tuple lacks, so that compilation must fail with an error."""
     return outer.nothing
 
 
 @kernel
 def count(inner):  # type: ignore[no-untyped-def]
-    """Kernel with reference counting, which cannot take a tuple by pointer."""
+    """Read a tuple by pointer in a kernel with reference counting, which must be refused."""
     return inner.cube.size
 
 

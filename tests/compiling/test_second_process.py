@@ -26,12 +26,15 @@ time.sleep(60)
 
 
 def idle() -> None:
-    """Job for the second process that sleeps for a minute and compiles nothing."""
+    """Occupy the second process for a minute, as a job that compiles nothing."""
     time.sleep(60)
 
 
 def greet() -> None:
-    """Job for the second process that takes the compile lock, which its starter holds."""
+    """Take and release the lock of compilations, as a job of the second process.
+
+    The process that started it holds this lock.
+    """
     with jit.compile_lock():
         pass
 
@@ -43,7 +46,7 @@ def fail() -> None:
 
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Simulate a machine with several cores."""
+    """Simulate a machine with two usable cores, so that a second process is started."""
     monkeypatch.setattr(second_process, "usable_cores", lambda: 2)
 
 

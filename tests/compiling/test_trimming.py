@@ -17,7 +17,7 @@ MAPS = Path("/proc/self/smaps")
 
 @kernel
 def k_translate(numbers, becomes):
-    """Replace numbers by their images."""
+    """Replace each number of an array by the entry of the list `becomes` at that index."""
     for n in range(numbers.size):
         numbers[n] = becomes[numbers[n]]
 

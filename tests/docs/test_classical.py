@@ -18,7 +18,7 @@ from classical import BOOKS, ENGLISH, FIGURES, PAGES, Book, Endgame, Words, read
 
 @pytest.mark.parametrize("words", PAGES, ids=lambda words: words.file.parent.name)
 def test_the_page_agrees_with_the_csv(words: Words) -> None:
-    """docs/classical.md is what `python scripts/docs/classical.py` writes; also in Chinese."""
+    """docs/classical.md and its Chinese version are what `scripts/docs/classical.py` writes."""
     assert words.file.read_text("utf-8") == classical.page(words)
 
 

@@ -35,9 +35,9 @@ TRIED = {
     "nginx": {"docs/board-public.md"},  # tests/board/test_proxy.py
     "ini": {"docs/board-public.md"},
 }
-"""For each language of code blocks, the pages that may have some; `*` stands for all.
+"""Pages that may have code blocks, by language of the block; `*` stands for all pages.
 
-Other tests, named beside each entry, run or check them.
+The test named beside an entry runs or checks these blocks.
 """
 
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

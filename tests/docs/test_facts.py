@@ -157,7 +157,10 @@ def test_other_programs_agree() -> None:
 
 
 def test_one_armed_materials_do_not_depend_on_the_rules() -> None:
-    """Materials with one attacking side have equal counts under all rules (docs/values.md)."""
+    """Materials in which only one side has attackers have equal counts under all rule sets.
+
+    See docs/values.md: repetition decides nothing there.
+    """
     by_material: dict[str, set[int]] = {}
     for row in figures.read(Fact):
         if not set(row.material[row.material.rindex("K") :]) & set("RNCP"):

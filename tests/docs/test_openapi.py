@@ -41,7 +41,7 @@ MATED = "3k5/9/9/9/9/9/9/9/9/3RK4_b"
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    """Client of a server that waits for kernels to be compiled on a busy machine."""
+    """Client of a server with long timeouts, since a busy machine may still compile kernels."""
     with (
         open_tablebase(built("KRKN", rules="wxf")) as tables,
         pytest.MonkeyPatch.context() as patch,
@@ -72,7 +72,10 @@ def test_every_address_is_described(client: TestClient) -> None:
 
 
 def examples() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each path with its required parameters, and with each other parameter in addition."""
+    """Yield (path, parameters to send) for every path of the board.
+
+    These are the required parameters alone, then the required ones with one optional parameter.
+    """
     for path, methods in DOCUMENT["paths"].items():
         parameters = methods["get"]["parameters"]
         needed = tuple(p["name"] for p in parameters if p["required"])
@@ -97,7 +100,7 @@ def test_examples(client: TestClient, path: str, names: tuple[str, ...]) -> None
 
 
 def limited() -> Iterator[tuple[str, str]]:
-    """Yield each path with each of its parameters that have a limit."""
+    """Yield (path, parameter) for each parameter that has a greatest value."""
     for path, methods in DOCUMENT["paths"].items():
         for parameter in methods["get"]["parameters"]:
             if "maximum" in parameter["schema"]:
@@ -116,7 +119,10 @@ def test_values_above_a_limit_are_refused(client: TestClient, path: str, name: s
 
 
 def contains(found: Any, shown: Any) -> bool:
-    """Return whether an answer contains all that a page shows; lists are shown up to some entry."""
+    """Return whether an answer has all fields and values that a page shows.
+
+    A list on the page may be shorter than in the answer: only its entries are compared.
+    """
     if isinstance(shown, dict):
         return all(key in found and contains(found[key], shown[key]) for key in shown)
     if isinstance(shown, list):

@@ -44,7 +44,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     "diagram": (CHECKS, "-o", "checks.svg"),
     "doctor": (),
 }
-"""Arguments of each command; tests/board covers `serve`, which answers when it is ready."""
+"""Arguments with which the tests run each command that has `--json`.
+
+`serve` is left out: tests/board covers it.
+"""
 
 MORE = {
     "a mate": ("line", "5k3/9/9/9/9/R8/9/4n4/9/3K5 w"),

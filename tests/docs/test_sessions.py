@@ -35,9 +35,9 @@ WITH_PYTHON = sorted(
     if "```pycon" in path.read_text("utf-8") and path.name not in ELSEWHERE
 )
 WIN = "python win.py"
-"""The tutorial's command that plays its game; it is run in a test of its own.
+"""Command of the tutorial that plays a won game against the engine.
 
-It needs the engine's kernels.
+It has a test of its own, since it needs the engine's kernels.
 """
 
 
@@ -56,7 +56,10 @@ def run(command: str) -> list[str]:
 
 
 def follow(page: str, *, left_out: tuple[str, ...] = ()) -> None:
-    """Run every command of a page in the working directory."""
+    """Run the console commands of a page in order, and compare their output with the page.
+
+    left_out : commands that are not run
+    """
     for block in blocks(text_of(page), "console"):
         for command, shown in steps_of(block):
             if command not in left_out:

@@ -1,4 +1,4 @@
-"""A search shared by the tests of the engine, with kernels loaded once."""
+"""A searcher (the engine's search with its hash table), shared by the tests of the engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def loaded() -> Searcher:
-    """A searcher with loaded kernels, shared by all tests.
+    """Searcher whose kernels are already compiled, shared by all tests.
 
     Tests use the fixture `searcher`, which clears the hash table.
     """

@@ -67,13 +67,16 @@ def test_mirror_images_have_equal_values() -> None:
 
 
 def test_exchanged_colours_have_equal_values() -> None:
-    """Exchanging colours exchanges the inputs of the two views; rounding must not differ."""
+    """A position has the same value for its side to move after the colours are exchanged.
+
+    The evaluation reads the board from both sides; rounding must not treat them differently.
+    """
     for position in random_positions(2, 8):
         assert value(colours_changed(position)) == value(position)
 
 
 def unpacked_shapes() -> NDArray[np.int64]:
-    """Return the weights of the network's first layer, int64 (inputs, shapes)."""
+    """Return the weights of the network's first layer, int64 (inputs, width of the layer)."""
     text = weights.SHAPES
     count = len(weights.BIASES)
     return np.frombuffer(base64.b85decode(text), np.int8).astype(np.int64).reshape(-1, count)

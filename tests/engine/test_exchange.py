@@ -16,9 +16,9 @@ from tests.kits.tracing import is_sound_on_board
 
 
 def net(board: bytearray, source: int, target: int) -> int:
-    """Return the material balance of a capture, for the taker.
+    """Return the gain of the capturing side in pieces' values, after all recaptures on the square.
 
-    Both sides recapture on the square, cheapest piece first, while it pays.
+    Both sides recapture with their cheapest piece first, and stop when it does not pay.
     """
     gained = int(EXCHANGE_VALUES[board[target]])
     taken = bytearray(board)

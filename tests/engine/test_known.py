@@ -1,4 +1,4 @@
-"""Tables of the engine: options that name them, and tables that are missing or unusable."""
+"""Tables that the engine uses: options that name them, and tables that are missing or damaged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EMPTY = ("", "<empty>", "null")
 
 @pytest.fixture
 def library(tables_dir: Path, tmp_path: Path) -> EngineTables:
-    """Directory of tables under check rules, from which a test may remove files."""
+    """Tables of the engine under check rules, in a directory from which a test may remove files."""
     for file in tables_dir.glob("*.check.*"):
         shutil.copy(file, tmp_path)
     library = EngineTables()

@@ -40,7 +40,7 @@ WXF = Judges(Rules.WXF, 3)
 
 
 class Scripted(Player):
-    """Player that repeats given moves, or calls a function for each; None gives up."""
+    """Player that repeats a list of moves in a match; an entry None resigns."""
 
     def __init__(self, *moves: str | None) -> None:
         self.name = "scripted"
@@ -252,7 +252,7 @@ def test_unsolicited_results_are_ignored() -> None:
 
 
 def test_an_engine_that_has_ended_is_started_again(tmp_path: Path) -> None:
-    """It loses the game, and another process plays the next one."""
+    """An engine whose process has ended loses the game, and a new process plays the next one."""
     ending = TALKATIVE.replace('print("move', 'sys.exit() or print("move')
     commands = [["cecp:" + sys.executable, "-c", text] for text in (TALKATIVE, ending)]
     options = argparse.Namespace(

@@ -1,4 +1,4 @@
-"""Proof search: positions proven as wins are wins in the tables, and are won by playing."""
+"""Proof search, by which the engine proves wins: proven positions are won in the tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,13 @@ def krkn(tables_dir: Path) -> GameTablebase:
 def graph_of(
     position: Position, nodes: int, tables: NumbaTables | None = None, moves: tuple[Move, ...] = ()
 ) -> tuple[proof_graph.Graph, Move | None]:
-    """Search a position, or the end of a game; return the proof graph and the proven move."""
+    """Run the proof search on a position, and return its graph and the move proven to win.
+
+    The move is None if nothing is proven.
+
+    nodes : limit of the search in positions
+    moves : earlier moves of the game, which ends in the position
+    """
     states = np.zeros(1, STATE)
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     played = np.array([move.source << 7 | move.target for move in moves], np.int32)
@@ -52,7 +58,7 @@ def graph_of(
 
 
 def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
-    """Return the positions of a proof graph by node number, reached by moves from the root."""
+    """Return the position of each node of a proof graph, by playing the moves from the root."""
     found, todo = {0: root}, [0]
     while todo:
         number = todo.pop()
@@ -86,7 +92,10 @@ def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
 def test_no_win_by_the_rules_is_missed(krkn: GameTablebase, names: tuple[str, ...]) -> None:
-    """Regression: five of these wins were missed while outdated proof numbers were kept."""
+    """Proof search finds wins by the rules of repetition.
+
+    Regression: five of these wins were missed while outdated proof numbers were kept.
+    """
     tables = NumbaTables(krkn, names)
     for position in short_wins(krkn, True, 14):
         for _ in range(2 if names else 1):
@@ -109,9 +118,9 @@ def test_no_win_by_the_rules_is_missed(krkn: GameTablebase, names: tuple[str, ..
 def test_no_mate_is_missed(fen: str) -> None:
     """Proof search finds mates against a bare king, which has one or two moves.
 
-    All continuations look equal there. Regressions: the first two were given up after a
-    thousand positions, since a line that had become too long was repeated; the third, where
-    lines only close loops, since its results were kept.
+    All moves look equally good there. Regressions: in the first two positions the search
+    repeated a line that had become too long, and gave up after a thousand positions. In the
+    third it kept results of lines that only close loops.
     """
     _, move = graph_of(Position.from_fen(fen), 60_000)
     assert move is not None
@@ -124,9 +133,9 @@ LOOP = {0: [1], 1: [2, 4], 2: [3], 3: [0], 4: [3]}
 
 
 def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_graph.Graph:
-    """Return a proof graph from lists of children; the opponent moves in odd nodes.
+    """Return a proof graph built from the list of children of each node.
 
-    checked : even nodes that are in check
+    checked : numbers of the even nodes that are in check; in odd nodes the opponent moves
     """
     graph = proof_graph.new_graph(len(children))
     for number in children:
@@ -142,9 +151,10 @@ def graph_by_hand(children: dict[int, list[int]], checked: set[int]) -> proof_gr
 
 
 def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> list[tuple[int, int]]:
-    """Estimate the nodes of a line from its end to its start.
+    """Compute proof and disproof numbers of the nodes on a path, from its end to its start.
 
-    Returns proof and disproof numbers in the line's order.
+    way : numbers of the nodes on the path
+    Returns (proof number, disproof number) of each node, in the order of the path.
     """
     for place, number in enumerate(way, 1):
         graph.nodes[number].place = place
@@ -186,7 +196,10 @@ def test_large_sums_decide_nothing() -> None:
 
 
 def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
-    """A pattern is what is left after all other nodes are removed; a stop leaves too many."""
+    """A search that is stopped early does not report a pattern of perpetual checks.
+
+    A pattern is what remains after all unfit nodes are removed; a stop leaves too many.
+    """
     states = np.zeros(1, STATE).view(np.recarray)
     inside = np.zeros(ROOM, np.int8)
     for stopped in (1, 0):

@@ -42,7 +42,10 @@ def krkn(tables_dir: Path) -> GameTablebase:
 
 
 def short_wins(tables: GameTablebase, by_rules: bool, count: int) -> list[Position]:
-    """Return positions of KRKN won in at most 8 plies, by the rules or by mate."""
+    """Return up to `count` positions of KRKN that the side to move wins in at most 8 plies.
+
+    by_rules : choose wins by the rules of repetition; else wins by mate
+    """
     file = next(
         tables.table(name.material) for name in tables.available() if str(name.material) == "KRKN"
     )
@@ -94,7 +97,7 @@ def test_only_allowed_moves_are_searched(searcher):
 
 
 def test_claims_agree_with_the_tables(searcher, krkn):
-    """Every mate or verdict that the search claims agrees with the table."""
+    """When the search scores a position as decided, by mate or verdict, the table agrees."""
     rng = random.Random(4)
     claimed = 0
     for _ in range(150):
@@ -176,9 +179,10 @@ def cases() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
 def test_no_losing_repetition_is_chosen(searcher, case):
-    """Before each of the last two moves of a loop, the chosen move does not lose at once.
+    """At the end of a loop the search does not choose the move that loses by repetition.
 
-    Unless the search finds no better move: then the score is a loss.
+    It moves before each of the last two moves of the loop. It may choose the losing move only if
+    its score says that every move loses.
     """
     try:
         start = Position.from_fen(case["fen"])

@@ -11,7 +11,10 @@ from tbgen.engine.thinking import Answer, Thinker
 
 
 def test_a_long_wait_for_the_kernels_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here the kernels are never loaded: a note says why, and a stopped search still has a move."""
+    """While the search waits for its kernels, a note says why; when stopped, it still gives a move.
+
+    In this test the kernels are never loaded.
+    """
     monkeypatch.setattr("tbgen.engine.thinking._WAITS_BEFORE_NOTE", 1)
     notes: Queue[str] = Queue()
     answers: Queue[Answer] = Queue()

@@ -17,7 +17,7 @@ KEY, MOVE, OTHER_MOVE = 0x1234_5678_9ABC, 17 << 7 | 26, 33 << 7 | 24
 
 @borrowing_kernel
 def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
-    """Store entries for a position in the hash table, and look them up again.
+    """Store entries for a position in the hash table, and look the position up again.
 
     Stores a bound of -55 if `depth` is not negative, then a move. Writes the move and the
     score that the table returns into `found`.

@@ -45,7 +45,7 @@ def each_searcher(request: pytest.FixtureRequest) -> Searcher:
 def check(
     searcher: Searcher, start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF
 ) -> None:
-    """Check that both searches agree at every depth up to `depth`."""
+    """Check that the compiled and the plain search give equal scores at depths 1 to `depth`."""
     positions = [start]
     for move in moves:
         positions.append(positions[-1].after(*move))
@@ -78,9 +78,10 @@ def cases() -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
 def test_repetitions(each_searcher: Searcher, case: dict[str, str]) -> None:
-    """The search starts two plies before the loop closes, so the verdict occurs in its tree.
+    """Both searches give equal scores near a repetition that the referee judges.
 
-    Earlier occurrences are in the game before the root.
+    The search starts two plies before the loop closes, so its tree contains the verdict. The
+    earlier occurrences of the position are in the game before the root.
     """
     try:
         start = Position.from_fen(case["fen"])

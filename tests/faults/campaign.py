@@ -73,7 +73,11 @@ class Started:
         cwd: Path | None = None,
         prepare: Callable[[], None] = restore_signals,
     ) -> None:
-        """Start the command; `environment` is added to this one, `prepare` runs in the child."""
+        """Start the command.
+
+        environment : variables added to those of this process
+        prepare : function that runs in the child before the command
+        """
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is read
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._begun = time.monotonic()
@@ -115,7 +119,10 @@ def _read(stream: Any) -> bytes:
 
 
 def run(command: list[str | bytes], *, patience: float = PATIENCE, **how: Any) -> Ended:
-    """Run a command to its end, and return its result; keywords are those of `Started`."""
+    """Run a command to its end, and return its result.
+
+    Further keywords are those of `Started`.
+    """
     return Started(command, **how).wait(patience)
 
 
@@ -149,13 +156,19 @@ def contents(directory: Path) -> dict[str, str]:
 
 
 def tables_of(directory: Path) -> dict[str, str]:
-    """Return the digests of the finished tables only; empty if the directory does not exist."""
+    """Return the digests of the finished tables in a directory, by file name.
+
+    Other files are left out. The result is empty if the directory does not exist.
+    """
     found = contents(directory) if directory.is_dir() else {}
     return {name: digest for name, digest in found.items() if name.endswith(".xqt")}
 
 
 def strangers(directory: Path) -> list[str]:
-    """List the unexpected entries of a directory: no table, record or index."""
+    """List the files of a directory that no finished command leaves there, such as temporary files.
+
+    Expected are tables, their records of the build, certificates, and the index.
+    """
     ours = (".xqt", ".build.json", ".proof.json")
     return sorted(
         path.name
@@ -175,11 +188,11 @@ class Tally:
         self._begun = time.monotonic()
 
     def count(self, what: str, number: int = 1) -> None:
-        """Add to a counter."""
+        """Add a number to the counter of this name."""
         self.counts[what] += number
 
     def largest(self, what: str, value: float) -> None:
-        """Keep the largest value of a figure."""
+        """Record a figure under its name, if it is larger than the one recorded before."""
         self.figures[what] = max(value, self.figures.get(what, value))
 
     def finding(self, what: str) -> None:
@@ -202,7 +215,7 @@ class Tally:
 
 
 class Budget:
-    """Limit of tries, or of seconds from the first try on."""
+    """Limit of a campaign: a number of tries, and seconds counted from the first try on."""
 
     def __init__(self, count: int, seconds: float | None) -> None:
         self._count = count
@@ -232,7 +245,9 @@ class Budget:
 
 
 Part = Callable[[Tally, Budget, int], None]
-"""Function of a campaign that runs tries within a budget, and records them in the tally."""
+"""Function that runs one part of a campaign: it makes tries within a budget, and records what it
+finds in the tally. The last argument is the seed of its random numbers.
+"""
 
 
 def main(name: str, description: str, parts: Mapping[str, Part], count: int) -> NoReturn:

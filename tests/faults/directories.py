@@ -50,7 +50,7 @@ def build(directory: Path, *names: str) -> list[str | bytes]:
 
 
 class Site:
-    """Finished tables, the seconds that their build took, and the digests to expect."""
+    """Finished tables for comparison, the seconds that their build took, and their digests."""
 
     def __init__(self, folder: Path) -> None:
         self.finished = folder / "finished"
@@ -63,9 +63,9 @@ class Site:
         self.expected = tables_of(self.finished)
 
     def check(self, tally: Tally, directory: Path, what: str, *, whole: bool) -> None:
-        """Check that no table of a directory is wrong and that no other file is left.
+        """Check that a directory has no wrong table, and no files besides tables and records.
 
-        With `whole`, also that no table is missing.
+        With `whole`, check also that no table is missing.
         """
         now = tables_of(directory)
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
@@ -75,7 +75,7 @@ class Site:
 
 
 def together(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run three or four builders at once."""
+    """Run three or four builders of the same tables at once in one directory, each in its order."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -122,7 +122,7 @@ EVENTS: dict[str, Callable[[Path], None]] = {
 
 
 def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
-    """Change the directory while a command runs."""
+    """Remove or move a directory or its content while a command runs there."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))
@@ -156,7 +156,10 @@ def vanishing(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def forbidden(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run commands in a directory without some permissions, also for root."""
+    """Run commands in a directory without some permissions.
+
+    The permissions hold for the commands even if the campaign runs as root.
+    """
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-directories-") as name:
         site = Site(Path(name))

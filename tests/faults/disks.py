@@ -54,7 +54,10 @@ from tests.faults.warm import Warm
 
 
 class Fault(NamedTuple):
-    """Kinds of calls that fail, the error number, and whether all later ones fail."""
+    """Failure to simulate: kinds of calls that fail, the error number, and the number of failures.
+
+    With `lasts`, all later calls of these kinds fail, too.
+    """
 
     calls: tuple[str, ...]
     error: int
@@ -87,29 +90,37 @@ FAULTS = (
 
 
 class Job(NamedTuple):
-    """A command to disturb, the path under which its calls count, and the check of its files."""
+    """A command that is to meet faults of the disk, and the check of the files that it leaves.
+
+    Only calls on files below the path `under` can fail.
+    """
 
     command: list[str | bytes]
     under: Path
     reset: Callable[[], None]
     check: Callable[[Ended], str | None]
-    """Return what is wrong with the directory after a command with this result, or None."""
+    """Function (command's result) that describes a fault in the directory; None if all is right."""
     touched: tuple[Path, ...]
     """Directories that the command writes to."""
     environment: Mapping[str, str] = {}
     loads: bool = False
-    """True if the tries test what the command loads, so that nothing may be preloaded."""
+    """True if faults are to occur while the command loads kernels, so that forks must not have
+    them.
+    """
 
 
 class Bench(NamedTuple):
-    """A job on a faulty disk, and the function that runs it: in a new process, or in a fork."""
+    """A job, the disk that fails for it, and the function that runs the job's command.
+
+    The function starts a new process, or a fork of the warm interpreter.
+    """
 
     disk: Disk
     job: Job
     run: Callable[..., Ended]
 
     def calls(self, fault: Fault) -> int:
-        """Count the calls of an undisturbed run to which a fault applies."""
+        """Run the command without faults, and count the calls that a fault could make fail."""
         job = self.job
         job.reset()
         ended, calls = self.disk.calls(
@@ -133,7 +144,7 @@ class Bench(NamedTuple):
 
 @contextlib.contextmanager
 def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
-    """Yield a job in a new folder with both ways to run it: new processes, and forks."""
+    """Yield a job in a new folder twice: run by new processes, and run by forks."""
     lacking = missing_tool()
     if lacking is not None:
         sys.exit(f"no disk can be made to fail here: {lacking}")
@@ -146,7 +157,10 @@ def benches(make: Callable[[Path], Job]) -> Iterator[tuple[Bench, Bench]]:
 
 
 def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int) -> None:
-    """Let every call of every kind that a command makes fail, in random order."""
+    """Run a command once for each of its calls on the disk, and let that call fail.
+
+    All kinds of calls are tried, in random order, until the budget is used up.
+    """
     with benches(make) as (_, bench):
         cases = []
         for fault in FAULTS:
@@ -169,9 +183,10 @@ def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _try(tally: Tally, bench: Bench, fault: Fault, at: int, mended: set[object]) -> None:
-    """Let one call fail, check the files, and run the command again without faults.
+    """Run a command with one failing call, check its files, and run it again without faults.
 
-    mended : contents of directories from which such a second run succeeded; updated
+    mended : file contents after which such a second run has succeeded; updated. From equal
+        contents the command is not run again.
     """
     what = f"{fault}, call {at}"
     ended = bench.disturbed(fault, at)
@@ -239,7 +254,10 @@ def ways(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _end(bench: Bench, fault: Fault, at: int) -> tuple[object, ...]:
-    """Return exit status, messages and files of a run in which one call fails."""
+    """Run a job's command with one failing call; return its exit status, messages and files.
+
+    Process ids in names are replaced, so that runs can be compared.
+    """
     ended = bench.disturbed(fault, at)
     said = [line for line in ended.stderr.splitlines() if line.startswith(("error", "note"))]
     names = sorted(os.listdir(bench.job.under)) if bench.job.under.is_dir() else []
@@ -294,7 +312,7 @@ def _builder(
 
 
 def _succeed(command: list[str | bytes], environment: Mapping[str, str] | None = None) -> None:
-    """Run a command that prepares the tries."""
+    """Run a command that prepares the tries; end the campaign if it fails."""
     wrong = complaint(run(command, environment=environment), [OK])
     if wrong is not None:
         sys.exit(f"it fails undisturbed: {wrong}")
@@ -349,9 +367,9 @@ def index(folder: Path) -> Job:
 
 
 def _deriver(folder: Path, *words: str) -> Job:
-    """Return the job of a command on a copy of the tables.
+    """Return the job of a command that writes files beside a copy of the tables.
 
-    Where it succeeds, all files of an undisturbed run must be there, or a note names them.
+    If the command succeeds, every file of an undisturbed run must exist, or a note names it.
     """
     _builder(folder)
     tables, directory = folder / "tables", folder / "derived"

@@ -29,7 +29,7 @@ def missing_tool() -> str | None:
 
 
 class Disk:
-    """The compiled library faults.c, in a folder that the caller owns."""
+    """Disk with simulated faults: the library faults.c, compiled into a folder of the caller."""
 
     def __init__(self, folder: Path) -> None:
         self._library = folder / "faults.so"
@@ -41,7 +41,9 @@ class Disk:
         self, under: Path | str, calls: Sequence[str], at: int = 0, error: int = HALF,
         *, lasts: bool = False,
     ) -> dict[str, str]:  # fmt: skip
-        """Return environment variables that let one call fail, and with `lasts` all later ones.
+        """Return environment variables that make one call of a command fail.
+
+        With `lasts`, all later calls fail, too.
 
         at : number of the call, counted from 1; 0 for none
         under : part of the path of the files whose calls count
@@ -61,7 +63,7 @@ class Disk:
     def harmless(self) -> dict[str, str]:
         """Return environment variables that load faults.c but make no call fail.
 
-        A fork of the process can then set faults.
+        A forked process can set the variables of faults later.
         """
         return {"LD_PRELOAD": str(self._library)}
 

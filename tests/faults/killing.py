@@ -31,8 +31,10 @@ def send(number: signal.Signals, pid: int) -> None:
 
 
 def check_end(tally: Tally, name: str, number: signal.Signals, moment: float, ended: Ended) -> None:
-    """Check how a process ended after a signal.
+    """Check that a process ended properly after a signal, and count it in the tally.
 
+    name : kind of the process, for messages
+    number : the signal
     moment : seconds from the start of the process to the signal
     """
     tally.count("kills")
@@ -50,9 +52,10 @@ def check_end(tally: Tally, name: str, number: signal.Signals, moment: float, en
 
 
 def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
-    """Return whether a signal came while tbgen ran, not the interpreter's start or end.
+    """Return whether a signal came while tbgen ran, not while Python started or ended.
 
-    Without a handler a signal ends a process silently, and Python has its own handler of Ctrl-C.
+    Before tbgen sets its handlers, a signal ends the process silently, and Ctrl-C is handled by
+    Python itself.
     """
     frames = re.findall(r'File "[^"]*/tbgen/([^"]+)"', ended.stderr)
     if ended.stderr.rstrip().endswith("KeyboardInterrupt"):

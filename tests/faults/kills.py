@@ -60,7 +60,9 @@ ROUND = 4
 """Number of kills in one directory before an undisturbed build completes it."""
 
 SET = ("KRKNA", "KNKC")
-"""Materials of seven tables, supporting ones included; one table takes a second."""
+"""Materials of a build of a set: with their supporting tables seven tables, of which one takes a
+second.
+"""
 
 SAVED = ("--save-state", "0.000001")
 
@@ -71,11 +73,11 @@ if importlib.util.find_spec("distributed"):
     WAYS.append(("--dask", "local:2"))
 
 COMPILING_EVERY = 8
-"""One round in so many starts without compiled kernels."""
+"""One round in this many starts with an empty kernel cache."""
 
 
 class Site:
-    """Finished directories, and the commands of the campaign with their undisturbed run times."""
+    """Finished tables for comparison, and the seconds that each command takes without signals."""
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.folder, self.rng = folder, rng
@@ -141,7 +143,7 @@ class Site:
 def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -> None:
     """Send a random stop signal to a process at a random moment, and check how it ends.
 
-    The moment is drawn from the process's undisturbed run time, `seconds`.
+    seconds : usual run time of the process; the moment lies within it
     """
     number = site.rng.choice(SIGNALS)
     moment = site.rng.uniform(0, seconds)
@@ -151,7 +153,10 @@ def hit(tally: Tally, site: Site, name: str, process: Started, seconds: float) -
 
 
 def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what: str) -> None:
-    """Check that tables finished before a signal are unchanged, and that all are right."""
+    """Check that the tables finished before a signal are unchanged, and that all tables are right.
+
+    before : digests of the tables that were finished before
+    """
     now = tables_of(directory)
     tally.expect(before.items() <= now.items(), f"{what}: a finished table is lost or changed")
     tally.expect(now.items() <= site.expected.items(), f"{what}: a table is wrong")
@@ -159,7 +164,7 @@ def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what
 
 
 def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit builders in one directory a few times, then let one finish."""
+    """Hit builders in one directory with signals a few times, then let a last build finish."""
     for _ in budget.take_up_to(ROUND):
         before = tables_of(directory)
         beside = Started(site.build(directory)) if site.rng.random() < 0.25 else None
@@ -185,7 +190,7 @@ def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = N
 
 
 def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit a builder without compiled kernels; the next one compiles the missing ones."""
+    """Hit a builder that has to compile its kernels; then let a last build finish."""
     cache = directory.with_name("kernels")
     for _ in budget.take_up_to(2):
         command = site.build(directory)
@@ -216,7 +221,7 @@ def outlived(cache: Path, patience: float = 5.0) -> list[int]:
 
 
 def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit packers in one directory a few times, then let one finish."""
+    """Hit processes that write win-draw-loss files in one directory; then let a last one finish."""
     site.with_tables(directory)
     for _ in budget.take_up_to(ROUND // 2):
         hit(tally, site, "packer", Started(site.pack(directory)), site.seconds["pack"])
@@ -231,7 +236,7 @@ def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
 
 
 def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Hit processes that write an index, and that fetch, then let both finish."""
+    """Hit processes that write an index or fetch tables; then let one of each finish."""
     mirror, fetched = site.with_tables(folder / "mirror"), folder / "fetched"
     commands = {"index": site.index(mirror), "fetch": site.fetch(site.listed, fetched)}
     for _ in budget.take_up_to(ROUND // 2):
@@ -274,7 +279,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def processes(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run rounds of builders, with packers and readers in between."""
+    """Run rounds; each hits builders, packers, publishers (index, fetch), and table readers."""
     with tempfile.TemporaryDirectory(prefix="tbgen-kills-") as name:
         site = Site(Path(name), random.Random(seed))
         for number in itertools.count(1):
@@ -292,13 +297,13 @@ def processes(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def build_of_set(directory: Path, *how: str) -> list[str | bytes]:
-    """Return the command that builds the set with the options `how`."""
+    """Return the command that builds the set of materials `SET` with more options, `how`."""
     words = ("--rules", "wxf", "--tables", directory, *SAVED, *how)
     return tbgen("build", *SET, *words)
 
 
 def sets(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run rounds of builds of a set, each until one of them finishes."""
+    """Run rounds of builds of a set; in a round, builds are killed until one finishes."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-sets-") as name:
         finished = Path(name) / "finished"
@@ -407,7 +412,7 @@ def boards(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _stop_a_board(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> None:
-    """Start a server that builds, stop it, and check its processes."""
+    """Start a server that builds tables, stop it by a signal, and check that its builders end."""
     command = tbgen("serve", "--demo", "--tables", directory, "--port", "0", "--no-open")
     number, before = rng.choice(SIGNALS), tables_of(directory)
     server = Started(command)

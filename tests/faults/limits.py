@@ -42,7 +42,7 @@ KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 class Commands:
-    """Commands to run under limits, and the digests that a build must give."""
+    """Commands to run under limits of memory, and the tables that a build must give."""
 
     def __init__(self, folder: Path) -> None:
         self.finished, self.directory = folder / "finished", folder / "tables"
@@ -113,7 +113,12 @@ def _commands() -> Iterator[Commands]:
 def _limited(
     tally: Tally, budget: Budget, seed: int, which: int, least: float, most: float, unit: int
 ) -> None:
-    """Run commands under limits of one kind, between `least` and `most` units."""
+    """Run random commands under limits of one kind.
+
+    which : a resource of the module `resource`
+    least, most : the limit is drawn between them, uniformly in the logarithm
+    unit : bytes by which a limit is multiplied
+    """
     rng = random.Random(seed)
     with _commands() as commands:
         while budget.take():

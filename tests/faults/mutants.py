@@ -44,7 +44,10 @@ _PATIENCE = 600.0
 
 
 class Sound:
-    """A table with valid file, its planes, and boards to probe with their sides to move."""
+    """A table with its valid file, from which mutants are made, and the values it must give.
+
+    Boards with their sides to move are positions to probe.
+    """
 
     def __init__(self, folder: Path, material: str, width: int, distinct: int) -> None:
         spec = spec_of(material, width)
@@ -62,11 +65,16 @@ class Sound:
 
 
 Read = Callable[[Sound], bool]
-"""Function that reads the file of a table, and returns whether all values read were correct."""
+"""Function that reads the file of a `Sound` table. It returns whether all values read were correct,
+and raises a documented error if it refuses the file.
+"""
 
 
 def by_python(sound: Sound) -> bool:
-    """Read codes, whole planes, the statistics and all checksums in Python, as `Read`."""
+    """Read all that a table file has by the Python reader, as `Read`.
+
+    These are codes, whole planes (the codes of a side to move), statistics and checksums.
+    """
     right = True
     with TableFile(sound.path) as file:
         for side, plane in enumerate(sound.planes):
@@ -80,7 +88,7 @@ def by_python(sound: Sound) -> bool:
 
 
 class ByNumba:
-    """Reader as in `Read`: probe boards in compiled code."""
+    """Reader by numba kernels, as `Read`: probes the boards of a table in compiled code."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[NDArray[np.int8], NDArray[np.int64]]] = {}
@@ -96,7 +104,10 @@ class ByNumba:
 
 
 def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield mutants, each with whether it is a forgery, while tries are left."""
+    """Yield mutants of a table's file while tries are left: (bytes, True for a forgery).
+
+    A forgery is a mutant with correct checksums.
+    """
     for data, forgery in mutants(sound.data, 1 << 62, seed):
         if not budget.take():
             return
@@ -107,7 +118,7 @@ def _files(tally: Tally, budget: Budget, sound: Sound, seed: int) -> Iterator[tu
 
 @contextmanager
 def _measured(tally: Tally, what: str) -> Iterator[None]:
-    """Record processor seconds, and the peak of memory above its level at the start."""
+    """Record the CPU seconds of the `with` block, and the memory that it needs in addition."""
     Path("/proc/self/clear_refs").write_text("5")  # the peak is now what is resident
     before, begun = _peak(), time.process_time()
     yield
@@ -186,7 +197,10 @@ def c(tally: Tally, budget: Budget, seed: int) -> None:
 def in_c(
     tally: Tally, program: Path, sound: Sound, batch: list[tuple[bytes, bool]], seed: int
 ) -> None:
-    """Let one process read a batch; after a crash, another process reads the rest."""
+    """Let a process of the C reader read a batch of mutants.
+
+    After a crash, which is a finding, another process reads the rest.
+    """
     done = 0
     while done < len(batch):
         done += _until_a_crash(tally, program, sound, batch, seed, done)

@@ -95,11 +95,11 @@ COMMANDS = {
 }
 _WITHOUT_TABLES = ("diagram", "judge")
 _SAY_WHERE = ("build", "verify", "index")
-"""Commands whose output is not compared, since it has times or paths."""
+"""Commands whose output is not compared between places, since it contains times or paths."""
 
 
 def places(tally: Tally, budget: Budget, seed: int) -> None:
-    """Compare the output of commands in odd places with a plain run."""
+    """Run commands in odd environments, and compare their output and tables with a plain run."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-oddities-") as name:
         plain = Path(name) / "plain"
@@ -135,7 +135,7 @@ def places(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _in(place: Place, command: str, folder: Path) -> Ended:
-    """Run a command in a place."""
+    """Run a command in an odd environment (place), on the tables of a folder."""
     where = () if command in _WITHOUT_TABLES else (f"--tables={folder}",)
     words = tbgen(*COMMANDS[command], *where)
     kept = find_kernel_folder().path
@@ -208,7 +208,7 @@ def damage(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _damage(entry: Path, rng: random.Random) -> None:
-    """Damage an entry of the kernel cache, remove it, or replace it by a folder."""
+    """Replace a file of the kernel cache by a damaged one, an empty one, or a folder."""
     data = bytearray(entry.read_bytes())
     at = rng.randrange(len(data))
     chosen = rng.choice(

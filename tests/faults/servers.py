@@ -115,9 +115,10 @@ def light_paths(rng: random.Random, count: int) -> list[str]:
 
 
 def heaviest_path(number: int) -> str:
-    """Return a request for the longest game that is accepted, of moves made and undone.
+    """Return the address of a request with the longest game that the server accepts.
 
-    Different numbers give different requests.
+    Different numbers give different requests; in the game, both sides make moves and take them
+    back.
     """
     position = Position.from_fen(ARRAY)
     moves = ",".join(move.iccs for move in taken_back(position, MAX_MOVES))
@@ -197,7 +198,7 @@ async def _spread(server: Server, paths: list[str]) -> list[tuple[int, float]]:
 
 
 def abuse(tally: Tally, budget: Budget, seed: int) -> None:
-    """Open waves of connections that never complete a request."""
+    """Open waves of connections that complete no request, and check that the server recovers."""
     rng = random.Random(seed)
     with serving(tally) as server:
         asyncio.run(ask(server, light_paths(rng, 200)))
@@ -217,7 +218,10 @@ def abuse(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _bad_start(rng: random.Random) -> bytes:
-    """Return the bytes that a malicious client sends before it stops."""
+    """Return the bytes that a malicious client sends before it stops.
+
+    They are half a request, garbage, a request with a wrong length, or many requests.
+    """
     whole = f"GET {rng.choice(light_paths(rng, 3))} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     return rng.choice(
         (
@@ -230,9 +234,10 @@ def _bad_start(rng: random.Random) -> bytes:
 
 
 async def _wave(server: Server, wave: list[bytes]) -> list[int]:
-    """Open one connection for each text, send it, and wait until the server or a timeout ends it.
+    """Open one connection for each text of a wave, send the text, and wait for its end.
 
-    Returns the statuses of three health requests afterwards.
+    The server or a timeout ends a connection. Returns the statuses of three health requests
+    afterwards.
     """
 
     async def one(data: bytes) -> None:

@@ -33,7 +33,7 @@ from tests.faults.warm import Warm
 
 
 def findings(part: object, count: int, seed: int = 3) -> list[str]:
-    """Run a part of a campaign with `count` tries, and return its findings."""
+    """Run a part of a campaign with `count` tries, and return the violated expectations."""
     tally = Tally("small")
     part(tally, Budget(count, None), seed)  # type: ignore[operator]
     assert sum(tally.counts.values()) >= count
@@ -90,7 +90,9 @@ while length := stream.read(4):
     sys.stdout.buffer.write(found)
     sys.stdout.buffer.flush()
 """
-"""Program in place of the C reader; the content of a file, such as `crash`, sets its behaviour."""
+"""Stand-in for the C reader, with deliberate faults: the content of a file, such as `crash`, sets
+its behaviour.
+"""
 
 
 def test_faults_of_a_reader_in_c_name_the_file(tmp_path: Path) -> None:
@@ -157,7 +159,7 @@ def test_files_are_complete_or_missing(tmp_path: Path) -> None:
 @no_gcc
 @pytest.mark.certification
 def test_a_fork_behaves_like_a_new_process(tmp_path: Path) -> None:
-    """The fork has its own streams, exit status, variables and faults."""
+    """A fork of the warm interpreter has its own streams, exit status, variables and faults."""
     disk, out = Disk(tmp_path), tmp_path / "disk" / "board.svg"
     out.parent.mkdir()
     commands = (tbgen("convert", KRK, "--to", "six"), tbgen("diagram", "nonsense"))
@@ -180,7 +182,10 @@ def test_a_fork_behaves_like_a_new_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mib", [24, 70, 90, 110])
 def test_too_few_addresses_for_numpy_is_one_line(tmp_path: Path, mib: int) -> None:
-    """Without a check by tbgen, numpy's BLAS ends the process with its own message."""
+    """With too little address space for numpy, tbgen ends with one error line of its own.
+
+    Otherwise numpy's BLAS ends the process with its own message.
+    """
 
     def prepare() -> None:
         restore_signals()

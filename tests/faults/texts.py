@@ -129,7 +129,7 @@ def mutated(rng: random.Random, texts: Sequence[str] = TEXTS) -> str:
 
 
 def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]]:
-    """Return every function that reads text by name, with the exceptions that it may raise."""
+    """Return the functions that read text: by name (function, exceptions that it may raise)."""
     start = Position.from_fen(FENS[2])
     endgame = Position.from_fen(FENS[0])
     found: dict[str, tuple[Callable[[str], object], type[Exception] | tuple[()]]] = {
@@ -177,9 +177,9 @@ def _materials(text: str) -> object:
 
 
 def _command(dialogue: Uci | Ucci, said: list[str], text: str) -> None:
-    """Send one line to an engine, and check that every answer is one line.
+    """Send one line to an engine, and check that its answers have no line breaks inside.
 
-    Commands that search or end the engine are left out.
+    The commands `go`, `probe` and `quit` are left out.
     """
     said.clear()
     if not text.split()[:1] or text.split()[0] not in ("go", "quit", "probe"):

@@ -4,8 +4,8 @@
     Warm.run(...)   as `campaign.run`, in a fork of it
 
 A fork saves the seconds of loading numba and kernels. It is a process of its own: its streams, its
-exit, its exit status and its peak of memory are separate. Only the fork is armed: the preloaded
-library faults.c makes its calls fail, not those of the parent. Faults during loading show only in
+exit, its exit status and its peak of memory are separate. The preloaded library faults.c makes only
+calls of the fork fail, not those of the warm interpreter. Faults during loading show only in
 new processes. `disks.py --only ways` compares the two. Run as a script, this module is that
 interpreter; requests and answers are lines of JSON.
 """
@@ -93,7 +93,7 @@ class Warm:
 
 
 def _words(command: list[str | bytes]) -> list[str]:
-    """Return the words of a command after `python -m tbgen`."""
+    """Return the arguments of `tbgen` in a command line."""
     begins = tbgen()
     assert command[: len(begins)] == begins, "only tbgen's own commands can be forked"
     return [os.fsdecode(word) for word in command[len(begins) :]]
@@ -103,9 +103,10 @@ def _words(command: list[str | bytes]) -> list[str]:
 
 
 def serve() -> None:
-    """Answer requests until the input ends.
+    """Answer requests, one JSON object per line of standard input, until the input ends.
 
-    In a fork, sets `sys.argv` to the requested command and returns at once.
+    In a fork, sets `sys.argv` to the requested command and returns at once, so that the caller runs
+    it.
     """
     orders = os.fdopen(os.dup(0), "r")
     answers = os.fdopen(os.dup(1), "w")
@@ -153,7 +154,7 @@ def _load(words: list[str]) -> int:
 
 
 def _arm() -> None:
-    """Make faults.c, if it is preloaded, read its environment variables again."""
+    """Let the library faults.c read its environment variables again, if it is preloaded."""
     arm = getattr(ctypes.CDLL(None), "arm_faults", None)
     if arm is not None:
         arm()

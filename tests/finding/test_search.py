@@ -36,7 +36,7 @@ def command(*arguments: str) -> Result:
 
 
 def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
-    """Return side and slot of all that a search finds, each once."""
+    """Search KRKN, and return (side to move, slot) of each position found; none may recur."""
     columns = find("KRKN", tables, **asked).columns()  # type: ignore[arg-type]
     found = list(zip(columns["side"].tolist(), columns["slot"].tolist(), strict=True))
     assert found == sorted(set(found))
@@ -44,7 +44,10 @@ def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
 
 
 def unique_plies(tables: GameTablebase, position: Position) -> int:
-    """Return the plies for which the solution is unique, by definition; 0 if it is not."""
+    """Return for how many plies the solution of a won position is unique; 0 if it is not.
+
+    Computed by the definition: the winner has one winning move, after every best defence.
+    """
     value, moves = tables.probe_with_moves(position)
     if value.outcome != Outcome.WIN or (value.order and value.plies == 0):
         return 0
@@ -77,7 +80,11 @@ def has_one_move(tables: GameTablebase, position: Position) -> bool:
     ("material", "metric", "least"), [("KRKN", None, 20), ("KRKN", "dtc", 20), ("KNKP", None, 20)]
 )
 def test_studies(material: str, metric: str | None, least: int) -> None:
-    """Lengths agree with plain recursion: of the longest, of a sample, and 0 elsewhere."""
+    """The search gives each study, a position with a unique solution, the length of that solution.
+
+    The lengths agree with a plain recursion, for the longest studies and for a sample. The sample
+    includes positions that are no studies; their length is 0.
+    """
     with open_tablebase(built(material, rules="wxf", metric=metric)) as tables:
         file = tables.table(material)
         search = find(material, tables, study=True)

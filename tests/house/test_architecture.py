@@ -25,9 +25,9 @@ NAMES = [mark for mark in MARKED if mark not in PATHS and mark not in COMMANDS]
 
 @cache
 def defined() -> set[str]:
-    """Return the names that the code defines, to check the names cited in the page.
+    """Return all names that the code defines: modules, classes, functions, parameters, variables.
 
-    They are those of modules, classes, functions, parameters, variables and attributes.
+    Names cited in docs/architecture.md must be among them.
     """
     found = {word for module in architecture.sources() for word in module.split(".")}
     for path in python_files("tbgen", "indexing", "tables"):

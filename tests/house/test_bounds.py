@@ -43,7 +43,7 @@ for at in (7, -1):
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """Return the output of a program of this environment, with checked indices."""
+    """Return the output of a test program in a process that checks every array index."""
     result = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
     )

@@ -30,8 +30,8 @@ SECTION = re.compile(r"(docs/[\w/-]+\.md), (?:section (\d+(?:\.\d+)?)|\"([^\"]+)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)")
 
 ELSEWHERE = {"bulk2.py", "win.py"}
-"""Modules outside the repository: the yardstick of scripts/measure/bench_goals.py, and a file that
-a reader of docs/tutorial.md saves.
+"""Modules that may be cited though they are not in the repository: the program with which
+scripts/measure/bench_goals.py compares, and a file that a reader of docs/tutorial.md saves.
 """
 
 NAME = re.compile(r"(?<![\w./-])tbgen((?:\.(?!__)[A-Za-z_]\w*)+)")
@@ -56,7 +56,10 @@ def is_there(cited: str) -> bool:
 
 
 def is_importable(dotted: str) -> bool:
-    """Return whether a name such as `.rows.sets.Frontier` is public or in the package."""
+    """Return whether a dotted name in a text exists in the package or another one.
+
+    Names such as `.rows.sets.Frontier` are relative to the package.
+    """
     if dotted[1:].split(".")[0] in tbgen.__all__:
         return attrgetter(dotted[1:])(tbgen) is not None
     folder = ROOT / "tbgen"

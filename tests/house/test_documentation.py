@@ -31,12 +31,18 @@ GLOSSARY = "Parameters of kernels, unless a kernel says otherwise:"
 TYPES = re.compile(
     r"(bool|float|bytes|str|(u?int|float)(8|16|32|64)?|unsigned|codes|function|tuple)\b"
 )
-"""Types besides classes of the project; `codes` are unsigned integers as wide as the table's."""
+"""Regular expression for the types that a parameter's description may begin with.
+
+Classes of the project are allowed in addition; `codes` are unsigned integers as wide as the
+table's.
+"""
 HEADERS = {
     True: "# mypy: allow-untyped-defs, allow-untyped-calls",
     False: "# mypy: allow-untyped-calls",
 }
-"""First line of a file that defines kernels (True), or only calls them."""
+"""First line that a file must have: of a file that defines kernels (True), or only calls them
+(False).
+"""
 
 _ENTRY = re.compile(r"(?:^\s*|[;.] )(\w+(?:, \w+)*) : (?=\S)", re.MULTILINE)
 
@@ -96,7 +102,10 @@ def with_kernels() -> list[Path]:
 
 
 def indexed(function: Function) -> set[str]:
-    """Return the names that a function indexes: arrays and tuples, not numbers."""
+    """Return the parameters and variables that a function indexes, as in `name[...]`.
+
+    They are arrays and tuples, so their descriptions need a shape.
+    """
     return {
         node.value.id
         for node in ast.walk(function)
@@ -105,7 +114,10 @@ def indexed(function: Function) -> set[str]:
 
 
 def complaint(said: str | None, *, is_array: bool) -> str | None:
-    """Return the fault in a parameter's description, or None."""
+    """Return the fault in a parameter's description; None if it is correct.
+
+    said : the description, None if there is none
+    """
     if said is None:
         return "not documented"
     first = re.match(r"`?([A-Za-z_]\w*)`?", said)
@@ -121,9 +133,9 @@ def complaint(said: str | None, *, is_array: bool) -> str | None:
 
 
 def complaints(function: Function, shared: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield parameters of a kernel with faults, and each fault.
+    """Yield (parameter, fault) for each faulty description of a kernel's parameters.
 
-    shared : descriptions of its package
+    shared : descriptions in the `__init__` of its package, for parameters of all kernels
     """
     arrays = indexed(function)
     own = entries(ast.get_docstring(function) or "")
@@ -176,7 +188,7 @@ def test_only_files_with_kernels_are_exempt_from_types() -> None:
 
 
 def test_parsing_of_parameter_descriptions() -> None:
-    """The checks of this module, on a docstring with every form."""
+    """The checks of this module find the faults in a docstring with every form of description."""
     said = entries("""Do it.
 
     lo, hi : uint64, a row

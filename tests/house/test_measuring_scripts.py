@@ -250,9 +250,9 @@ def test_factors_count_both_ways() -> None:
 
 @cache
 def predictions() -> tuple[list[float], list[float]]:
-    """Return the errors, as factors, of the plan for every fifth large table.
+    """Return the errors of the plan, as factors, for every fifth of the large tables.
 
-    Each is predicted without its own measurement. Returns the errors of seconds, then of
+    Each table is predicted without its own measurement. Returns the errors of seconds, then of
     bytes.
     """
     _, measured = read_measured()
@@ -278,7 +278,10 @@ def test_tables_that_were_not_measured_are_planned_within_the_goal(which: int) -
 
 
 def test_learning_from_the_records_of_a_run() -> None:
-    """Tables of the run replace older rows; other rows get the speed of the run, here half."""
+    """Measurements of a run replace older ones of the same tables, and rescale all others.
+
+    The machine of the run has half the speed, so seconds of the others are doubled.
+    """
     known = rows()
     run = [
         replace(row, cpu_seconds=2 * row.cpu_seconds, file_bytes=7, peak_bytes=0)

@@ -1,4 +1,7 @@
-"""Arrangements: every slot has one place in one block, in both directions of the mapping."""
+"""Arrangements, orders in which files store slots: every slot has one place in one block.
+
+The mapping from slots to places and the mapping back agree.
+"""
 
 from itertools import product
 
@@ -19,9 +22,9 @@ MATERIALS = ["KK", "KAKB", "KRK", "KPKA", "KNNK", "KRKN", "KPPKA"]
 
 
 def order_of_slots(layout: Layout, arrangement: Arrangement) -> list[list[int]]:
-    """Return the slots of each tile in the order of the file, computed directly.
+    """Return the slots of each tile (a part of a table that is stored together) in file order.
 
-    This follows the definition in docs/format.md, without the formulas of `Arrangement`.
+    Computed from the definition in docs/format.md, without the formulas of `Arrangement`.
     """
     leads = list(range(layout.leads))
     if arrangement.by_black:

@@ -1,4 +1,4 @@
-"""Census, the number of placements of a material, against a count over the whole index."""
+"""The count of a material's placements by formula, against a count over the whole index."""
 
 import numpy as np
 import pytest

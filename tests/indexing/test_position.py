@@ -24,7 +24,7 @@ KINGS = "3k5/9/9/9/9/9/9/9/9/4K4"
 
 @st.composite
 def boards(draw: st.DrawFn) -> Position:
-    """Strategy that draws placements of the tested endgames, legal or not."""
+    """Draw placements of the tested endgames, legal or not (a Hypothesis strategy)."""
     men = pieces(draw(st.sampled_from(ENDGAMES)), draw(st.sampled_from(list(Side))))
     side = draw(st.sampled_from(list(Side)))
     position = place(men, side, lambda free: draw(st.sampled_from(free)))

@@ -40,8 +40,8 @@ for room in (0, *range(8180, 8240, 4), 1 << 18):
         time.sleep(0.01)
 print("done")
 """
-"""Script that starts threads with room for little more than a stack, so that a thread begins
-and then finds no memory.
+"""Script that starts threads with too little memory: for a thread's stack, but little more. So a
+thread begins and then finds no memory.
 """
 
 

@@ -30,7 +30,7 @@ PASTED = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w - - 0 1 moves" + 2 * " d0d1 b1c3 d1d0 c3b
 
 
 class Game:
-    """A game of a random player with Red against the board."""
+    """A game on the board between a random player, Red, and the board's opponent."""
 
     def __init__(self, url: str, fen: str) -> None:
         self.url, self.fen = url, fen

@@ -17,7 +17,10 @@ OPPONENT = shutil.which("fairy-stockfish", path="/usr/bin:/usr/local/bin:/usr/ga
 
 @pytest.mark.skipif(OPPONENT is None, reason="fairy-stockfish is not installed")
 def test_the_tables_win_won_positions_and_hold_draws(tables_dir: Path) -> None:
-    """Some wins are by the rules of repetition; the referee judges whole games."""
+    """The tables win won positions and hold draws against an external engine.
+
+    Some of the wins are by the rules of repetition. The referee judges whole games.
+    """
     script = ROOT / "scripts" / "match" / "infallible.py"
     played = run(
         sys.executable, script, "--tables", tables_dir, "--rules", "check", "--count", "6",

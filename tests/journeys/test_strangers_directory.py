@@ -29,7 +29,7 @@ WRONG = {
     "KCPK": "not a regular file",
     "KRPK": "not a regular file",
 }
-"""Materials of files that are not their tables, and the message about each."""
+"""For each material with an invalid file in the directory, the expected error message."""
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_invalid_files_are_refused_in_one_line(directory: Path) -> None:
 
 
 def test_a_damaged_table_is_rebuilt_on_request(directory: Path) -> None:
-    """It is not silently skipped as a present table."""
+    """A build rebuilds a damaged table that is requested, and does not take it as present."""
     refuse(directory, "build", "KPK", "--rules", "check", said=WRONG["KPK"])
     build = [TBGEN, "build", "KPK", "--rules", "check", "--tables", directory]
     assert run(*build, "--force").stderr.startswith("1/1 KPK.check.dtm: ")

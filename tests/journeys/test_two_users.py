@@ -36,7 +36,10 @@ def test_a_guest_reads_the_tables_and_changes_nothing(tables_dir: Path) -> None:
 
 @pytest.mark.parametrize(("owner", "mode"), [(int(NOBODY), 0o755), (0, 0o777)], ids=["his", "open"])
 def test_compiled_code_of_another_user_is_not_loaded(tmp_path: Path, owner: int, mode: int) -> None:
-    """Nor code in a world-writable folder; a folder closed to others replaces it."""
+    """Kernels are not loaded from a cache folder that another user owns or may write to.
+
+    A folder that is closed to others replaces it.
+    """
     cache, own = tmp_path / "cache", tmp_path / "temporary"
     own.mkdir(mode=0o700)
     environment = {"XDG_CACHE_HOME": str(cache), "TMPDIR": str(own)}

@@ -60,9 +60,9 @@ def wheel(packed: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the commands of a new environment that has the wheel.
+    """Return the folder with the commands of the wheel, installed into a new environment.
 
-    Its other packages are those of this environment.
+    All packages besides tbgen are those of this environment.
     """
     environment = tmp_path_factory.mktemp("elsewhere") / "venv"
     run(sys.executable, "-m", "venv", "--without-pip", environment)

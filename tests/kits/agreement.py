@@ -1,8 +1,8 @@
 """Comparison with pyffish's referee, and the rule clause behind each difference.
 
-pyffish (Fairy-Stockfish, AXF rules) is independent, but known to differ from the rule book (D105).
-For each disagreement the naive referee judges again with one, two or three clauses switched off. If
-that gives pyffish's verdict, the clauses explain the difference.
+pyffish (Fairy-Stockfish, AXF rules) is independent, but known to differ from the rule book in
+diagram D105. For each disagreement the naive referee judges again with one, two or three clauses
+switched off. If that gives pyffish's verdict, the clauses explain the difference.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ UNEXPLAINED = "unexplained"
 
 @dataclass
 class Agreement:
-    """Result of a comparison; samples are (position, loop, our verdict, pyffish's verdict)."""
+    """Result of a comparison of two referees on random loops.
+
+    Samples of differences are (position, loop, our verdict, pyffish's verdict).
+    """
 
     loops: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -49,7 +52,10 @@ class Agreement:
 
 
 def compare(seed: int, loops: int) -> Agreement:
-    """Judge random loops with both referees; each loop is played until the third occurrence."""
+    """Judge random loops with both referees, and compare their verdicts.
+
+    Each loop is played until its first position has occurred three times.
+    """
     rng = random.Random(seed)
     result = Agreement()
     while result.loops < loops:
@@ -69,7 +75,10 @@ def compare(seed: int, loops: int) -> Agreement:
 
 
 def explain(position: Position, loop: list[Move], verdict: str) -> str:
-    """Return the fewest clauses (up to three) without which the rules give this verdict."""
+    """Return the fewest clauses (up to three) whose removal from the rules gives this verdict.
+
+    The names are joined by `+`; `UNEXPLAINED` if no three clauses suffice.
+    """
     for size in (1, 2, 3):
         for names in combinations(CLAUSES, size):
             clauses = naive_referee.Clauses(**dict.fromkeys(names, False))

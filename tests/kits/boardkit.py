@@ -22,9 +22,9 @@ from tests.kits.paths import ROOT
 
 @dataclass(frozen=True)
 class Demo:
-    """A running `tbgen serve`.
+    """A running `tbgen serve`: its address, its process, and its directory of tables.
 
-    `entry` is the address that allows a visitor to start builds; None without one.
+    `entry` is the address that allows a visitor to start builds; None if the server builds nothing.
     """
 
     url: str
@@ -34,7 +34,7 @@ class Demo:
 
 
 def serve(folder: Path, *options: str) -> Demo:
-    """Start a server of the tables in a folder; it stops at the end of the tests."""
+    """Start a server of the tables in a folder, and return it; it stops when the tests end."""
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
     command = [sys.executable, "-m", "tbgen", "serve", "--no-open", "--json", *options]
     process = subprocess.Popen(
@@ -59,7 +59,7 @@ def serve(folder: Path, *options: str) -> Demo:
 
 @cache
 def demo() -> Demo:
-    """Build the small tables of `--demo`, and start a server of them."""
+    """Return a server of the small tables of `--demo`; built and started once per test process."""
     folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     build = [sys.executable, "-m", "tbgen", "build", *SMALL, "--tables", str(folder)]

@@ -16,7 +16,10 @@ _FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 
 def _groups(material: Material) -> list[tuple[int, int, tuple[int, ...]]]:
-    """List (piece code, number of pieces, area squares) per kind of piece; Red's army is first."""
+    """List (piece code, number of pieces, squares they may stand on) for each kind of piece.
+
+    The kinds of Red's army come first.
+    """
     return [
         (piece_code(side, kind), army.count(kind), area(side, kind))
         for side, army in zip(Side, material.armies, strict=True)

@@ -24,9 +24,9 @@ def open_page(driver: Any, path: str) -> None:
 
 
 def until(what: Callable[[], Any], seconds: float = 8) -> Any:
-    """Call `what` repeatedly until its result is true, and return it; exceptions count as false.
+    """Call the function `what` until its result is true, and return the result.
 
-    Fails after the timeout in seconds.
+    An exception counts as a false result. Fails after the timeout in seconds.
     """
     end = time.monotonic() + seconds
     while True:
@@ -56,7 +56,7 @@ def moves_made(driver: Any) -> list[str]:
 
 
 def own_value(driver: Any) -> str:
-    """Return the order and value of the position, as its folded section shows them."""
+    """Return order and value of the position on the page, as read from its folded section."""
     return str(one(driver, "code.own").get_attribute("textContent"))
 
 

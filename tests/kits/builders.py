@@ -12,14 +12,15 @@ from tbgen.tables import Metric
 
 
 class Builder(builder.Builder):
-    """Builder whose `build` raises the first error."""
+    """Builder whose `build` runs in this process, and raises the first error of a table."""
 
     def build(
         self, materials: Iterable[Material], metric: Metric | None = None, *, force: bool = False
     ) -> None:
         """Build materials and their supporting tables.
 
-        `metric` (None: chosen automatically) and `force` hold for the given materials only.
+        `metric` (None: chosen automatically) and `force` hold for these materials, not for their
+        supporting tables.
         """
         work = work_for(materials, metric, force=force)
         outcome = run(builder.jobs_of(work), InProcess(self.task_runner(len(work))), Observer())

@@ -31,7 +31,10 @@ def digest_of(directory: Path, name: TableName) -> str:
 
 
 def certificate(name: TableName, digest: str, premises: Iterable[Premise]) -> Certificate:
-    """Return a certificate of a table that rests on `premises`, with invented figures."""
+    """Return a certificate of a table with this digest; version and seconds are invented.
+
+    premises : the supporting tables on which its proof depends
+    """
     return Certificate(name, digest, tuple(premises), "rows", "0.1.0", 1.5)
 
 
@@ -46,7 +49,10 @@ def supporting(name: TableName) -> list[TableName]:
 
 
 def certify(directory: Path, name: TableName) -> Certificate:
-    """Write the certificate of a table file, with its supporting tables on disk as premises."""
+    """Write a valid certificate beside a table file, and return it.
+
+    Its premises are the supporting tables on disk with their present digests.
+    """
     path = directory / name.filename
     premises = [Premise(below, digest_of(directory, below)) for below in supporting(name)]
     written = certificate(name, digest_of(directory, name), premises)

@@ -55,9 +55,12 @@ def run(
     folder: Path | None = None,
     environment: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, and check its exit status and that it prints no traceback.
+    """Run a command to its end; check its exit status, and that it prints no traceback.
 
     The command uses its default kernel cache, not that of this process.
+
+    text : standard input
+    environment : variables added to those of this process
     """
     inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
@@ -75,7 +78,10 @@ def answer(*command: object, status: int = 0) -> Any:
 
 @contextmanager
 def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
-    """Yield the address of a server of tables, without a trailing slash; Ctrl-C ends it."""
+    """Yield the address, without a trailing slash, of a running server of tables.
+
+    At the end of the `with` block Ctrl-C ends the server.
+    """
     command = [program, "serve", "--tables", tables, "--port", "0", "--no-open", "--json", *options]
     with subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -113,7 +119,7 @@ class Engine:
         self._process.stdin.flush()
 
     def hear(self, word: str) -> list[str]:
-        """Return the lines up to the first one that begins with a word."""
+        """Return the engine's output up to and including the first line that begins with a word."""
         assert self._process.stdout is not None
         heard = []
         for line in self._process.stdout:
@@ -124,7 +130,11 @@ class Engine:
         return heard
 
     def move(self, fen: str, played: list[str], limit: str = "nodes 2000") -> tuple[str, list[str]]:
-        """Return the engine's move, and the lines before it."""
+        """Let the engine choose a move in a game; return the move, and its output lines before.
+
+        played : moves of the game since the position `fen`
+        limit : arguments of the command `go`
+        """
         moves = f" moves {' '.join(played)}" if played else ""
         self.say(f"position {fen}{moves}", f"go {limit}")
         heard = self.hear("bestmove")

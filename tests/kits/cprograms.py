@@ -56,7 +56,7 @@ needs_cxx = pytest.mark.skipif(
 
 
 def share_programs(folder: Path) -> None:
-    """Set the folder for compiled programs, which all processes of a test run share."""
+    """Set the folder of compiled programs, so that all processes of a test run use the same one."""
     _shared.append(folder)
 
 
@@ -71,7 +71,10 @@ def _folder() -> Path:
 
 
 def once(name: str, build: Callable[[Path], None]) -> Path:
-    """Return the path of a file or folder; `build` makes it on the first call of a test run."""
+    """Return the path of a file or folder that is made once per test run.
+
+    build : function (path) that makes it, called if no process of the run has made it before
+    """
     target = _folder() / name
     with open(target.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -97,7 +100,10 @@ def compiled(name: str, sources: tuple[Path, ...], *flags: str) -> Path:
 
 
 def harness(name: str = "harness", *flags: str) -> Path:
-    """Return the program that answers records; -O2 unless other flags are given."""
+    """Return the test program that answers records by the C reader, compiled under this name.
+
+    flags : options of the compiler; `-O2` by default
+    """
     return compiled(name, (HARNESS, *READER), *(flags or ("-O2",)))
 
 
@@ -112,7 +118,7 @@ def library() -> Path:
 
 
 def mock_engine() -> Path:
-    """Return the mock engine, which calls the adapter as real engines do."""
+    """Return the mock engine, a small program that calls contrib/adapter.h as real engines do."""
     sources = [ROOT / "tests" / "probing" / "mock_engine.cpp", CONTRIB / "adapter.cpp"]
     sources.append(library() / "libxqprobe.a")
     compiler = ["g++", "-std=c++17", "-O2"]
@@ -173,7 +179,7 @@ def answers_of(output: bytes) -> NDArray[np.int32]:
 
 
 def results_of(output: bytes) -> NDArray[np.int32]:
-    """Parse the complete results of the program `mutants`, one row per file: int32 (n, 5).
+    """Parse the output of the harness in its mode `mutants`, one row per file: int32 (n, 5).
 
     Columns: status of adding the file, number of errors, number of answers that differ from those
     of the first file, CPU microseconds, KiB of memory.

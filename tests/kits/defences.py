@@ -14,7 +14,11 @@ from tbgen.play.tablebase import GameTablebase
 from tests.kits.starts import is_endangered
 
 Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
-"""Function (rng, moves, game so far) that returns one of the moves, sorted best first."""
+"""Function (rng, moves, game so far) that chooses a defender's move.
+
+The legal moves come with their values, sorted best first for the defender. The result is one of
+them.
+"""
 
 
 def at_random(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
@@ -24,13 +28,16 @@ def at_random(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posi
 
 
 def longest(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose the first move of longest resistance; deterministic."""
+    """Choose the first move of the list, one of longest resistance; not random."""
     del rng, game
     return moves[0]
 
 
 def offending(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose a random move of longest resistance; in a pattern, these moves stay in it."""
+    """Choose a random move of longest resistance.
+
+    In a loop that the rules decide, these moves go on with the loop and its offences.
+    """
     del game
     return rng.choice([move for move in moves if move.best])
 
@@ -42,9 +49,9 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 
 
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose, among moves of longest resistance, one to the position with fewest occurrences.
+    """Choose the move of longest resistance to the position that has occurred least often.
 
-    So the offences of a pattern form no short period.
+    Then a defender who must offend for ever repeats no short cycle of moves.
     """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)
@@ -61,11 +68,10 @@ DEFENCES: dict[str, Defence] = {
 
 
 def hunter(tables: GameTablebase) -> Defence:
-    """Return a defender that makes the opponent choose between violating the rules and losing.
+    """Return a defender that leads its opponent into loops with offences only.
 
-    It prefers quiet moves to drawn positions in which only checks and attacks hold the opponent's
-    draw, and of these the position that has occurred most often. If there are none, it chooses
-    any move.
+    It considers positions that the opponent can draw only by checks and attacks. Of these it
+    chooses the one that has occurred most often.
     """
 
     def hunt_on(

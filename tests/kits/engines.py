@@ -37,7 +37,7 @@ class MockEngine:
         self._process.communicate()
 
     def ask(self, game: Sequence[Position]) -> dict[str, str]:
-        """Return the engine's answer for the last position of a game: values by their keywords."""
+        """Search the last position of a game; return the engine's answer, values by keyword."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         words = game[0].fen.split()[:2]
@@ -52,7 +52,7 @@ class MockEngine:
 
 
 class EngineTables(GameTablebase):
-    """Tablebase whose `best_move` returns the mock engine's move, not the table's."""
+    """Tablebase whose `best_move` overrides that of the tables by the mock engine's move."""
 
     engine: MockEngine
 

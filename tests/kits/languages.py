@@ -20,7 +20,10 @@ SIMPLIFIED = set(
     "钟钥铁银锁错门闭闲队阵阴际陆险随难静顶项顺须顾预领颜题风飞馆驱验骑鱼鸟齿龙与产亲亿仅会余价们举义习书买乱亏"
     "丢约许运这暂杂却参凭视范几于并么"
 ) - set("后内")
-"""Simplified characters that differ in traditional Chinese, from a list made for this test."""
+"""Simplified Chinese characters that are written differently in traditional Chinese.
+
+The list was made for this test.
+"""
 
 
 class Visible(HTMLParser):
@@ -57,7 +60,10 @@ def shown(page: str) -> list[str]:
 
 
 def misfits(page: str, language: str) -> list[str]:
-    """List texts of a Chinese page with English words, English punctuation, or the other script."""
+    """List the texts of a Chinese page that are not in its language or script.
+
+    They have English words, English punctuation, or characters of the other Chinese script.
+    """
     found = []
     for text in shown(page):
         plain = re.sub("|".join(NAMES), "", text)

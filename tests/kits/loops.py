@@ -112,9 +112,9 @@ def random_loop(rng: random.Random, attempts: int = 60) -> tuple[Position, list[
 
 
 def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None:
-    """Return a loop of four plies, or None: each side moves one piece there and back.
+    """Find a loop of four plies in which each side moves one piece and moves it back, or None.
 
-    Both moves of the side to move give check or attack a piece.
+    Both moves of the side that begins give check or attack a piece.
     """
     threats = [move for move in quiet_moves(position) if makes_threat(position, move)]
     rng.shuffle(threats)
@@ -135,9 +135,12 @@ def _there_and_back(rng: random.Random, position: Position) -> list[Move] | None
 def _next_of_tour(
     rng: random.Random, start: Position, now: Position, tour: list[Move], length: int
 ) -> Move | None:
-    """Return a move for the next ply of a side's tour, or None.
+    """Choose a move for one side of a loop that is being built; None if there is none.
 
-    The last moves of a tour bring the displaced pieces back to their squares in `start`.
+    tour : moves of this side so far; a tour is a cycle of moves that ends where it began
+    length : number of moves that the tour is to have
+
+    The last moves bring displaced pieces back to their squares in the position `start`.
     """
     moves = quiet_moves(now)
     if not moves:
@@ -166,9 +169,10 @@ def _brings_back(start: Position, after: Position, side: Side) -> bool:
 
 
 def exchanging_loop(rng: random.Random, attempts: int = 4000) -> tuple[Position, list[Move]]:
-    """Return a loop that exchanges two identical pieces of the side to move first.
+    """Return a position and a loop in which two identical pieces of one side exchange squares.
 
-    The twins on a and b move a-x, b-y, x-b, y-a. Raises `RuntimeError` if none is found.
+    The pieces on a and b move a-x, b-y, x-b, y-a. They belong to the side to move. Raises
+    `RuntimeError` if no loop is found.
     """
     for _ in range(attempts):
         position = random_position(rng, ("KRRKC", "KRRKRN", "KNNKRB", "KCCKRN", "KRCCKNN"))
@@ -218,7 +222,7 @@ def _owner(position: Position, square: int) -> bool:
 
 
 def _twins(position: Position, one: int, other: int) -> bool:
-    """Return whether two squares hold identical pieces of a kind that can cross the river."""
+    """Return whether two squares hold identical rooks, knights, cannons or pawns of one side."""
     code = position.board[one]
     return code == position.board[other] and PieceType(piece_kind(code)).is_attacker
 

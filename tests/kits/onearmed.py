@@ -27,10 +27,10 @@ from tests.kits.verifykit import canonical, completed
 
 
 class Candidates(NamedTuple):
-    """Candidates of a material with one armed side, and the size of the patterns.
+    """Candidates of a material in which one side, the armed one, has attackers.
 
-    The side to move has attackers in `armed_...`, and none in `armless_...`. Checkers are numbers
-    of candidates that check. Chasers are arrays of nodes (2 * slot + side to move) that chase.
+    `armed_...` has the candidates with the armed side to move, `armless_...` the others. Candidates
+    by checks are counted. Those by chases are arrays of nodes (2 * slot + side to move).
     """
 
     armed_checkers: int
@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
     armed_chasers: Numbers
     armless_chasers: Numbers
     in_patterns: int
-    """Number of offenders and winners in the patterns of checks and of chases, of order 1."""
+    """Number of positions in patterns of order 1, of checks and of chases, either side to move."""
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -57,7 +57,10 @@ def one_armed_materials(men: int) -> list[Material]:
 def find_candidates(
     table: Table, supporting: Callable[[Material], Table], rule_set: RuleSet
 ) -> Candidates:
-    """Search a table with correct values for candidates, given its supporting tables."""
+    """Search a correct table for the candidates that the module defines.
+
+    supporting : function that returns the supporting table of a material
+    """
     loaded = gather(table, supporting, rule_set)
     arrays = loaded.arrays
     passes, found = completed(table, loaded)

@@ -1,4 +1,4 @@
-"""Errors to plant in sound tables, and whether the proof finds them.
+"""Errors to plant in correct tables, to test that the proof finds them.
 
     one code   outcome, distance, order    another value
                removed, invented           a direct win removed, or invented
@@ -8,7 +8,8 @@
                loop                        the draws in which all moves of one side stay, and the
                                            other side can stay, won by the rules
 
-Tables are copies with codes of two bytes, so that each can hold orders. A planted value always
+In a direct win the side to move wins because the opponent must offend for ever. Tables are copies
+with codes of two bytes, so that each can hold orders. A planted value always
 differs from the correct one. In a loop every value but a direct win is the best of its moves, and
 so are those of all other positions. So only the check of direct wins can refute it.
 """
@@ -41,7 +42,7 @@ Node = tuple[Side, int]
 
 @dataclass
 class Change:
-    """Wrong values to plant: the new value of each position to change."""
+    """Wrong values to plant together: their kind, and the new value of each position to change."""
 
     kind: str
     values: dict[Node, Value]
@@ -49,7 +50,7 @@ class Change:
 
 @dataclass
 class Field:
-    """A solved table in which errors are planted, one after another, and removed again."""
+    """A correct table, in which errors are planted one after another; each is removed again."""
 
     material: str
     rule_set: RuleSet
@@ -61,7 +62,7 @@ class Field:
     orders: int = field(init=False)
     """Highest order in the table."""
     supporting: dict[str, Planted] = field(init=False, default_factory=dict)
-    """Copies of the supporting tables that a proof has used, kept for the next proofs."""
+    """Copies of the supporting tables by material, made when a proof first reads one."""
 
     def __post_init__(self) -> None:
         """Solve the material and its supporting materials."""
@@ -86,7 +87,7 @@ class Field:
         return self.supporting[child.name]
 
     def is_found(self, change: Change) -> bool:
-        """Return whether the proof refutes the table with a change; undoes the change."""
+        """Plant a change, prove the table, and undo the change; return whether the proof fails."""
         before = {node: int(self.table.planes[node[0]][node[1]]) for node in change.values}
         try:
             for (side, slot), value in change.values.items():
@@ -114,7 +115,7 @@ class Field:
         return side, int(rng.choice(self.legal[side]))
 
     def child(self, position: Position, move: tuple[int, int]) -> Node | None:
-        """Return the position after a move; None after a capture."""
+        """Return the node after a move; None for a capture, which leads to another table."""
         after = position.after(*move)
         if after.material.name != self.material:
             return None
@@ -125,7 +126,10 @@ class Field:
 
 
 def single(target: Field, kind: str, rng: random.Random) -> Change | None:
-    """Plan the change of one random value; None if this kind of change is impossible."""
+    """Plan to change the value of one random position; None if no position suits the kind.
+
+    kind : one of `SINGLE`
+    """
     if kind == "removed":
         direct = target.nodes(_is_direct)
         node = rng.choice(direct) if direct else None
@@ -153,7 +157,10 @@ def _suits(kind: str, value: Value) -> bool:
 
 
 def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
-    """Yield values that a change of this kind may plant in place of the correct value `right`."""
+    """Yield values, wrong or equal to `right`, that a change of this kind may plant.
+
+    right : the correct value of the position
+    """
     orders = range(target.orders + 2)
     if kind == "outcome":
         yield from (value for value in target.counts if value.outcome != right.outcome)
@@ -177,7 +184,7 @@ def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
 
 
 def _valid(outcome: Outcome, order: int, plies: int) -> Value:
-    """Return the value with `plies` plies, or one more if its parity is impossible."""
+    """Return the value with `plies` plies, or with one more if the code needs the other parity."""
     if outcome == Outcome.DRAW:
         return DRAW
     odd = (outcome == Outcome.WIN) == (order == 0)
@@ -205,7 +212,7 @@ def several(target: Field, kind: str, rng: random.Random) -> Change | None:
 
 
 def regions(target: Field) -> Iterator[Change]:
-    """Yield the changes of whole regions that the module lists."""
+    """Yield the changes of regions: `next order` and `no orders` per order, `loop` per winner."""
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)
         yield Change("next order", {node: _next_order(target.value(node)) for node in meant})
@@ -229,7 +236,10 @@ def _later(value: Value) -> Value:
 
 
 def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
-    """Change a decided position and the one after its best move, both by two plies."""
+    """Plan to lengthen a decided position and the one after its best move by two plies each.
+
+    None if no such pair is found.
+    """
     for _ in range(1000):
         node = target.random_node(rng)
         value = target.value(node)
@@ -245,7 +255,10 @@ def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
-    """Change all positions of an order from some distance on, `MOST` or fewer."""
+    """Plan to lengthen all values of an order from some distance on by two plies.
+
+    At most `MOST` positions are changed; None if every choice has more.
+    """
     decided = [value for value in target.counts if value.outcome != Outcome.DRAW and value.plies]
 
     def tail(first: Value) -> list[Value]:
@@ -259,9 +272,10 @@ def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
 
 
 def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Value]:
-    """Return the values to plant in the largest set of draws that only the winner can leave.
+    """Return values that make a loop of draws a win by the rules.
 
-    All moves of the loser stay in the set, and the winner has one that stays.
+    The loop is the largest set of draws in which all moves of the loser stay, and the winner
+    has a move that stays. The set may be empty.
 
     moves : the draws that the moves of each draw lead to, from `_drawing_moves`
 
@@ -284,7 +298,10 @@ def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Valu
 
 
 def _drawing_moves(target: Field, node: Node) -> list[Node | None]:
-    """List the drawn positions after each drawing move; None stands for a draw of another table."""
+    """List the nodes after the moves of a draw that keep the draw.
+
+    None stands for a capture into a draw of another table.
+    """
     position = target.table.position(*node)
     found: list[Node | None] = []
     for move in legal_moves(position):

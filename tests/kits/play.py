@@ -36,20 +36,20 @@ class Ending(StrEnum):
     CONVERSION = "conversion"
     LOOP = "loop"
     OPEN = "open"
-    """The game was undecided after the allowed plies."""
+    """The game was undecided after the greatest number of plies."""
     LOST = "lost"
     """The side that follows best_move has lost, by mate, by the table or by the referee."""
 
 
 @dataclass(frozen=True)
 class Game:
-    """A finished game: its positions, and the last verdict."""
+    """A finished game: its positions, its ending, and the referee's last verdict."""
 
     positions: list[Position]
     ending: Ending
     verdict: Judgement | None = None
     idle_repetitions: int = 0
-    """Number of repetitions in the game that the referee did not judge as lost for either side."""
+    """Number of repeated positions that the referee judged as a draw, so that the game went on."""
 
     @property
     def fens(self) -> str:
@@ -60,7 +60,7 @@ class Game:
 def play_won(
     tables: GameTablebase, start: Position, defence: Defence, rng: random.Random, plies: int
 ) -> Game:
-    """Play a won position for the winning side."""
+    """Play a won position: best_move for the winner, a defence for the other side."""
     root = tables.probe(start)
     winner = start.side if root.outcome == Outcome.WIN else start.side.other
     game = [start]
@@ -99,7 +99,10 @@ def play_drawn(
     rng: random.Random,
     plies: int,
 ) -> Game:
-    """Play a drawn position with best_move for one side; it must end as OPEN or in a won table."""
+    """Play a drawn position: best_move for one side, a defence for the opponent.
+
+    The game must end undecided (`Ending.OPEN`), or in a table that this side has won.
+    """
     rule_set = tables.probe(start).rule_set
     game = [start]
     idle, repetition = 0, None
@@ -133,7 +136,7 @@ def play_drawn(
 
 @dataclass
 class Hunt:
-    """Results of a search that tries all replies to best_move."""
+    """Results of games from one position in which every reply to best_move is tried."""
 
     games: int = 0
     """Number of games that ended as required."""
@@ -145,10 +148,11 @@ class Hunt:
 
 
 def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
-    """Play a drawn position for the side to move against every reply that keeps the draw.
+    """Play a draw by best_move for the side to move, against every reply that keeps the draw.
 
-    A game ends when that side makes an idle or irreversible move, since no earlier offence counts
-    after it; also when both sides offend endlessly. best_move is called at most `budget` times.
+    A game ends when best_move makes an idle or irreversible move, since no earlier offence counts
+    after it. It also ends when both sides offend endlessly. best_move is called at most `budget`
+    times.
     """
     root = tables.probe(start)
     offences = Offences(root.rule_set)
@@ -191,10 +195,11 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
 
 
 def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
-    """Play a direct win for the winning side against every reply of the loser.
+    """Play a direct win by best_move for the winner, against every reply of the loser.
 
-    A game ends when the referee gives a repetition to the winner, or the win is nearer by the
-    table. best_move is called at most `budget` times.
+    In a direct win the opponent of the side to move must offend for ever.
+    A game ends when the referee gives a repetition to the winner, or the table has a shorter win.
+    best_move is called at most `budget` times.
     """
     root = tables.probe(start)
     result = Hunt()

@@ -23,7 +23,10 @@ from tests.oracles.naive.region import Region
 
 @cache
 def outcomes(name: str, rules: Rules, side: Side) -> NDArray[np.int8]:
-    """Return the outcome of each slot, int8 (slots,), with draws in slots without a position."""
+    """Return the solver's outcome of each slot, int8 (slots,), for one side to move.
+
+    Slots without a position have a draw.
+    """
     table = solution(name, rules)
     codes, places = np.unique(table.plane(side), return_inverse=True)
     found = [int(table.code_space.decode(int(code)).outcome) if code else 0 for code in codes]
@@ -41,7 +44,7 @@ def outcome(position: Position, rules: Rules) -> int:
 
 
 def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) -> list[Position]:
-    """List positions whose outcome under `rules` differs from that under check rules.
+    """List positions that chases decide: another outcome under `rules` than under check rules.
 
     At most `most` of them are listed for each side to move, chosen at random.
     """
@@ -57,7 +60,7 @@ def where_chases_decide(name: str, rules: Rules, most: int, rng: random.Random) 
 
 
 def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
-    """Return the positions and those after their moves, by FEN; captures are excluded."""
+    """Return positions by FEN: the given ones, and those after their moves without captures."""
     found = {}
     for position in positions:
         found[position.fen] = position
@@ -69,7 +72,10 @@ def with_moves(positions: Iterable[Position]) -> dict[str, Position]:
 
 
 def decided_by_chases(positions: dict[str, Position], rules: Rules) -> int:
-    """Count the positions that chases decide; fails if the naive solver has other outcomes."""
+    """Compare the solver with the naive solver on positions, and count those that chases decide.
+
+    Fails if an outcome differs.
+    """
     region = Region(positions, lambda fen: outcome(Position.from_fen(fen), rules))
     naive = region.outcomes(str(rules))
     for fen, position in positions.items():

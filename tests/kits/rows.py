@@ -11,9 +11,9 @@ WORD = (1 << 45) - 1
 
 
 def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
-    """Return random rows, uint64 (count, 2), with bits of this density.
+    """Return random rows, uint64 (count, 2): sets of squares of the inner piece as 90 bits.
 
-    Some rows are empty, some full.
+    density : share of bits that are set; some rows are empty, some full
     """
     rng = np.random.default_rng(seed)
     bits = rng.random((count, 2, 45)) < density
@@ -24,7 +24,7 @@ def random_rows(count: int, density: float, seed: int = 1) -> np.ndarray:
 
 
 def recorded(rows: np.ndarray, chunks: Chunks) -> list[np.ndarray]:
-    """Return the compressed record of each chunk of rows."""
+    """Return each chunk (group) of rows in its compressed form, a record of bytes."""
     out = np.zeros(ROW_BYTES * len(rows), np.uint8)
     ends = np.zeros(chunks.number, np.int64)
     k_record(0, chunks.number, chunks.size, rows, out, ends, chunks.leads, chunks.mids)

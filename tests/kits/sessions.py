@@ -29,7 +29,7 @@ def steps_of(block: str) -> list[Step]:
 
 
 def normalised(line: str) -> str:
-    """Return a line with every time replaced by a fixed text."""
+    """Return a line with every time, such as `2.5 s`, replaced by the same word."""
     return re.sub(r"\b[\d.]+ (?:s|min|h)\b", "TIME", line)
 
 
@@ -41,7 +41,10 @@ def agrees(printed: str, shown: str) -> bool:
 
 
 def mismatch(printed: list[str], shown: list[str]) -> str | None:
-    """Return the first expected line that the output does not have at its place, or None."""
+    """Return the first line of a page that is missing in the output at its place, or None.
+
+    Also describes a line that is printed and not shown.
+    """
     at, anywhere = 0, False
     for line in shown:
         if line == OMITTED:
@@ -55,6 +58,6 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """Return the output lines of a command without those on compiling and on time left."""
+    """Return the output lines of a command, except progress of compilation and time left."""
     compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
     return [line for line in printed.splitlines() if not compiling.search(line)]

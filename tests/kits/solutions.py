@@ -20,7 +20,10 @@ def solution(
     *,
     minor_chases: bool = True,
 ) -> Solution:
-    """Return the solution of a material by its canonical name; its supporting tables are DTM."""
+    """Return the solution of a material, by the solver, with its supporting tables in DTM.
+
+    name : canonical name, such as KRKN
+    """
     material = Material.parse(name)
     assert material.name == name
     return solve(

@@ -22,8 +22,8 @@ def rule_decided(
 ) -> list[Position]:
     """Choose positions of a material that a rule of repetition decides (order above 0).
 
-    They are chosen at random, up to `limit` for each side to move and each value: outcome,
-    order and distance.
+    At most `limit` are chosen at random for each side to move and each value: outcome, order and
+    distance.
     """
     file = tables.table(material)
     codes = file.code_space
@@ -37,7 +37,7 @@ def rule_decided(
 
 
 def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) -> list[Position]:
-    """Choose draws with a check that keeps the draw, up to `limit` for each side to move."""
+    """Choose draws in which a check keeps the draw, up to `limit` for each side to move."""
     file = tables.table(material)
     result: list[Position] = []
     for side in Side:
@@ -47,9 +47,9 @@ def drawn(tables: GameTablebase, material: str, limit: int, rng: random.Random) 
 
 
 def is_endangered(tables: GameTablebase, position: Position) -> bool:
-    """Return whether a position is drawn, and every drawing move is a check or attack.
+    """Return whether a draw is endangered: each move that keeps it is a check or an attack.
 
-    If the side to move must repeat such moves, it loses the loop.
+    The side to move loses if it must repeat such moves in a loop.
     """
     try:
         root, moves = tables.probe_with_moves(position)
@@ -95,10 +95,10 @@ def _some(
     rng: random.Random,
     decided: bool,
 ) -> list[Position]:
-    """Choose up to `limit` positions of a table from the given slots.
+    """Choose up to `limit` positions at random from slots of a table.
 
-    With `decided`, positions decided by the rules; otherwise draws in which a check keeps
-    the draw.
+    decided : True for positions that the rules decide, False for draws in which a check keeps
+        the draw
     """
     found: list[Position] = []
     for slot in rng.sample(slots.tolist(), min(slots.size, 30 * limit)):

@@ -35,7 +35,10 @@ ENDGAMES = (
 
 
 def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
-    """List (side, kind) of every piece of a material; its first army has the side `first`."""
+    """List (side, kind) of every piece of a material.
+
+    first : side of the army that the material's name has first
+    """
     own, other = Material.parse(material).armies
     return [
         (side, PieceType(LETTERS.index(letter)))
@@ -47,7 +50,12 @@ def pieces(material: str, first: Side) -> list[tuple[Side, PieceType]]:
 def place(
     men: Sequence[tuple[Side, PieceType]], side: Side, choose: Callable[[Sequence[int]], int]
 ) -> Position | None:
-    """Place the men on free squares of their areas; None if an area is full."""
+    """Place pieces in this order on free squares, and return the position.
+
+    choose : function that returns one of the free squares of a piece's area
+
+    None if an area has no free square.
+    """
     board = bytearray(SQUARES)
     for owner, kind in men:
         free = [square for square in area(owner, kind) if board[square] == EMPTY]
@@ -61,7 +69,10 @@ def place(
 def positions(
     draw: st.DrawFn, materials: Sequence[str] = ENDGAMES, *, legal: bool = True
 ) -> Position:
-    """Draw a position of one of the materials, in either colouring, with either side to move."""
+    """Draw a position of one of the materials (Hypothesis strategy).
+
+    Either army may be Red's, and either side may be to move.
+    """
     men = pieces(draw(st.sampled_from(materials)), draw(st.sampled_from(Side)))
     position = place(men, draw(st.sampled_from(Side)), lambda free: draw(st.sampled_from(free)))
     assume(position is not None)

@@ -42,14 +42,17 @@ def spec_of(
     *,
     minor_chases: bool = True,
 ) -> TableSpec:
-    """Return the specification of a table; codes of four bytes get the long span of distances."""
+    """Return the specification of a table: its name, and its codes of `width` bytes.
+
+    Codes of four bytes have room for longer distances, `LONG_SPAN`.
+    """
     codes = CodeSpace(width, LONG_SPAN) if width == 4 else CodeSpace(width)
     name = TableName(Material.parse(material), RuleSet(rules, orders, minor_chases), metric)
     return TableSpec(name, codes)
 
 
 def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float = 0.4) -> Planes:
-    """Return a plane of random codes for each side to move.
+    """Return random planes of a table, for each side to move one code per slot.
 
     At most `distinct` different codes occur, in short runs of equal ones. A share `empty` of the
     slots has no position.
@@ -73,7 +76,7 @@ def random_planes(spec: TableSpec, seed: int, distinct: int = 20, empty: float =
 
 
 def source_of(planes: Planes) -> Callable[[int, int, int], NDArray[Any]]:
-    """Return the function (side, first slot, count) through which `write_table` reads planes."""
+    """Return the function (side, first slot, count) by which `write_table` gets codes of planes."""
     return lambda side, first, count: planes[side][first : first + count]
 
 
@@ -95,9 +98,10 @@ def write(
     block_slots: int | None = None,
     arrangements: tuple[Arrangement, Arrangement] | None = None,
 ) -> Path:
-    """Write planes under the table's name, and return the path.
+    """Write planes to a table file under the standard name, and return the path.
 
-    With `block_slots`, slots are stored in index order unless arrangements are given.
+    block_slots : slots per block; if given, slots are stored in index order by default
+    arrangements : other order of the stored slots, for each side to move
     """
     path = directory / spec.name.filename
     if arrangements is None and block_slots is not None:
@@ -117,7 +121,10 @@ def write(
 
 
 def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangement]:
-    """Return a random arrangement for each side; one orders leads by Black's defenders."""
+    """Return a random arrangement, an order of the stored slots, for each side to move.
+
+    In Red's, the placements of the defenders (leads) are ordered by Black's first.
+    """
     rng = np.random.default_rng(seed)
     tile_leads = int(rng.integers(1, layout.leads + 1))
     red, black = (tuple(rng.permutation(axis_count(layout)).tolist()) for _ in range(2))
@@ -125,12 +132,12 @@ def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangeme
 
 
 def agrees(stored: NDArray[Any], plane: NDArray[Any]) -> bool:
-    """Return whether stored codes equal written ones in all slots with a position."""
+    """Return whether a stored plane equals the written one, in all slots that have a position."""
     return stored.dtype == plane.dtype and bool(((stored == plane) | (plane == 0)).all())
 
 
 def check_tiles(file: TableFile | WdlFile) -> None:
-    """Check the codes and digests that reading a file by tiles gives.
+    """Check the codes and digests that reading a file by tiles (its parts) gives.
 
     Reading must pass each code of a block to the numbering function once; the digests must be
     those of the contents.
@@ -162,7 +169,10 @@ def with_valid_checksum(data: bytes) -> bytes:
 
 
 def with_statistics(data: bytes, text: bytes) -> bytes:
-    """Return the file with another statistics text; sizes and checksums fit, the digest is kept."""
+    """Return a table file with another text as its statistics, as a forger would write it.
+
+    Sizes and checksums fit; the digest stays that of the old contents.
+    """
     fields = list(_HEADER.unpack(data[:HEADER_BYTES]))
     metadata = zstandard.ZstdCompressor(level=1).compress(text)
     fields[9], fields[17] = zlib.crc32(metadata), len(metadata)

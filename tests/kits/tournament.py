@@ -47,10 +47,11 @@ def play_all(
 ) -> Tally:
     """Play every defence against best_move, from won and from drawn positions of a material.
 
-    Won: at most `limit` positions that the rules decide (`per_code` as in `rule_decided`); direct
-    wins also against every reply. Drawn: `draws` positions with either side to move, played for
-    both sides, and as many endangered ones. Endangered: `dangers` positions with either side to
-    move, played for that side against every reply.
+    per_code : as `limit` of `rule_decided`, from which the won positions are taken
+    limit : largest number of won positions; direct wins are also played against every reply
+    draws : number of draws for each side to move, played for both sides; as many endangered draws
+        are added
+    dangers : number of endangered draws for each side to move, played against every reply
     """
     rng = random.Random(seed)
     tally = Tally()
@@ -104,7 +105,7 @@ def _ask_pyffish(tally: Tally, game: Game) -> None:
 
 
 def pyffish_agrees(judgement: Judgement) -> bool:
-    """Return whether pyffish gives the same verdict on the loop, played twice."""
+    """Return whether pyffish gives the verdict of a judgement, after its loop is played twice."""
     from tests.oracles.fairy_stockfish import repetition_verdict
 
     assert judgement.span is not None

@@ -13,7 +13,7 @@ from tbgen.engine.search.state import begin
 
 @borrowing_kernel
 def evaluate_board(states, no_moves, side):
-    """Return the evaluation of the board in row 0.
+    """Return the engine's evaluation of one board for the side to move.
 
     states : `State` (1,), inout; `boards[0]` holds it, the rest is overwritten
     no_moves : int32 (0,), in
@@ -24,7 +24,7 @@ def evaluate_board(states, no_moves, side):
 
 @borrowing_kernel
 def is_sound_on_board(states, side, source, target):
-    """Return whether a capture on the board in row 0 loses no material by exchange.
+    """Return whether a capture on one board loses no material by recaptures on its square.
 
     states : `State` (1,), in; `boards[0]` holds it
     """

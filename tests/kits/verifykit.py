@@ -50,7 +50,7 @@ class Planted:
         return position
 
     def with_value(self, value: Value) -> list[tuple[int, int]]:
-        """List (side, slot) of the positions with a value."""
+        """List (side to move, slot) of the positions that have a value in the table."""
         code = self.code_space.encode(value)
         return [
             (side, int(slot)) for side in Side for slot in np.flatnonzero(self.plane(side) == code)
@@ -61,7 +61,7 @@ class Planted:
 
 
 def recoded(table: Solution, space: CodeSpace) -> Planted:
-    """Return a copy of the table in another code space."""
+    """Return a copy of a table with the values written in other codes, those of `space`."""
     copy = Planted.of(table)
     own = table.code_space
     codes = np.zeros(own.top + 1, space.dtype)
@@ -71,14 +71,17 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 
 
 def completed(table: Table, loaded: Loaded) -> tuple[Passes, Found]:
-    """Fill the planes of a loaded table, and check every position."""
+    """Run the passes of the proof over a loaded table; return them and what they found.
+
+    The passes fill the planes in memory, and check every position.
+    """
     passes = Passes(loaded.arrays, table.layout, 1, no_progress)
     return passes, passes.prove()
 
 
 def canonical(nodes: np.ndarray, layout: Layout) -> np.ndarray:
-    """Return the nodes (2 * slot + side to move) whose slot is the index's own one.
+    """Return the nodes (2 * slot + side to move) whose slot the index itself uses.
 
-    A position and its mirror image may have two slots; the index gives one of them.
+    A position and its mirror image may have two slots; the index gives only one of them.
     """
     return nodes[layout.squares_of_slots(nodes // 2)[1]]

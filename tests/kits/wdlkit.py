@@ -22,9 +22,10 @@ Outcomes = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 9) -> Outcomes:
-    """Return random outcomes for each side; a share `empty` of the slots has no position.
+    """Return a random outcome per slot for each side to move, uint8; 0 for no position.
 
-    Equal outcomes come in runs of less than `run` slots.
+    empty : share of the slots that have no position
+    run : runs of equal outcomes have fewer slots than this
     """
     rng = np.random.default_rng(seed)
     slots = Layout.of(Material.parse(material)).slots
@@ -38,7 +39,11 @@ def random_outcomes(material: str, seed: int, *, empty: float = 0.4, run: int = 
 
 
 def facts_of(source: TableName, outcomes: Outcomes, digest: bytes = bytes(16)) -> WdlStatistics:
-    """Return the metadata of a file that counts every slot with an outcome as a legal position."""
+    """Return the metadata of a win-draw-loss file whose outcomes are given.
+
+    Every slot with an outcome counts as a legal position. `source` and `digest` are those of the
+    table from which the file claims to be made.
+    """
     red, black = (
         SideCounts(
             int(np.count_nonzero(plane)),
@@ -64,7 +69,10 @@ def write_outcomes(
     digest: bytes = bytes(16),
     rules: Rules = Rules.NONE,
 ) -> Path:
-    """Write outcomes as a win-draw-loss file under its standard name, by default in index order."""
+    """Write outcomes as a win-draw-loss file under its standard name, and return the path.
+
+    Slots are stored in index order unless arrangements are given.
+    """
     source = TableName(Material.parse(material), RuleSet(rules), Metric.DTM)
     name = WdlName.of(source)
     as_indexed = Arrangement.in_index_order(Layout.of(source.material))

@@ -201,7 +201,10 @@ def test_fairy_notation_needs_an_option_or_rank_ten() -> None:
 @pytest.mark.parametrize("text", ["a0\u01301", "\u0130" + "1a2", "a1\u013010"])
 @pytest.mark.parametrize("notation", [None, "iccs", "fairy"])
 def test_letters_whose_lower_case_is_ascii(text: str, notation: str | None) -> None:
-    """A pattern that ignores case matches the dotted capital I of Turkish as an i."""
+    """Letters outside ASCII are refused, even if a pattern that ignores case matches them.
+
+    The dotted capital I of Turkish matches an i.
+    """
     with pytest.raises(MoveTextError, match="no move"):
         parse_move(START, text, notation)
 

@@ -37,12 +37,15 @@ def sample(seed: int) -> list[Position]:
 
 
 def many_pawns(where: RelativePlace) -> bool:
-    """Return whether three pawns are on the file, or several on each of two files."""
+    """Return whether pawns stand three on the file, or at least two on each of two files.
+
+    Notations must then number the pawns.
+    """
     return where.kind == PAWN and where.tandem > 1 and (where.tandem > 2 or where.crowded_files > 1)
 
 
 def partner_leaves_the_board(position: Position, move: Move) -> bool:
-    """Return whether the other piece of a pair, moved equally, would leave the board."""
+    """Return whether the other piece of a pair on one file would leave the board by this move."""
     code = position.board[move.source]
     (partner,) = [
         square

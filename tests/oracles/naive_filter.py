@@ -21,7 +21,10 @@ MAX_DEPTH = 3
 
 
 class NaiveFilter:
-    """Filter of the last position of a game; `kept` are its moves, None if it cannot decide."""
+    """Filter of the moves in the last position of a game.
+
+    `kept` are the moves that the filter allows; None if it cannot decide.
+    """
 
     def __init__(self, tables: GameTablebase, game: Sequence[Position]) -> None:
         self._tables = tables

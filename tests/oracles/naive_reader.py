@@ -46,7 +46,10 @@ Defenders = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 @cache
 def defenders(red: bool, advisors: int, elephants: int) -> dict[Defenders, int]:
-    """Return every placement of a side's king, advisors and elephants, with its rank."""
+    """Return the rank of every placement of a side's king, advisors and elephants.
+
+    A rank numbers these placements in the order of the format.
+    """
     king, advisor, elephant = "KAB" if red else "kab"
     ordered = lambda piece, n: sorted(  # noqa: E731
         combinations(area(piece), n), key=lambda squares: rank(piece, list(squares))
@@ -68,7 +71,11 @@ def mirror_ranks(red: bool, advisors: int, elephants: int) -> list[int]:
 
 
 Index = tuple[list[tuple[int, int]], list[int]]
-"""Leads as pairs of ranks (Red's, Black's), then the sizes of the groups and of the inner area."""
+"""Numbers that place slots: the leads in order, and the sizes of the other axes.
+
+A lead is a placement of all defenders, here a pair of ranks (Red's, Black's). The sizes are those
+of the groups of equal pieces, and of the area of the inner piece, whose squares vary fastest.
+"""
 
 
 def slot_of(pieces: dict[str, list[int]]) -> tuple[int, Index]:
@@ -123,7 +130,7 @@ def number(data: bytes, offset: int, size: int) -> int:
 
 
 def block_of(data: bytes, side: int, slot: int, index: Index) -> tuple[int, int, int]:
-    """Return the block of a slot within its side, its offset, and the slots of the block."""
+    """Return (block, offset of the slot in it, slots of the block); blocks count per side."""
     leads, sizes = index
     lead, rest = divmod(slot, prod(sizes))
     at = 140 + 12 * side

@@ -200,7 +200,7 @@ def levels(position: Position, loop: Sequence[Move], on: Clauses | None = None) 
 
 
 def victims(boards: Sequence[Board], i: int, side: int, on: Clauses) -> set[int]:
-    """Return the ids of the pieces that ply `i` of a loop chases.
+    """Return the ids of the pieces that a side chases by ply number `i` of a loop.
 
     The boards are those between the plies; the last one equals the first.
     """

@@ -26,7 +26,7 @@ from tests.kits.tracing import evaluate_board, is_sound_on_board
 
 
 class NaiveSearch:
-    """Search of the last position of a game."""
+    """Plain full-width search of the last position of a game."""
 
     def __init__(self, game: Game, rules: Rules) -> None:
         self._game, self._rules = game, rules
@@ -61,7 +61,7 @@ class NaiveSearch:
         return best
 
     def _judged(self) -> int | None:
-        """Return the referee's score of the last position, if it has occurred before."""
+        """Return the referee's score of the last position; None unless it occurred before."""
         verdict = repetition_verdict(self._game, rules=self._rules)
         if verdict == Verdict.UNDECIDED:
             return None

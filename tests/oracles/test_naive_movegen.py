@@ -85,7 +85,10 @@ def test_areas() -> None:
 
 @pytest.mark.parametrize("material", [("KR", "KA"), ("KP", "KB"), ("KPP", "K"), ("KAA", "KB")])
 def test_the_graph_holds_exactly_the_legal_moves(material: tuple[str, str]) -> None:
-    """The materials include twins, mirror images and captures."""
+    """The moves in the graph of the naive solver are the legal moves of each position.
+
+    The materials have identical pieces, mirror images and captures.
+    """
     positions = table(material)
     rng = random.Random(1)
     for node in rng.sample(range(len(positions.side)), 400):

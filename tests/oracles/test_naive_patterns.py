@@ -18,7 +18,10 @@ DRAWN = Verdict(DRAW)
 
 
 def play(game: Game) -> list[Verdict]:
-    """Return the verdicts of all nodes; fails if an exact solution has other outcomes."""
+    """Solve a small graph by the naive solver, and return the verdicts of all nodes.
+
+    Fails if an exact solution has other outcomes.
+    """
     verdicts = decide(game, checks_lose=True)
     assert [v.outcome for v in verdicts] == by_parity_game(game) == by_strategies(game)
     return verdicts
@@ -113,9 +116,9 @@ def test_captures_into_rule_losses() -> None:
 
 
 def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
-    """Return a game of 2 to `most` nodes; checks are rare or frequent.
+    """Return a random graph of 2 to `most` nodes, in which checks are rare or frequent.
 
-    A fifth of the nodes have one of `exits`.
+    A fifth of the nodes have moves that leave the graph, with verdicts from `exits`.
     """
     size = rng.randint(2, most)
     side = [rng.randint(0, 1) for _ in range(size)]
@@ -133,9 +136,9 @@ def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
 
 
 def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdict | None:
-    """Return the best verdict over the children, by the preference of the paper's section 6.4.
+    """Return the best verdict that a node's moves give, by the preference of the paper (6.4).
 
-    None for a draw by repetition, which no move decides.
+    None if the moves decide nothing, so that the node is a draw.
     """
     children = [verdicts[n] for n in game.moves[node]] + game.exits.get(node, [])
     lost = [child for child in children if child.outcome == LOSS]
@@ -153,7 +156,10 @@ def best_over_children(game: Game, verdicts: list[Verdict], node: int) -> Verdic
 
 
 def check_values(game: Game, verdicts: list[Verdict]) -> None:
-    """Check that every value is the best over the children, except wins inside a pattern."""
+    """Check that the verdict of every node is the best of its moves.
+
+    Exceptions are wins inside a pattern: their order alone is that of the best move.
+    """
     for node, verdict in enumerate(verdicts):
         best = best_over_children(game, verdicts, node)
         if verdict.order and verdict.value == 255:
@@ -202,7 +208,10 @@ def test_mutual_checks_need_the_condition_on_the_winner(
 
 
 def test_tables_on_top_of_tables() -> None:
-    """Solving a graph in two layers, orders included, equals solving it at once."""
+    """Solving a graph in two layers, as tables on supporting tables, equals solving it at once.
+
+    The orders are equal, too.
+    """
     rng = random.Random(11)
     highest: Counter[int] = Counter()
     for _ in range(3000):

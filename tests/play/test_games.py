@@ -24,7 +24,7 @@ pytest.importorskip("pyffish")
 def check_games(
     material: str, rules: str, per_code: int, limit: int, draws: int, dangers: int
 ) -> None:
-    """Play games, and check that none failed."""
+    """Play games in a material as `tournament.play_all` does, and check that none failed."""
     with open_tablebase(built(material, rules=rules), rules=rules) as tables:
         tally = play_all(tables, material, per_code, limit, draws, dangers)
     assert tally.failures == []

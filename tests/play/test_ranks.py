@@ -1,6 +1,6 @@
-"""Ranks in a small graph (graph): bad edges, and edges, that an aim may still take.
+"""Ranks in small graphs: numbers of bad edges and of edges that a side may still take.
 
-nodes of a graph are nodes (`tbgen.play.safety`): a position with the streaks of both sides.
+The nodes of a graph are `tbgen.play.safety.Node`: a position with the streaks of both sides.
 A streak is the offence common to a side's latest moves; a break ends it.
 """
 
@@ -18,7 +18,10 @@ A, B = 10, 20
 
 
 def graph_of(table: dict[str, list[list[tuple[EdgeKind, str]]]]) -> Graph:
-    """Return a graph from a table of names: each node's options, and their edges."""
+    """Return a graph of named nodes.
+
+    table : for each node its options; each option lists its edges as (kind, name of the target)
+    """
     return {
         node(name): [
             MoveOption(None, [Edge(kind, node(target)) for kind, target in edges])  # type: ignore[arg-type]
@@ -174,10 +177,10 @@ def random_streak_game(rng: random.Random, victims: list[int]) -> streak_game.St
 
 
 def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[int]:
-    """Return the positions of a streak game from which an aim can be reached, by `solve`.
+    """Return the positions of a streak game from which `solve` says that an aim can be reached.
 
-    A break of the own streak ends the play, unless the rival's offence wins it; it must lead to a
-    `safe` position.
+    A break of the side's own streak ends the play. It must lead to a position in `safe`, unless the
+    aim is to win by the rival's offence.
     """
     unsafe = Node(-1, frozenset())  # type: ignore[arg-type]
     starts = [Node(node, frozenset()) for node in range(len(play.options))]  # type: ignore[arg-type]
@@ -208,7 +211,7 @@ def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[in
 
 
 def holding(play: streak_game.StreakGame) -> set[int]:
-    """Return the greatest set of positions in which the side can avoid losing for ever.
+    """Return the greatest set of positions in which a side can avoid a loss by its streak for ever.
 
     From each, it can break its streak inside the set, or outlast the rival's streak.
     """
@@ -222,7 +225,10 @@ def holding(play: streak_game.StreakGame) -> set[int]:
 
 @pytest.mark.parametrize(("victims", "games"), [([A], 600), ([A, B], 200)])
 def test_streaks_decide_every_endless_play(victims: list[int], games: int) -> None:
-    """Compares with the exact solver of streak games, which follows whole plays."""
+    """Following streaks with `solve` gives the wins of an exact solver of streak games.
+
+    The exact solver judges whole endless plays.
+    """
     rng = random.Random(len(victims))
     counts = {"won": 0, "drawn": 0, "lost": 0, "outlasted": 0}
     for _ in range(games):

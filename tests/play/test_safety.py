@@ -26,9 +26,9 @@ WXF = RuleSet(Rules.WXF)
 
 
 class LoopTables:
-    """Stand-in for tables: the values of a loop of forced moves; leaving the loop loses.
+    """Stand-in for tables of a loop of forced moves: every move that leaves the loop loses.
 
-    `value` is the value of positions with `side` to move: a draw, or a direct win.
+    value : value of the loop's positions with `side` to move: a draw, or a direct win
     """
 
     def __init__(self, loop: list[Position], side: Side, value: Value) -> None:

@@ -110,9 +110,9 @@ def test_streaks_agree_with_the_referee(rules: Rules) -> None:
 
 
 def lasts(offences: Offences, game: list[Position], plies: int) -> bool:
-    """Return whether a streak of the side to move lasts through the last plies of a game.
+    """Return whether the side to move has the same streak through the last plies of a game.
 
-    So all its moves in them share a victim.
+    A streak is the offence common to its moves: all of them check, or chase one piece.
     """
     streak: frozenset[int] = frozenset()
     for end in range(len(game) - plies + 1, len(game), 2):

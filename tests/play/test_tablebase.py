@@ -62,7 +62,7 @@ def decided_by_rules(tables: GameTablebase, limit: int, material: str = "KRKN") 
 
 
 def is_fit(tables: GameTablebase, position: Position) -> bool:
-    """Return whether a position is legal and decided by the rules."""
+    """Return whether a position can be tested: it is legal, and a rule of repetition decides it."""
     try:
         return tables.probe(position).order > 0
     except IllegalPositionError:
@@ -152,7 +152,10 @@ def test_moves_into_missing_tables_are_unknown(tables_dir: Path, tmp_path: Path)
 
 
 def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> bool:
-    """Return whether a winner's move is progress (docs/values.md, "Outcomes and distances")."""
+    """Return whether a winner's move makes progress, by docs/values.md ("Outcomes and distances").
+
+    The plies or the order fall, or the move leads to another table; a direct win may be kept.
+    """
     before, after = tables.probe(position), tables.probe(move.after)
     if after.outcome != Outcome.LOSS:
         return False
@@ -335,10 +338,10 @@ def test_reasons(check: GameTablebase, fen: str, words: str) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_conversion(check: GameTablebase, seed: int) -> None:
-    """Values, lines and explanations agree with tables of distance to conversion.
+    """With a table in distance to conversion (DTC), values, lines and explanations are consistent.
 
-    A capture ranks by the value that the table itself gives it. Lines of best play continue
-    in the table after the capture.
+    Outcomes are those of the table in distance to mate. A capture ranks by the value that the
+    DTC table gives it. Lines of best play continue in the table after the capture.
     """
     rng = random.Random(seed)
     converted = 0

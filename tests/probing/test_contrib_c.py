@@ -60,7 +60,10 @@ def harness() -> Path:
 
 
 def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """Return Python's answers for boards in the colours of the table."""
+    """Return the answers of Python's reader for boards, in the form of the C test program.
+
+    The boards have the colours of the table.
+    """
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     codes, places = np.unique(file.codes(side, slots), return_inverse=True)
     values = [file.code_space.decode(code) for code in codes.tolist()]
@@ -141,7 +144,10 @@ def test_every_position_of_a_solved_material(harness: Path) -> None:
 
 
 def python_line(tables: GameTablebase, position: Position) -> str:
-    """Return the line that the harness should print on a root, from `probe_root`."""
+    """Return the line that the C test program should print for a position: its value and moves.
+
+    Computed by `probe_with_moves` in Python.
+    """
     root, moves = tables.probe_with_moves(position)
     parts = [f"{root.outcome:d} {root.order} {root.value}"]
     for move in moves:
@@ -294,9 +300,9 @@ def test_many_mutated_files(tmp_path: Path, material: str, width: int, distinct:
 
 
 def mutate(tmp_path: Path, material: str, width: int, distinct: int, count: int) -> None:
-    """Read `count` damaged files in C under the sanitizers, and check the results.
+    """Let the C reader read `count` damaged files under the sanitizers, and check the results.
 
-    Each must give correct values or an error, without an invalid memory access.
+    Each file must give correct values or an error, without an invalid memory access.
     """
     program = cprograms.harness("addresses", *ADDRESSES)
     spec = spec_of(material, width)

@@ -46,7 +46,7 @@ def tables(directory: Path) -> Iterator[GameTablebase]:
 
 
 def record_of(game: Sequence[Position]) -> bytes:
-    """Return a game in the input format of the harness."""
+    """Return a game as bytes for the C test program: side, board, number of moves, and moves."""
     moves = [move_between(*pair) for pair in pairwise(game)]
     squares = [square for move in moves if move for square in move]
     return bytes([game[0].side]) + game[0].board + bytes([len(moves), *squares])
@@ -55,7 +55,10 @@ def record_of(game: Sequence[Position]) -> bytes:
 def filtered(
     directory: Path, games: Sequence[Sequence[Position]], mode: str = "filter"
 ) -> list[list[str]]:
-    """Return the harness's lines on games: status, optional outcome, and moves "FROM-TO"."""
+    """Let the C reader filter the moves after each game.
+
+    Returns the words of one line per game: status, optional outcome, and moves "FROM-TO".
+    """
     records = b"".join(record_of(game) for game in games)
     files = sorted(directory.glob("*.dt?.xqt"))
     output = run(cprograms.harness(), mode, "wxf", CACHE, *files, records=records)
@@ -121,10 +124,10 @@ def shuffling(tables: GameTablebase, rng: random.Random, start: Position) -> lis
 def goes_on_after(
     tables: GameTablebase, known: Sequence[Position], after: Position, depth: int = 2
 ) -> bool:
-    """Return whether a win makes progress after the position `after`, without repetition.
+    """Return whether the winner makes progress after the position `after`, without repetition.
 
-    Every reply must reach a position that is not in `known`, and the winner must then have a
-    winning move to another new one; examined `depth` moves deep.
+    After every reply the winner must have a winning move. The positions after the reply and that
+    move must not be in `known`. `depth` is the number of the winner's moves examined.
     """
 
     def is_anew(now: Position, move: RootMove) -> bool:
@@ -175,7 +178,10 @@ def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome
 
 
 def last_irreversible(game: Sequence[Position]) -> int:
-    """Return the index from which positions may recur."""
+    """Return the index in the game of the first position that may recur.
+
+    The move that led to it is the last irreversible one; 0 if there is none.
+    """
     for number in range(len(game) - 1, 0, -1):
         move = move_between(game[number - 1], game[number])
         if move is None or is_irreversible(game[number - 1], move):
@@ -200,7 +206,10 @@ def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
 @needs_c
 @pytest.mark.parametrize("rules", [*Rules, "wxf-nominor"])
 def test_offences_of_moves(rules: str) -> None:
-    """Checks and new attacks of random moves in full positions agree with Python."""
+    """The C reader finds the checks and new attacks of random moves that Python finds.
+
+    The positions have nearly all pieces.
+    """
     name, _, choice = rules.partition("-")
     offences = Offences(RuleSet(Rules(name), minor_chases=not choice))
     rng = random.Random(3)
@@ -232,7 +241,10 @@ def test_invalid_games(directory: Path) -> None:
 
 
 def play(directory: Path, material: str, per_kind: int, depth: int) -> Counter[Ending]:
-    """Play the engine against every defence from won and drawn positions, and count the endings."""
+    """Let the mock engine play won and drawn positions against random defences.
+
+    Returns the number of games by ending.
+    """
     rng = random.Random(5)
     endings: Counter[Ending] = Counter()
     with (

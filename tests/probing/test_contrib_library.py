@@ -31,7 +31,10 @@ def check(command: list[str], text: str | None = None) -> str:
 
 @needs_cxx
 def test_the_single_source_compiles_as_c_and_cpp(tmp_path: Path) -> None:
-    """Also with an external zstd decoder, here that of the system."""
+    """The single-file reader compiles as C and C++, and its example prints that of the library.
+
+    It is linked with an external zstd decoder, here that of the system.
+    """
     folder = cprograms.amalgamation()
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["xqprobe.c", "xqprobe.cpp", "xqprobe.h"]
@@ -55,7 +58,7 @@ def test_the_code_of_the_page_compiles() -> None:
 
 @needs_cxx
 def test_an_installed_library(tmp_path: Path) -> None:
-    """A program finds it by pkg-config, and it exports only what the header declares."""
+    """The installed library is found by pkg-config, and exports only what its header declares."""
     folder = cprograms.library()
     cprograms.make("install", f"OUT={folder}", f"PREFIX={tmp_path}")
     described = (tmp_path / "lib" / "pkgconfig" / "xqprobe.pc").read_text()

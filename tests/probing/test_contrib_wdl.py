@@ -55,7 +55,10 @@ def harness() -> Path:
 
 
 def outcomes(file: WdlFile, boards: Boards, side: int) -> NDArray[np.int32]:
-    """Return Python's answers for boards in the colours of the file, int32 (n, 4)."""
+    """Return the answers of Python's reader for boards, int32 (n, 4), like those of the C program.
+
+    The boards have the colours of the file.
+    """
     slots = Layout.of(file.header.spec.name.material).slots_of_boards(boards)
     answers = np.zeros((len(boards), 4), np.int32)
     answers[:, 1] = file.codes(side, slots).astype(np.int32) - DRAW
@@ -95,7 +98,10 @@ def test_every_position(
 
 
 def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> None:
-    """Distances come from the table and outcomes from the other file, which differs here."""
+    """If a set has a table and its win-draw-loss file, each query reads the right one of them.
+
+    Distances come from the table, and outcomes from the other file, which has other outcomes here.
+    """
     spec, boards = spec_of("KRK"), all_boards(Material.parse("KRK"))
     planes = random_planes(spec, 1)
     table = write(tmp_path, spec, planes)
@@ -126,7 +132,10 @@ def pack(directory: Path, target: Path) -> list[Path]:
 
 
 def every_outcome(harness: Path, table: Path, wdl: Path) -> int:
-    """Compare a table with its win-draw-loss file, and C with Python; count the positions."""
+    """Compare the outcomes of a table, its win-draw-loss file, and the C reader, everywhere.
+
+    Returns the number of positions.
+    """
     name = WdlName.parse(wdl.name)
     assert name is not None
     rules = str(name.rule_set)
@@ -259,7 +268,7 @@ def test_forged_blocks_are_refused(tmp_path: Path, kind: str) -> None:
 
 
 def is_sound(path: Path, data: bytes) -> bool:
-    """Return whether Python opens the file under its name."""
+    """Return whether Python's reader accepts this content as the file of this path's name."""
     path.write_bytes(data)
     try:
         WdlFile(path, name=WdlName.parse(path.name)).close()
@@ -269,7 +278,7 @@ def is_sound(path: Path, data: bytes) -> bool:
 
 
 def python_outcome(path: Path, side: int, slot: int) -> int | None:
-    """Return the outcome of a slot; None where the block is refused."""
+    """Return the outcome of a slot by Python's reader; None if it refuses the slot's block."""
     with WdlFile(path) as file:
         try:
             return int(file.outcome(side, slot))

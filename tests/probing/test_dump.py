@@ -156,7 +156,10 @@ class _FullDisk(io.RawIOBase):
 def test_a_full_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str, room: int
 ) -> None:
-    """The error names the file, wherever writing fails, and no file is left."""
+    """If the disk is full at any moment of a dump, the error names the file, and no file is left.
+
+    room : number of bytes for which the disk has room
+    """
     create = files.open_to_write
 
     def create_on_full_disk(path: Path, flags: int = 0) -> Any:

@@ -26,7 +26,10 @@ TINY = {
     "void position() {\n  pos.set(1);\n  for (;;)\n  {\n    pos.do_move(m);\n  }\n}\n",
     "ucioption.cpp": '#include "uci.h"\nvoid init() {\n  o["SyzygyProbeLimit"];\n}\n',
 }
-"""Invented source files of an engine, with every place at which build.py inserts calls."""
+"""Invented source files of an engine, by name.
+
+They have every line at which build.py inserts calls.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +93,7 @@ def test_a_source_without_a_place_stays_unchanged(
 
 
 def no_source(folder: Path) -> Path:
-    """Return the empty path, as a source folder: build.py then downloads the source."""
+    """Return no source folder, as an empty path, so that build.py downloads the source."""
     del folder
     return Path()
 
@@ -113,7 +116,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def talk(engine: Path, *lines: str) -> str:
-    """Send lines to an engine, and return its output up to its end."""
+    """Send lines to an engine for xiangqi, and return its output up to the best move."""
     text = "\n".join(["uci", "setoption name UCI_Variant value xiangqi", *lines, ""])
     process = subprocess.Popen([engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None

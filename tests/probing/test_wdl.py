@@ -34,7 +34,13 @@ LARGE = [
 def lists(
     layout: Layout, squares: NDArray[np.uint8], *, swapped: bool, mirrored: bool, seed: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
-    """Return pieces, squares and counts of placements, each listed in a random order."""
+    """Return placements as lists of pieces: piece codes, squares, and numbers of pieces.
+
+    Each list has the pieces in one random order.
+
+    squares : (placements, pieces), in the order of the layout
+    swapped, mirrored : exchange the colours, or mirror the board
+    """
     order = np.random.default_rng(seed).permutation(squares.shape[1])
     pieces = np.broadcast_to(np.array(layout.piece_codes, np.uint8), squares.shape)[:, order].copy()
     squares = squares[:, order].astype(np.uint8)
@@ -67,7 +73,10 @@ def probe_lists(
 
 
 def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> tuple[int, int]:
-    """Probe all positions of a table; count the probes, and those that differ from the table."""
+    """Probe all positions of a table by compiled code, in each colouring and mirror image.
+
+    Returns the number of probes, and of those with another outcome than the table.
+    """
     probes = wrong = 0
     layout = file.layout
     for side in Side:
@@ -91,7 +100,10 @@ def disagreements(tablebase: Tablebase, tables: WdlTables, file: TableFile) -> t
 
 
 def check_tables(directory: Path, rules: Rules, materials: list[str]) -> int:
-    """Pack tables with their supporting tables, compare every position, and count the tables."""
+    """Write the win-draw-loss files of tables and supporting tables, and compare every position.
+
+    Returns the number of tables.
+    """
     wanted = [Material.parse(name) for name in materials]
     pack_closure(directory, wanted, RuleSet(rules), threads=2)
     with Tablebase.open(directory) as tablebase:

@@ -75,7 +75,11 @@ def tables(tables_dir: Path) -> Iterator[GameTablebase]:
 
 
 def ask(module: Path, address: str, asked: list[list[Any]], **options: Any) -> list[Any]:
-    """Return the module's answer in Node.js."""
+    """Run the WebAssembly module in Node.js, and return its answers to a list of questions.
+
+    address : file server of the tables
+    asked : questions such as `["value", fen]` or `["moves", fen]`
+    """
     words = {"module": str(module / "xqprobe.js"), "tables": address, "asked": asked}
     words["options"] = {"rules": "check", **options}
     command = ["node", "--no-warnings", str(PROBES)]
@@ -122,7 +126,7 @@ def answered(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def agree(module: Path, address: str, tables: GameTablebase, asked: list[str]) -> None:
-    """Compare the values of all positions, and all moves of some."""
+    """Check that the module gives Python's values of all positions, and the moves of a fifth."""
     values = ask(module, address, [["value", fen] for fen in asked])
     assert [plain(value) for value in values] == [value_of(tables.probe(fen)) for fen in asked]
     some = asked[: len(asked) // 5]

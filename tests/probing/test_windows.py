@@ -27,7 +27,10 @@ needs_mingw = pytest.mark.skipif(shutil.which(MINGW) is None, reason=f"{MINGW} i
 @needs_c
 @needs_mingw
 def test_reader_and_examples_compile_for_windows(tmp_path: Path) -> None:
-    """zstd's header is the same on every system; nothing is linked."""
+    """The C reader and its examples compile for Windows with MinGW; nothing is linked.
+
+    They are compiled with the header of this system's zstd, which is the same on every system.
+    """
     (tmp_path / "zstd.h").symlink_to(SYSTEM / "zstd.h")
     (tmp_path / "zstd_errors.h").symlink_to(SYSTEM / "zstd_errors.h")
     command = [MINGW, "-std=c99", *STRICT, "-fsyntax-only", f"-I{tmp_path}", f"-I{CONTRIB}"]
@@ -39,7 +42,7 @@ needs_wine = pytest.mark.skipif(shutil.which("wine") is None, reason="wine is no
 
 
 def decoder_of_zstd(folder: Path) -> str:
-    """Return the compiler flag for zstd's decoder in one file, built from zstd's source."""
+    """Return the compiler flag for zstd's decoder in one source file, made from zstd's source."""
     tools = source_of("zstd", folder) / "build" / "single_file_libs"
     subprocess.run(["bash", "create_single_file_decoder.sh"], cwd=tools, check=True, timeout=600)
     return f'-DXQ_ZSTD_DECODER="{tools / "zstddeclib.c"}"'
@@ -50,7 +53,10 @@ def decoder_of_zstd(folder: Path) -> str:
 @needs_wine
 @pytest.mark.certification
 def test_probes_under_wine(tmp_path: Path) -> None:
-    """10 000 positions, with zstd's decoder in one file."""
+    """A Windows program gives the answers of a native one at 10 000 positions, under Wine.
+
+    Both contain zstd's decoder as a single source file.
+    """
     decoder = decoder_of_zstd(tmp_path)
     reader = cprograms.amalgamation()
     sources = [str(PROBES), str(reader / "xqprobe.c")]

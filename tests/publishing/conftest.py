@@ -26,14 +26,14 @@ class Server:
     cut_at: int | None = None
     """Number of bytes after which each answer ends, whatever length it has announced."""
     off_by: int = 0
-    """Difference of the real start of a range from the stated one."""
+    """Number of bytes by which the stated start of a range is above the real one."""
     redirect: str | None = None
     range: str | None = None
-    """Stated range in place of the real one."""
+    """Range that answers state, if it is not to be the real one."""
     drips: str = ""
-    """`head` or `body`: sent byte by byte, slowly, without an end."""
+    """Part of answers that is sent byte by byte, slowly and without end: `head` or `body`."""
     asked: list[tuple[str, str | None]] = field(default_factory=list)
-    """Requested paths and ranges."""
+    """Path and range of each request so far."""
     address: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
 

@@ -20,7 +20,7 @@ from tests.kits.paths import DATA, DOCS
 
 BOOK = json.loads((DATA / "cxa2020_cases.json").read_text("utf-8"))
 THREATS = {"JIANG": Label.CHECK, "SHA": Label.KILL, "ZHUO": Label.CHASE}
-"""The book's names of threats (check, threat of mate, chase), each with our label.
+"""Label of a move by the book's name of its threat: check, threat of mate, or chase.
 
 A move with any other name is idle.
 """
@@ -126,7 +126,8 @@ def pieces(position: Position, side: Side) -> Counter[int]:
 def forced(first: Position, moves: int, *, takes: bool) -> bool:
     """Return whether the side to move can force mate by at most `moves` checks.
 
-    With `takes`, winning a piece without loss counts, too, and captures are tried like checks.
+    With `takes`, a win of material counts as well: captures are tried like checks, and the side
+    must have lost no piece at the end.
     """
     own, other = pieces(first, first.side), pieces(first, first.side.other)
 

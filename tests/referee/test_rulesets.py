@@ -40,7 +40,7 @@ OTHERS = {
         **dict.fromkeys(("fsf-33", "fsfpr466-d03"), "black wins"),
     },
 }
-"""For each rule set, the published cases whose verdict is not the book's."""
+"""For each rule set, the cases in which its published verdict differs from that of the book."""
 
 
 @cache
@@ -58,14 +58,14 @@ def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
 
 
 def judged(chase_rules: int) -> Iterator[str]:
-    """Yield the verdicts on all loops of `loops` under some chase rules."""
+    """Yield the verdict on each loop of the data file, under these rules of chases."""
     for position, moves, _ in loops():
         yield repetition_verdict(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
 
 
 @cache
 def verdicts(chase_rules: int) -> list[str]:
-    """Return the verdicts on all loops of `loops` under some chase rules."""
+    """Return the verdict on each loop of the data file, under these rules of chases."""
     return [*judged(chase_rules)]
 
 
@@ -89,7 +89,7 @@ def chases_of(rules: Rules) -> Chases:
 
 
 def decide(other: Chases, chases: Chases) -> bool:
-    """Return whether two definitions of chases give different verdicts on some loop."""
+    """Return whether two definitions of chases differ in the verdict on some loop of the file."""
     return any(map(ne, judged(other.word), verdicts(chases.word)))
 
 
@@ -120,7 +120,10 @@ def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("rule", ["minor_chases", "pawns_at_home"])
 def test_rare_properties_decide_constructed_loops(rules: Rules, rule: str) -> None:
-    """Constructed loops: an elephant and a protected rook, a cannon and a pawn at home (D60)."""
+    """Two rare properties of chases change the verdict on loops made for this test.
+
+    They are the chase of a protected rook by an elephant, and that of a pawn at home (D60).
+    """
     start, moves = {
         "minor_chases": ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),
         "pawns_at_home": (D60, "g0i2 g1i1 i2g0 i1g1"),

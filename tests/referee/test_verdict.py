@@ -1,4 +1,4 @@
-"""The referee against published cases and a naive twin, and its symmetries."""
+"""The referee against published cases and the naive referee, and its symmetries."""
 
 import json
 import random

@@ -1,4 +1,7 @@
-"""Searches for direct wins: arrays borrowed from the solver, results cached across orders."""
+"""Candidates of direct wins: arrays that a search borrows from the solver, and cached results.
+
+A search tests the candidates of one order, and keeps results for the orders after it.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +27,17 @@ from tbgen.tables.names import RuleSet
 from tests.kits.solutions import solution
 
 MATERIAL = "KRKNA"
-"""Material with perpetual checks of Black, and captures into KRKN from order 1 on."""
+"""Material in which Black checks perpetually, and captures lead into KRKN, which has order 1."""
 
 
 def state_of_checks(propagation: Propagation) -> SearchState:
-    """Return the state of the searches for perpetual checks, with Red as the winner."""
+    """Return the state that searches for perpetual checks share, with Red as the winner."""
     sets = propagation.sets
     return SearchState(propagation, Side.RED, k_mark_in_check, SharedSets.of(sets))
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
-    """Solve `MATERIAL` with `settle` in place of `settle_orders`; its codes must be correct."""
+    """Solve `MATERIAL` with another function than `settle_orders`, and check the codes."""
     material = Material.parse(MATERIAL)
     children = {m.name: solution(m.name, Rules.CHECK) for m in material.captures().values()}
     expected = solution(MATERIAL, Rules.CHECK)
@@ -50,7 +53,7 @@ def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
 
 
 def fail(state: SearchState) -> None:
-    """Begin a search, and raise `KeyboardInterrupt` while it has its arrays borrowed."""
+    """Begin a search, and raise `KeyboardInterrupt` before it returns the solver's arrays."""
     with state.search(1) as search:
         search.initialise(captures_wait=True)
         assert search.win_candidates.rows.any()
@@ -100,7 +103,7 @@ def test_a_search_queues_direct_wins_and_keeps_its_known_candidates(
 
 
 def solve_again(name: str, rules: Rules) -> None:
-    """Solve a material, while the caller patches the search; its codes must be correct."""
+    """Solve a material with the patches of the caller, and check that the codes are unchanged."""
     material = Material.parse(name)
     expected = solution(name, rules)
     children = {m.name: solution(m.name, rules) for m in material.captures().values()}
@@ -116,7 +119,10 @@ def solve_again(name: str, rules: Rules) -> None:
 def test_later_orders_search_only_affected_candidates(
     monkeypatch: pytest.MonkeyPatch, rules: Rules
 ) -> None:
-    """KNKCA has four orders; searching all candidates in every order gives the same codes."""
+    """In later orders, searching only candidates near new losses gives the codes of a full search.
+
+    The material, KNKCA, has four orders.
+    """
     solution("KNKCA", rules)
     affected = Search._find_affected
     searched: Counter[str] = Counter()
@@ -136,7 +142,10 @@ def test_later_orders_search_only_affected_candidates(
 def test_the_judge_reduces_the_affected_candidates(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In KRKNN later orders have chases far from new losses, so a filter by the rules pays."""
+    """A filter by the chase rules leaves fewer candidates to search in later orders of KRKNN.
+
+    There the chases are far from new losses, so most candidates are not affected.
+    """
     solution("KRKNN", Rules.WXF)
     affected = Search._keep_affected
 

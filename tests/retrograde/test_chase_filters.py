@@ -1,4 +1,4 @@
-"""Filters for chases in solver and proof keep every chase of every rule set.
+"""Filters of solver and proof, which select positions with attacks, lose no chase of any rule set.
 
 Both look for attacks first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.complete`. Their kernels
 run as plain Python here, on the rows of some positions.
@@ -36,16 +36,21 @@ from tbgen.verify.moves import set_up
 from tests.kits.strategies import random_position
 
 MATERIALS = ("KRPKN", "KCAKP", "KNBKRA", "KPPKC", "KCAKNB", "KNKPP", "KRCKN")
-"""Materials with every kind of piece as the inner piece, twins included, and as an outer one."""
+"""Materials with every kind of piece as the inner piece (whose squares vary fastest in the index)
+and as an outer one, and with identical pieces (twins).
+"""
 
 WORDS = sorted(
     {rules.chase_rules() for rules in Rules} | {Rules.WXF.chase_rules(minor_chases=False)}
 )
-"""Chase rules of all rule sets, as packed for kernels."""
+"""Chase rules of all rule sets, each packed into one integer for kernels."""
 
 
 def attacks_on(side: int, position: Position, word: int) -> set[tuple[int, int]]:
-    """Return (kind of attacker, kind of victim) of captures of `side`'s pieces worth making."""
+    """Return (kind of attacker, kind of victim) of attacks on `side`'s pieces that can be chases.
+
+    word : chase rules, packed as in `WORDS`
+    """
     board = bytearray(position.board)
     pieces = [square for square in range(SQUARES) if board[square]]
     return {
@@ -66,14 +71,14 @@ class Filters:
         self.state = BoardState.make(self.index)
 
     def of_the_solver(self, slot: int, side: int, word: int) -> bool:
-        """Return whether the solver's filter finds a piece of `side` attacked in a slot."""
+        """Return whether the solver's filter finds an attack on a piece of `side` in a slot."""
         row, place = divmod(slot, self.layout.inner_size)
         lead, mid = divmod(row, int(self.frame.size[MIDS]))
         lo, hi = attacked_row(lead, mid, 1 - side, word, self.frame)
         return bool(bitsets.has(lo, hi, self.layout.inner.area[place]))
 
     def of_the_proof(self, slot: int, side: int, word: int) -> bool:
-        """Return whether the proof's filter finds that a piece of `side` may be chased."""
+        """Return whether the proof's filter finds an attack on a piece of `side` in a slot."""
         set_up(slot, self.state, self.index)
         return bool(hangs(side, word, self.state, self.index))
 

@@ -18,7 +18,12 @@ Bools = NDArray[np.bool_]
 
 
 def random_game(rng: random.Random, pieces: int, offences: int, widest: int) -> ChaseGame:
-    """Return a game in which most replies chase or check, with random frequencies."""
+    """Return a random game in which most replies chase or check.
+
+    pieces : number of pieces that can be chased
+    offences : number of nodes with the offender to move
+    widest : largest number of the offender's moves at a node, about
+    """
     checks, chases = rng.choice((0.1, 0.4, 0.7)), rng.choice((0.3, 0.6, 0.85))
     moves = [rng.choice((0, *[1] * 5, *[2] * 5, 3)[: widest * 5 + 1]) for _ in range(offences)]
     first = np.cumsum([0, *moves]).tolist()
@@ -46,10 +51,10 @@ def random_edge(
 
 
 def searched(game: ChaseGame, rng: random.Random) -> tuple[set[int], bool]:
-    """Return the winning reply nodes of the solver's search, and whether it used its exact stage.
+    """Return the reply nodes that the solver's search finds won, and True if it solved exactly.
 
-    Adds columns of pieces that cannot be chased, which must not matter. Leaves out what lies
-    outside the region that the search requests, as the solver does.
+    The exact stage is used only if faster tests leave a region undecided. Adds columns of pieces
+    that cannot be chased, and leaves out nodes outside this region, as the solver does.
     """
     columns = game.pieces + rng.randrange(3)
     column = rng.sample(range(columns), game.pieces)
@@ -94,7 +99,7 @@ def searched(game: ChaseGame, rng: random.Random) -> tuple[set[int], bool]:
 
 
 def survives(game: ChaseGame) -> set[int]:
-    """Return the reply nodes from which the prospective winner can avoid leaving the graph."""
+    """Return the reply nodes from which the prospective winner can stay in the graph for ever."""
     alive = set(range(len(game.replies)))
     while True:
         good = {o for o, nodes in enumerate(game.offences) if alive.issuperset(nodes)}
@@ -126,7 +131,10 @@ def test_random_games(pieces: int, offences: int, games: int) -> None:
 
 
 def test_the_exact_solvers_agree() -> None:
-    """Games are small, since one solver tries all strategies."""
+    """The two exact solvers of chase games agree on small random games.
+
+    The games are small, since one solver tries all strategies.
+    """
     rng = random.Random(5)
     won = compared = 0
     while compared < 250:
@@ -146,7 +154,7 @@ def test_the_exact_solvers_agree() -> None:
 
 
 def one_loop(*edges: Edge, pieces: int = 1) -> ChaseGame:
-    """Return a game with one offence node and one chase; all replies lead back to it."""
+    """Return a game with one chase that the offender repeats; all replies lead back to it."""
     return ChaseGame(pieces, ((0,),), (edges,))
 
 

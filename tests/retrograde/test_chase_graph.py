@@ -13,7 +13,7 @@ from tbgen.rows import bitsets
 
 
 def sets_of(squares: list[list[int]]) -> np.ndarray:
-    """Return sets of squares as uint64 (n, 2)."""
+    """Return each list of squares as a set of bits, uint64 (n, 2)."""
     return np.array(
         [
             [sum(int(bitsets.BIT[square, word]) for square in each) for word in range(2)]
@@ -24,7 +24,10 @@ def sets_of(squares: list[list[int]]) -> np.ndarray:
 
 
 def test_each_victim_has_a_node_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random victims are used, since most real candidates have a single victim."""
+    """The node of a candidate and victim is found by square and victim, and -1 for any other.
+
+    Random victims are used, since most real candidates have a single victim.
+    """
     # Plain Python cannot run this intrinsic.
     monkeypatch.setattr(graph, "count_bits", lambda word: int(word).bit_count())
     rng = random.Random(1)

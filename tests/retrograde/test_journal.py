@@ -1,6 +1,6 @@
-"""Journals, in which the solver stores sets of positions with a code, record after record.
+"""Journals, in which the solver appends records: a code, and the set of positions that have it.
 
-Every position must get its code, and the records after any place must be found.
+Every position must get its code, and the records added after any moment must be found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from tests.kits.rows import WORD, random_rows, recorded
 
 
 def test_a_journal_writes_the_codes_of_its_records() -> None:
-    """The journal has compressed segments, and a last one that is still open."""
+    """A journal writes each position's code into an array, from all of its segments.
+
+    Full segments are compressed; the last one is still open.
+    """
     chunks = Chunks(leads=1, size=1, mids=400)
     journal, expected = Journal(1, Storage()), np.zeros(400 * 90, np.uint16)
     free = np.full((400, 2), WORD, np.uint64)
@@ -40,7 +43,10 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
 
 @pytest.mark.parametrize("saved", [False, True])
 def test_records_after_a_place_are_found(saved: bool) -> None:
-    """Tests every place in compressed and open segments, with and without saving."""
+    """Records added after a moment, noted as a place, are found with codes above a bound.
+
+    Tested is every place in compressed and open segments, also after saving and loading.
+    """
     rng = np.random.default_rng(3)
     journal, noted, places = Journal(3, Storage()), [], []
     for n in range(100):

@@ -44,7 +44,7 @@ FOUR_MEN = materials_of((), 4)
 
 @pytest.fixture
 def forgetting() -> Iterator[None]:
-    """Clear the naive solver's caches after a test; millions of positions take a gigabyte."""
+    """Clear the naive solver's caches after each test, since its positions take a gigabyte."""
     yield
     forget()
 
@@ -92,7 +92,10 @@ def test_five_men_where_chases_lose(name: str, orders: int, rules: Rules) -> Non
 
 
 def compared(name: str, rules: Rules, metric: Metric, pawn_ranks: int | None = None) -> int:
-    """Compare a solution with the naive one at every position; return the number of positions."""
+    """Compare the solver with the naive one at every position, and return their number.
+
+    pawn_ranks : if given, only positions with pawns on their last so many ranks
+    """
     solved = solution(name, rules, metric)
     layout = Layout.of(Material.parse(name))
     planes = [solved.plane(side) for side in (0, 1)]

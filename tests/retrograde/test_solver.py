@@ -104,7 +104,7 @@ def test_solving_frees_the_sets() -> None:
 
 
 def test_captures_count_from_their_order_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A capture into a position of order k must not count in lower orders.
+    """A capture into a position of order k does not count in rounds of lower orders.
 
     KRKNA captures into positions of KRKN that perpetual check decides.
     """

@@ -24,7 +24,7 @@ from tests.oracles.naive.movegen import from_fen, is_legal
 from tests.oracles.naive_reader import slot_of
 
 Words = list[dict[int, bytes]]
-"""For each side to move, the stored word of each slot that holds a position."""
+"""For each side to move, the bytes of each slot's value, by slot; slots without a position lack."""
 
 
 def word(outcome: int, order: int, plies: int) -> bytes:
@@ -32,7 +32,10 @@ def word(outcome: int, order: int, plies: int) -> bytes:
 
 
 def digest_of(name: TableName, words: Words, leads: int, slots: int) -> bytes:
-    """Compute the digest as docs/format.md defines it, from one digest for each lead."""
+    """Compute the digest as docs/format.md defines it: from a digest for each lead and side.
+
+    leads : number of leads, the placements of the defenders; each has an equal share of the slots
+    """
     of_leads = b""
     for side in words:
         found = [hashlib.sha256() for _ in range(leads)]

@@ -49,7 +49,11 @@ print(*sorted(k.__name__ for k in kernels if len(k.signatures) > compiled[k]))
 
 @pytest.mark.parametrize("width", ["narrow", "wide"])
 def test_warm_up_compiles_every_kernel_of_order_0(width: str) -> None:
-    """The kernels that two processes compile (one for wide planes) suffice for order 0."""
+    """After warm-up, solving order 0 compiles no more kernels.
+
+    Two processes compile in a warm-up; one of them compiles kernels for wide planes, with two bytes
+    per slot.
+    """
     command = [sys.executable, "-c", LEFT, width]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     assert result.stdout.split() == []

@@ -1,4 +1,4 @@
-"""Attacks on rows against attacks on boards, square by square."""
+"""Attacks computed for rows, sets of squares of the inner piece, against attacks on boards."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ATTACKERS = [kind for kind in PieceType if kind.is_attacker]
 
 @borrowing_kernel
 def k_attack_stands(kind, side, source, target, lo, hi):
-    """Call the part, which uses instructions that plain Python has not."""
+    """Call `attack_stands` in a kernel, since plain Python lacks the instructions that it uses."""
     return attack_stands(kind, side, source, target, lo, hi)
 
 
@@ -57,7 +57,10 @@ def test_attacks_are_those_of_the_rules(kind: PieceType, side: Side) -> None:
 
 @pytest.mark.parametrize("kind", ATTACKERS)
 def test_an_attack_stands_for_the_inner_squares_that_leave_it_open(kind: PieceType) -> None:
-    """With the inner piece on a free square, the attack is that of the rules."""
+    """An attack stands for exactly those squares of the inner piece with which the rules see it.
+
+    The inner piece, whose square a row leaves open, is tried on every free square.
+    """
     rng = np.random.default_rng(kind)
     some = 0
     for side in (*Side,) * 300:

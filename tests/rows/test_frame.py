@@ -1,4 +1,4 @@
-"""Arrays of a frame against the layout that they are made from."""
+"""Frames, the arrays by which kernels read a layout, against the layout that they come from."""
 
 from __future__ import annotations
 

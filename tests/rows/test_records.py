@@ -16,7 +16,7 @@ from tests.kits.rows import WORD, random_rows, recorded
 
 @borrowing_kernel
 def k_there_and_back(out, at, gap, lo, hi):
-    """Write a row as a record, and read it back."""
+    """Write a row as a record into the bytes `out`, and read it back; return both results."""
     return write_row(out, at, gap, lo, hi), read_row(out, at)
 
 

@@ -23,7 +23,10 @@ def sets(request: pytest.FixtureRequest) -> Iterator[Sets]:
 
 
 def random_set(sets: Sets, seed: int, share: float = 0.5) -> Rows:
-    """Return about half of the bits of some rows, whole leads included."""
+    """Return random rows: a share of them with half of their bits set, the others empty.
+
+    The rows of the first lead are full, so that a frontier lists the lead as a whole.
+    """
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 1 << 45, sets.empty().shape, np.uint64)
     rows[rng.random(len(rows)) >= share] = 0
@@ -32,7 +35,7 @@ def random_set(sets: Sets, seed: int, share: float = 0.5) -> Rows:
 
 
 def on_front(sets: Sets, rows: Rows) -> Frontier:
-    """Return a set of positions as a frontier.
+    """Return a set of positions as a frontier, a set that lists its rows.
 
     The frontier held other positions before, which must not matter.
     """
@@ -43,7 +46,10 @@ def on_front(sets: Sets, rows: Rows) -> Frontier:
 
 
 def listed(sets: Sets, front: Frontier) -> np.ndarray:
-    """Return which rows a frontier lists, singly or by whole leads, bool (rows,)."""
+    """Return which rows a frontier lists, bool (rows,).
+
+    A lead with many rows is listed as a whole, which counts as all of its rows.
+    """
     found = np.zeros((sets.leads, sets.mids), bool)
     for lead, count in enumerate(front.counts):
         if count > front.limit:
@@ -123,7 +129,10 @@ def test_records_are_added_removed_and_copied(sets: Sets) -> None:
 
 
 def test_counts_of_positions_agree_with_the_index() -> None:
-    """KRRKA has twins, and leads that equal their mirror image."""
+    """The count of a set agrees with the index: of several slots for one position, one counts.
+
+    KRRKA has such slots, by identical rooks and by leads that equal their mirror image.
+    """
     layout = Layout.of(Material.parse("KRRKA"))
     sets = Sets(make_frame(layout), Workers(1))
     legal = find_legal(sets.frame, Side.RED, sets.workers)

@@ -14,7 +14,10 @@ SIZE = 1 << 23
 
 
 def storages(directory: Path) -> list[Storage]:
-    """Return storage in memory, with bytes in a file, and on disk with pages released at once."""
+    """Return three storages: in memory, with byte arrays in a file, and all on disk.
+
+    The last releases pages of memory at once.
+    """
     return [Storage(), Storage(directory), DiskStorage(directory, 0)]
 
 

@@ -1,7 +1,8 @@
-"""Sweeps against the moves of the naive oracle, position by position.
+"""Sweeps, searches for predecessors of a set of positions, against moves of the naive oracle.
 
 The sets are random and depend on the squares of the pieces alone. So it is known without the index
-whether the position after a move is in a set.
+whether the position after a move is in a set. A lead is a placement of the defenders, a mid one of
+the attackers except the inner piece, and a row has the squares of the inner piece as bits.
 """
 
 from __future__ import annotations
@@ -22,21 +23,27 @@ from tbgen.rows.workers import Workers
 from tests.oracles.naive.movegen import Board, area, targets
 
 ALL_LEADS = ("KRKB", "KPKAB", "KCAKP", "KNBKN", "KNKNB", "KRRK")
-"""Materials of which all leads are swept: moves of defenders, and of every kind as inner piece."""
+"""Materials of which all leads are swept, so that defenders move, too. Each kind of attacker occurs
+as the inner piece.
+"""
 
 ONE_LEAD = ("KRKRP", "KCKRC", "KPKCP", "KNNKNP")
-"""Materials of which one lead is swept, without moves of defenders: moves of every kind in the
-fastest digit of the mid (stride 1) and in a slower one."""
+"""Materials of which one lead is swept, so that defenders do not move. Each kind of attacker moves
+in the fastest digit of the mid (stride 1) and in a slower one.
+"""
 
 MANY, SOME, FEW = 26_000, 2000, 20
-"""Sizes of sets, of 65536: the leads of a frontier are dense, or sparse with many or few rows."""
+"""Sizes of random sets, as shares of 65536.
+
+The leads of a frontier are then dense, or sparse with many or few rows.
+"""
 
 _ORACLE = [square % 9 * 10 + square // 9 for square in range(SQUARES)]
-"""The oracle's number of each square."""
+"""For each square of tbgen, the oracle's number of it."""
 
 
 class Bench:
-    """A sweeper on some leads of a material, and random sets of its positions."""
+    """A sweeper for a material, all or one of its leads, with conversion of slots to boards."""
 
     def __init__(self, name: str) -> None:
         layout = Layout.of(Material.parse(name))
@@ -81,13 +88,13 @@ class Bench:
     def swept(
         self, side: int, front: Frontier | None, within: Rows | Frontier, escape: Rows | None
     ) -> Rows:
-        """Return what a sweep finds."""
+        """Return the rows that a sweep finds in `within`."""
         found = self.sets.empty_frontier()
         self.sweeper.sweep(side, front, within, found, escape)
         return found.rows
 
     def sample(self, found: Rows, within: Rows) -> Iterator[tuple[bool, Board]]:
-        """Yield random positions of two sets, and whether each is in the first one."""
+        """Yield (True if found, board) of random positions in the sets `found` and `within`."""
         rng = np.random.default_rng(len(found))
         for rows in (found, within):
             used = np.flatnonzero(rows.any(axis=1))
@@ -99,12 +106,16 @@ class Bench:
 
 
 def _has(rows: Rows, row: int, square: int) -> bool:
-    """Return whether a set contains a slot."""
+    """Return whether a row of a set has a square of the inner piece."""
     return bool(int(rows[row, square // 45]) >> square % 45 & 1)
 
 
 class RandomSet:
-    """The positions whose pieces have weights with a sum below a size, modulo 65536."""
+    """Random set of positions, determined by the squares of the pieces.
+
+    Each piece has a weight by its square. A position is in the set if the sum of its weights,
+    modulo 65536, is below the size.
+    """
 
     def __init__(self, bench: Bench, seed: int, size: int) -> None:
         self._size = size
@@ -176,7 +187,10 @@ def test_losses_have_no_move_into_the_escapes(name: str, size: int, side: int) -
 @pytest.mark.parametrize("size", [MANY, SOME, FEW])
 @pytest.mark.parametrize("name", ALL_LEADS + ONE_LEAD)
 def test_predecessors_without_escapes(name: str, size: int, side: int) -> None:
-    """Every position of `within` has a move into the frontier or an escape, as in the phases."""
+    """A sweep finds the positions with a move into the frontier and no move to an escape.
+
+    As in the phases of the solver, every position of `within` has a move into one of the two.
+    """
     bench = bench_of(name)
     front, escape = random_set(name, 1, size), random_set(name, 3, 5000)
     everything = random_set(name, 2, 65_536).rows

@@ -14,7 +14,10 @@ from tests.kits.strategies import ENDGAMES, random_position
 
 @kernel
 def k_perft(board, side, depth, buffer):
-    """Return the leaf count; buffer int64[depth, 2, MAX_MOVES]."""
+    """Return the leaf count of the move tree to a depth.
+
+    buffer : int64 (depth, 2, MAX_MOVES), for the moves of each level
+    """
     sources, targets = buffer[depth - 1, 0], buffer[depth - 1, 1]
     total = 0
     for i in range(moves.generate_moves(board, side, sources, targets)):
@@ -32,7 +35,10 @@ def k_perft(board, side, depth, buffer):
 
 @kernel
 def k_tables(board, side, moves_out, attacks_out, legal_out):
-    """Write moves, attacked squares, and legal moves."""
+    """Write pseudo-legal moves, attacked squares, and legal moves of a side into the arrays.
+
+    Returns the number of moves, and True if the side is in check.
+    """
     count = moves.generate_moves(board, side, moves_out[0], moves_out[1])
     for square in range(SQUARES):
         attacks_out[square] = attacks.is_attacked(board, square, side)

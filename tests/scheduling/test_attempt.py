@@ -18,9 +18,9 @@ from tbgen.tables.errors import MissingTableError
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function as a job, pass the outcome through pickle, and return or raise it.
+    """Call a function as a job in another process would, and return its result or raise its error.
 
-    This process makes the call; pickling stands for the way from another process.
+    The call is made in this process, and its outcome is pickled as on the way between processes.
     """
     future: Future[Any] = Future()
     pickle.loads(pickle.dumps(attempt(function, *arguments))).complete(future)

@@ -19,7 +19,7 @@ from tbgen.scheduling.cluster import Cluster
 
 
 def connect_without_certificate(address: str) -> None:
-    """Connect without verifying the server and without a certificate."""
+    """Connect to a cluster without a certificate; the caller expects the cluster to refuse."""
     parts = urlsplit(address)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

@@ -116,7 +116,10 @@ def test_closed_processes_clean_up(tmp_path: Path) -> None:
 
 
 def test_a_lock_held_after_an_interruption_does_not_block_closing(tmp_path: Path) -> None:
-    """As after Ctrl-C within `concurrent.futures.wait`, which takes each future's lock."""
+    """Closing the processes does not wait for a future whose lock is never released.
+
+    Ctrl-C within `concurrent.futures.wait`, which takes each future's lock, can leave it locked.
+    """
     with Processes(do, 1, None) as processes:
         future = processes.submit(start("clean up", tmp_path))
         wait_for(tmp_path / "begun")

@@ -18,7 +18,7 @@ from tbgen.scheduling.simulation import Simulated, simulate
 MEMORY = 100
 
 played_out = settings(deadline=None, suppress_health_check=list(HealthCheck))
-"""Settings without deadline, for slow machines."""
+"""Settings of Hypothesis without a deadline, for slow machines."""
 
 
 @st.composite
@@ -42,7 +42,10 @@ ENDINGS = st.sampled_from(["done"] * 6 + ["busy", "lost", "failed"])
 
 @dataclass
 class Watch(Observer):
-    """Observer that checks the guarantees of the queue while it runs."""
+    """Observer of the job queue that fails if the queue breaks a guarantee.
+
+    No job is run twice or before the jobs that it needs, and memory and slots suffice.
+    """
 
     slots: int
     needs: dict[str, set[str]]
@@ -83,7 +86,10 @@ ERRORS = {"done": None, "busy": BusyError(), "lost": LostError(), "failed": OSEr
 def played(
     jobs: list[Job], slots: int, endings: dict[str, list[str]], keep_going: bool
 ) -> tuple[Outcome, Watch]:
-    """Run jobs that end in turn as listed, and succeed after that."""
+    """Run simulated jobs, and return the outcome and the observer.
+
+    endings : for each job, how its first attempts end, such as an error; later ones succeed
+    """
     watch = Watch(slots, {job.key: set(job.needs) for job in jobs})
 
     def ending(start: Start) -> tuple[float, BaseException | None]:

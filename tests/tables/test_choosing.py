@@ -25,7 +25,10 @@ def test_the_fastest_axis_is_that_of_equal_neighbours(material: str) -> None:
 
 
 def _runs_in(layout: Layout, arrangement: Arrangement) -> Codes:
-    """Return a plane of random codes that has long runs if stored in `arrangement`."""
+    """Return random codes of a plane that form long runs of equal codes in one arrangement.
+
+    An arrangement is an order of stored codes.
+    """
     block_map = BlockMap(layout, arrangement, 48600)
     rng = np.random.default_rng(1)
     plane = np.zeros(layout.slots, np.uint8)

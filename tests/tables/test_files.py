@@ -304,7 +304,10 @@ def test_the_cache_stays_within_its_budget(tmp_path: Path) -> None:
 
 
 def test_the_block_used_least_recently_is_evicted() -> None:
-    """Blocks that fill the budget exactly are kept."""
+    """The cache of blocks evicts the block used least recently, if the next exceeds its budget.
+
+    Blocks that fill the budget exactly are kept.
+    """
     cache, block = BlockCache(30), cast(Any, np.zeros(10, np.uint8))
     for number in range(3):
         cache.put((1, number), block)

@@ -1,4 +1,4 @@
-"""Palette indices keep the order of codes, and their blocks equal those of the codes."""
+"""Palette indices, numbers of the codes that occur, keep the codes' order and give equal blocks."""
 
 from __future__ import annotations
 

@@ -91,9 +91,9 @@ def test_a_changed_byte_voids_dependent_proofs(tables: Path) -> None:
 
 
 def test_a_changed_certificate_never_proves_anything_else(tables: Path) -> None:
-    """A damaged certificate of KRK leaves KRAK proven, or proven but for KRK.
+    """A damaged certificate of KRK leaves the status of KRAK as proven, or as proven but for KRK.
 
-    A bit of each fifth byte is changed in turn.
+    KRK is a supporting table of KRAK. A bit of every fifth byte of the file is changed in turn.
     """
     path = certificate_path(tables / "KRK.none.dtm.xqt")
     text = path.read_bytes()
@@ -163,7 +163,7 @@ Written = dict[str, Certificate | str | None]
 
 
 def naive_gaps(name: TableName, digests: dict[str, str], written: Written) -> set[tuple[str, str]]:
-    """Return the gaps of a valid proof by following certificates recursively.
+    """Return (supporting material, fault) of each gap in a valid proof, by following certificates.
 
     A gap is a supporting table that is missing, damaged, changed or unproven, with that fault.
     """
@@ -240,9 +240,10 @@ def _compare(
     written: Written,
     states: dict[str, int],
 ) -> None:
-    """Check that `Proofs` gives every table in a directory the status of the naive functions.
+    """Check that `Proofs` gives every table in a directory the status that naive code finds.
 
-    Adds the number of tables in each state to `states`.
+    digests : digest of each material's table, or `missing` or `damaged`
+    states : number of tables in each state; updated
     """
     proofs = Proofs(find_in_directory(tables))
     for material, name in names.items():

@@ -96,7 +96,7 @@ def test_the_option_no_certificate_writes_no_file(tables: Path) -> None:
 
 
 def test_a_proof_passes_if_its_certificate_cannot_be_written(tables: Path) -> None:
-    """For instance because the directory is read-only."""
+    """A proof passes if its certificate cannot be written, as in a read-only directory."""
     certificate_path(tables / "KRK.none.dtm.xqt").mkdir()
     result = tbgen(tables, "verify", "KRK")
     assert result.exit_code == 0
@@ -114,7 +114,11 @@ def test_a_refuted_table_has_no_certificate(tables: Path) -> None:
 
 
 def test_a_refutation_removes_a_certificate(tables: Path) -> None:
-    """The certificate is forged, or names another KRK table than the present one."""
+    """`verify` removes a certificate that claims a proof of the contents that it refutes.
+
+    KRKN is refuted because its supporting table KRK was replaced. The certificate of KRK is one
+    of other contents, so it is void and stays.
+    """
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     wrong_values(tables, "KRK")
     assert states(tables) == {"KNK": "proven", "KRK": "unproven", "KRKN": "proven but for"}
@@ -145,7 +149,10 @@ def test_a_changed_byte_is_reported(tables: Path) -> None:
 
 
 def test_changed_values_with_correct_checksums_are_reported(tables: Path) -> None:
-    """The header keeps its digest; the new time stamp makes `verify` read the bytes."""
+    """`verify` reports a table with changed values as damaged, although all checksums are correct.
+
+    The header keeps its old digest. The new time stamp makes `verify` read the bytes.
+    """
     assert tbgen(tables, "verify", *NAMES).exit_code == 0
     path = tables / "KRK.none.dtm.xqt"
     right = path.read_bytes()

@@ -122,7 +122,7 @@ CLAUSES = 1 + PIECES
 
 
 def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[bool]:
-    """Return the chases of a pattern, by a game with the condition to be met next in its states.
+    """Return for each chase True if it belongs to a pattern, found by naive code.
 
     A state is (chase, numbering of the pieces there, condition to be met). The prospective winner
     wins by meeting all conditions in rotation, endlessly.
@@ -258,7 +258,10 @@ def knkpp():
 
 
 def chase_wins(table, order=1):
-    """List (side, slot) of the direct wins of an order whose side to move is not in check."""
+    """List (side to move, slot) of the direct wins by chases of an order.
+
+    In a direct win by checks the side to move would be in check.
+    """
     return [
         (side, slot)
         for side, slot in table.with_value(direct(order))
@@ -280,9 +283,10 @@ def test_knkpp_is_proven(knkpp):
 
 @pytest.mark.certification
 def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
-    """A direct win may rest on an offender that is missing in the list of candidates.
+    """A table passes although the first search lists no candidates of chases at all.
 
-    Here that list is empty, and the table must pass all the same.
+    A direct win can depend on an offender that is not listed. The proof then searches all
+    positions.
     """
 
     def nobody(*of):
@@ -309,7 +313,10 @@ def test_knkpp_of_two_orders_is_proven():
     ids=str,
 )
 def test_an_altered_chase_is_found(knkpp, wrong):
-    """Errors: a direct state removed, a wrong order, a draw inside a pattern."""
+    """The proof refutes a table in which one direct win by chase is replaced by another value.
+
+    The value is a draw, a later win, another order, or a loss.
+    """
     table = recoded(knkpp, CodeSpace(2))
     for side, slot in random.Random(5).sample(chase_wins(table), 1):
         table.plant(side, slot, wrong)

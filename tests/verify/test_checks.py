@@ -37,7 +37,7 @@ def prove(table, orders=None, rules=Rules.CHECK):
 
 
 def planted(name="KRKN"):
-    """Return a copy of a table with codes for several orders, to plant errors in."""
+    """Return a copy of a table whose codes have room for more orders, to plant errors in."""
     return recoded(solved(name), CodeSpace(2))
 
 
@@ -62,9 +62,10 @@ def test_first_order_tables_pass(name):
 
 
 def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
-    """A direct win may rest on positions that are missing in the list of candidates.
+    """A table passes although the first search lists no candidates of checks at all.
 
-    Here that list is empty, and the table must pass all the same.
+    A direct win can depend on an offender that is not listed. The proof then searches all
+    positions.
     """
 
     def nobody(passes, found, marks):
@@ -100,7 +101,7 @@ def test_direct_wins_are_counted():
     ids=str,
 )
 def test_an_altered_direct_win_is_found(wrong):
-    """Errors: a direct state removed, a wrong order, a draw inside a pattern."""
+    """The proof refutes a table in which one direct win by checks is replaced by another value."""
     table = planted()
     wins = table.with_value(direct())
     for side, slot in random.Random(4).sample(wins, 3):
@@ -127,7 +128,10 @@ def test_an_altered_loss_by_rules_is_found(plies, wrong):
 
 
 def test_an_invented_direct_win_is_found():
-    """A draw outside of patterns becomes a direct win; the side to move is in check or not."""
+    """The proof refutes a table in which a draw outside of patterns is made a direct win.
+
+    The side to move is in check or not.
+    """
     table = planted("KRKR")
     for side, slot in random.Random(1).sample(table.with_value(DRAW), 8):
         table.plant(side, slot, direct())
@@ -136,7 +140,10 @@ def test_an_invented_direct_win_is_found():
 
 
 def test_a_whole_order_shifted_is_found():
-    """Every value stays the best of its moves, so only the search for patterns finds it."""
+    """The proof refutes a table in which a whole order is shifted to the next one.
+
+    Every value stays the best of its moves, so only the search for patterns finds the error.
+    """
     table = planted()
     orders = table.code_space.span
     for plane in table.planes:
@@ -154,7 +161,10 @@ def test_a_whole_order_shifted_is_found():
 
 
 def test_patterns_hidden_in_draws_are_found():
-    """A table without repetition rules has draws that perpetual check decides."""
+    """The proof under check rules refutes a table that was solved without repetition rules.
+
+    Perpetual check decides some of its draws.
+    """
     table = solution("KRKN")
     assert prove(table, rules=Rules.NONE).ok
     report = prove(table)
@@ -179,7 +189,7 @@ def test_orders_beyond_the_limit_are_found():
 
 
 def naive_pattern(graph: Graph, order: int) -> set[int]:
-    """Return the winner's nodes in a pattern of checks, by sets as docs/values.md describes."""
+    """Return the winner's nodes in a pattern of checks, by sets as docs/values.md defines them."""
     moves: dict[int, set[int]] = {o: set() for o in range(len(graph.first_orders))}
     replies: dict[int, set[int]] = {c: set() for c in range(len(graph.checked_orders))}
     for o, c in graph.checks.tolist():
@@ -246,7 +256,10 @@ def test_patterns_of_random_graphs():
 
 
 def test_mutual_checks_decide_nothing():
-    """Two nodes check each other perpetually, so the winner's condition empties the pattern."""
+    """Two nodes that check each other perpetually form no pattern.
+
+    The winner must be able to make moves without check.
+    """
     loop = np.array([[0, 0]])
     one = np.array([NEVER])
     for in_check, expected in ((False, True), (True, False)):

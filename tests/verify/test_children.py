@@ -21,7 +21,7 @@ from tests.kits.verifykit import Planted, completed
 from tests.oracles import fairy_stockfish as oracle
 
 NONE = key_of_code(0, 255, 128, 127)
-"""Key (see `tbgen.verify.values`) of a slot without a position."""
+"""Key of a slot without a position; a key is a value as one integer, see `tbgen.verify.values`."""
 
 MATERIALS = [
     "KRKN", "KPPKA", "KNKCA", "KCCK", "KPKP", "KRKAB",
@@ -34,7 +34,7 @@ The larger ones add no kind of move.
 
 
 def key_of(table, position):
-    """Return the key of a position's value, read from a table in memory."""
+    """Return the value of a position in a table as a key; 0 (a draw) if no attackers are left."""
     if not position.material.needs_table:
         return 0
     if position.is_swapped:

@@ -61,7 +61,10 @@ def run(tables: Path, *arguments: str) -> Result:
 
 
 def settled(tables: Path, *arguments: str, status: int = 0) -> dict[str, str | None]:
-    """Run a proof; return how each table was settled: proof, certificate, or None."""
+    """Run a proof of tables; return by material how it was settled.
+
+    `proof` means proven now, `certificate` that a valid one was present, None neither.
+    """
     result = run(tables, *arguments, "--json")
     assert result.exit_code == status, result.output
     answer = json.loads(result.stdout)
@@ -251,7 +254,10 @@ def start(tables: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def whole(tables: Path) -> set[str]:
-    """Return the materials with a valid certificate; fails if other files are left behind."""
+    """Return the materials that have a certificate, after checking that each is valid.
+
+    Fails also if files besides tables and certificates are left.
+    """
     names = {path.name for path in tables.iterdir()}
     assert all(name.startswith("K") for name in names), names
     found = {name.partition(".")[0] for name in names if name.endswith(".proof.json")}

@@ -35,7 +35,7 @@ DIGEST_OFFSET = 88
 def write(directory, name, table=None, rules=Rules.NONE, **changes):
     """Write a table in memory to a file; return its path.
 
-    The statistics are correct, except for those that `changes` names.
+    changes : wrong entries of the statistics by name; all others are correct
     """
     table = table if table is not None else Planted.of(solution(name))
     spec = TableSpec(

@@ -61,7 +61,10 @@ def test_rows_and_single_positions_agree(name):
 
 
 def naive_findings(table, supporting):
-    """Return FENs of the positions whose value is not the best of their moves, in plain Python."""
+    """Return FENs of the positions whose value is not the best of their moves, by plain Python.
+
+    supporting : table of the material after a capture
+    """
     found, space = set(), table.code_space
     for side in Side:
         for slot in range(table.layout.slots):
@@ -116,7 +119,8 @@ def drawn(material):
 def test_attacks_of_a_row_agree_with_its_positions(name):
     """Rows and single positions find the same positions with a piece that hangs.
 
-    The row examines pairs without the innermost piece once, although it may stand between.
+    The check by rows tests pairs without the innermost piece once per row, although that piece may
+    stand between the two.
     """
     table = drawn(Material.parse(name))
     passes, _ = completed(table, gather(table, drawn, RULE_SET))

@@ -1,4 +1,4 @@
-"""Marks, the small integers of the search for perpetual checks, keep winner and order of values."""
+"""Marks, small integers for values in the search for perpetual checks: their winner and order."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from tbgen.verify.values import (
 
 
 def test_marks_have_the_winner_and_the_order_of_their_values() -> None:
-    """The better values are for the side that moved there, the larger are their marks.
+    """A mark has the winner and the order of its values, and marks ascend with the values.
 
-    Among values of one winner and one order, the mark also depends on checks and hanging pieces.
+    They ascend as the values become better for the side that moved there. Among values of one
+    winner and one order, the mark also depends on checks and hanging pieces.
     """
     wins = [MATE - order * ORDER - plies for order in (0, 1, 2, 4) for plies in (1, 2, 9)]
     listed = [[*wins, 0, *(-key for key in wins[::-1])], [*wins[:6], 0, *(-key for key in wins)]]

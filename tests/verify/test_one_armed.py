@@ -21,7 +21,7 @@ WXF = RuleSet(Rules.WXF)
 
 
 def search(name, *, minor_chases=True):
-    """Solve a material; return its table and its candidates."""
+    """Solve a material; return its table, and its candidates of patterns."""
     rule_set = RuleSet(Rules.WXF, minor_chases=minor_chases)
 
     def own(child):
@@ -47,7 +47,7 @@ def chased_by(position, move):
 
 
 def loses(table, after: Position):
-    """Return whether a move to the position `after` loses: its side to move wins."""
+    """Return whether a move loses: the side to move in the position after it wins."""
     code = int(table.plane(after.side)[table.layout.slot(after)])
     return table.code_space.decode(code).outcome == Outcome.WIN
 

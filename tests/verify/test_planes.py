@@ -15,7 +15,7 @@ SPACE = CodeSpace(2)
 
 
 def tiled(*planes):
-    """Return a stand-in for a table file with these planes, in two tiles.
+    """Return a stand-in for a table file that has two planes, each stored in two parts (tiles).
 
     The tile with the last slots comes first.
     """
@@ -32,16 +32,16 @@ def tiled(*planes):
 
 
 def looked_up(codes, numbers_of):
-    """Replace codes by the numbers that `numbers_of` returns for them.
+    """Replace codes by the numbers that the function `numbers_of` returns for them.
 
-    As for real files, `numbers_of` gets each code once.
+    As for real files, the function gets each code once.
     """
     found, places = np.unique(codes, return_inverse=True)
     return numbers_of(found).take(places)
 
 
 def plane(different):
-    """Return 300 codes of which `different` differ; none equals its own index."""
+    """Return a plane of 300 codes, of which `different` differ; none equals its slot."""
     return (7 * (np.arange(300) % different) + 40).astype(np.uint16)
 
 
@@ -73,7 +73,10 @@ def test_unlisted_codes_have_no_value():
 
 
 def test_equivalent_codes_share_a_key():
-    """After a conversion only the outcome counts, so codes that differ in distance are equal."""
+    """Codes that differ only in the distance are equal after a conversion.
+
+    In the metric DTC only the outcome counts after a capture.
+    """
     table = tiled(plane(300), plane(299))
     assert len({*list_codes(table, 0, converts=True)[1].tolist()}) == 2
     assert len({*list_codes(table, 0)[1].tolist()}) == 301

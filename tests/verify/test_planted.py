@@ -41,7 +41,10 @@ def test_each_kind_is_found_in_a_small_table(rule_set: RuleSet) -> None:
 
 
 def test_whole_regions_are_found() -> None:
-    """The planted values agree with each other, so only the check of direct wins refutes them."""
+    """The proof refutes tables with errors in whole regions.
+
+    The planted values agree with each other, so only the check of direct wins refutes them.
+    """
     target = Field("KRKN", RuleSet(Rules.CHECK))
     found = list(regions(target))
     assert [change.kind for change in found] == ["next order", "no orders", "loop"]
@@ -58,7 +61,10 @@ def test_whole_regions_are_found() -> None:
 @pytest.mark.parametrize("rules", [Rules.COMPUTER, Rules.TAIWAN, Rules.UNPROTECTED])
 @pytest.mark.parametrize("name", ["KNKPP", "KCKPP", "KRKNP", "KNPKN", "KRCKR"])
 def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
-    """Plants errors of every kind; whole regions in small tables. Some minutes for each table."""
+    """The proof refutes planted errors of every kind where chases decide; takes some minutes.
+
+    Whole regions are planted in small tables only.
+    """
     target = Field(name, RuleSet(rules))
     assert target.is_sound()
     kinds = kinds_found(target, random.Random(4))

@@ -26,7 +26,7 @@ CHASING = [rules for rules in Rules if rules.judges_chases]
 
 
 def proof(values: Rules, rules: Rules):
-    """Prove the values of one rule set under another."""
+    """Prove a table with the values of one rule set under another rule set."""
     return verify(
         solution(MATERIAL, values),
         lambda child: solution(child.name, rules),
@@ -43,26 +43,32 @@ def test_values_are_proven_under_their_own_rules(rules: Rules) -> None:
 @pytest.mark.parametrize("rules", CHASING)
 @pytest.mark.parametrize("values", Rules)
 def test_values_of_other_rules_are_refuted(values: Rules, rules: Rules) -> None:
-    """Fails if solver or proof ignores chases that a rule set forbids. 16 seconds each."""
+    """The proof refutes the values of one rule set under another.
+
+    The test fails if solver or proof ignores chases that a rule set forbids. 16 seconds each.
+    """
     if values != rules and not same_outcomes(values, rules):
         assert not proof(values, rules).ok
 
 
 @pytest.mark.parametrize("rules", CHASING)
 def test_the_naive_solver_agrees_where_chases_decide(rules: Rules) -> None:
-    """Compares positions that chases decide under one set, and those after their moves."""
+    """Under each rule set the naive solver agrees on positions that chases decide under `wxf`.
+
+    Compared are also the positions after their moves.
+    """
     positions = where_chases_decide(MATERIAL, Rules.WXF, 20, random.Random(1))
     found = decided_by_chases(with_moves(positions), rules)
     assert (found > 0) == (counts(rules) != counts(Rules.CHECK))
 
 
 def same_outcomes(one: Rules, other: Rules) -> bool:
-    """Return whether two rule sets give the material the same outcomes."""
+    """Return whether two rule sets give `MATERIAL` the same number of each outcome."""
     return counts(one) == counts(other)
 
 
 def counts(rules: Rules) -> list[int]:
-    """Return wins, draws and losses with Red to move, then with Black to move."""
+    """Return the numbers of wins, draws and losses of `MATERIAL`: Red to move, then Black."""
     table, found = solution(MATERIAL, rules), []
     for side in Side:
         sums = dict.fromkeys((Outcome.WIN, Outcome.DRAW, Outcome.LOSS), 0)
@@ -73,7 +79,10 @@ def counts(rules: Rules) -> list[int]:
 
 
 def test_the_rule_sets_differ_as_an_independent_solver_says() -> None:
-    """The solver is the one that computed tests/data/computer_counts.csv."""
+    """The outcomes under the rules `computer` are those of an independent solver, not of `wxf`.
+
+    That solver computed tests/data/computer_counts.csv.
+    """
     with (DATA / "computer_counts.csv").open(newline="") as file:
         (row,) = (row for row in csv.DictReader(file) if row["material"] == MATERIAL)
     names = [f"{side}_{outcome}" for side in ("red", "black") for outcome in "wdl"]

@@ -39,7 +39,10 @@ def report_on(tables: Path, material: str):
 
 
 def rewritten(tables: Path, material: str, change) -> None:
-    """Rewrite a file with other outcomes, correct counts, and the digest of the table."""
+    """Write a win-draw-loss file of a table, with outcomes changed by a function.
+
+    Counts are correct, and the file names the digest of the table.
+    """
     path = tables / f"{material}.check.dtm.xqt"
     with TableFile(path) as table:
         digest = table.header.digest

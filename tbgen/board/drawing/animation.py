@@ -44,9 +44,10 @@ ROUNDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One ply: the move, the position after it, its effect, and arrows.
+    """One ply of an animation: the move, the position after it, its effect, and arrows.
 
-    `label` is "check", "chase" or "idle"; empty for a ply that gives no check and was not judged.
+    `label`, the effect, is "check", "chase" or "idle" (neither). It is empty for a ply that gives
+    no check and that the referee has not judged.
     """
 
     move: Move
@@ -94,7 +95,11 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
 
 
 def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
-    """Return the frames with their loop shown `ROUNDS` times, at most `MOST_PLIES` frames."""
+    """Return the frames of a game with its final loop repeated, so that it is shown `ROUNDS` times.
+
+    At most `MOST_PLIES` frames. `loop_start` is the index of the loop's first frame, None without a
+    loop.
+    """
     found = list(frames)
     if loop_start is not None:
         found += found[loop_start:] * (ROUNDS - 1)
@@ -270,7 +275,10 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
 
 
 def _marks(which: int, moves: Sequence[Move], flip: bool, pace: Pace, seconds: float) -> str:
-    """Return the CSS of a circle that marks each move's source (`which` 0) or target (1)."""
+    """Return the CSS that moves a marking circle from move to move during the animation.
+
+    which : 0 marks each move's source square, 1 its target
+    """
     inside = "".join(
         f"{percent(pace.begins(number), seconds)}"
         f"{{opacity:1;transform:{translation(move[which], flip)}}}"

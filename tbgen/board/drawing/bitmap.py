@@ -55,7 +55,7 @@ def png(picture: str, width: int) -> bytes:
 
 
 GLIDES = 3
-"""Number of pictures that show a piece in motion, per move."""
+"""Number of GIF pictures per move that show the moving piece between its two squares."""
 
 COLOURS = 64
 """Number of colours of a GIF; all its pictures share one palette."""
@@ -158,13 +158,16 @@ class _Renderer:
         return self._pieces[code]
 
     def _patch(self, drawn: str) -> Image:
-        """Convert SVG content to pixels: the square around the origin that a piece fills."""
+        """Convert the SVG of a piece to a small square picture, to be pasted onto the board.
+
+        The square has the origin of the SVG as its centre and holds one piece with its shadow.
+        """
         side = 2 * _HALF
         box = f"-{_HALF} -{_HALF} {side} {side}"
         return _pixels(drawn, box, round(side * self._scale))
 
     def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
-        """Paste a patch onto a picture, centred on a point of the board."""
+        """Paste the picture of a piece onto a board, centred on a point in units of the board."""
         left, top, *_ = (int(number) for number in VIEW_BOX.split())
         corner = (
             round((where[0] - left) * self._scale - patch.width / 2),

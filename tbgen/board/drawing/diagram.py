@@ -312,9 +312,10 @@ def names_of_pieces(language: str) -> str:
 
 
 def _under(marks: Marks, flip: bool) -> list[str]:
-    """Return the marks that are drawn below the pieces, as circles.
+    """Return the SVG circles of marked squares, which are drawn below the pieces.
 
-    These are last move, king in check, selected piece, and squares of a malformed rank.
+    Marked are the last move, the king in check, the selected piece, and squares of a malformed
+    rank.
     """
     found = []
     for square, css, radius in (
@@ -385,7 +386,10 @@ def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
 
 
 def _disc(square: int, css: str, point: Point, href: str, look: Look) -> str:
-    """Return the SVG of a disc on a square with a short text: a link, named by its outcome."""
+    """Return the SVG of a disc on a square with a short text, inside a link.
+
+    The accessible name of the link is the square's name with the outcome.
+    """
     x, y = place(square, look.flip)
     name = point_name(square, look.language)
     if point.outcome:

@@ -24,7 +24,10 @@ _WIDEST = 1600
 
 
 def orders_of(figures: TableStatistics) -> list[int]:
-    """Return the orders of decided positions in a table, ascending."""
+    """Return the orders that won or lost positions of a table have, ascending.
+
+    Order 0 ends by mate or conversion; higher orders are decided by the repetition rules.
+    """
     return sorted({line.order for line in figures.histogram if line.plies is not None})
 
 
@@ -94,9 +97,10 @@ def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side,
 
 
 def share_bar(counts: SideCounts, *, first: str = "win") -> str:
-    """Return an SVG bar with the shares of Red's wins, draws and Black's wins, and these as text.
+    """Return a bar of the shares of Red's wins, draws and Black's wins, as SVG, with text.
 
-    first : outcome in `counts` that means a win of Red: "win" with Red to move, "loss" with Black
+    first : the outcome that means a win of Red. `counts` are for the side to move, so it is "win"
+        with Red to move and "loss" with Black to move
     """
     numbers = [counts.wins, counts.draws, counts.losses]
     if first == "loss":
@@ -114,7 +118,7 @@ def share_bar(counts: SideCounts, *, first: str = "win") -> str:
 
 
 def _axes(width: float, longest: int, step: float, most: int, scale: float, below: int) -> str:
-    """Return the SVG of the axis, of ticks at plies, and of lines at powers of ten."""
+    """Return the SVG of a histogram's axis, of ticks at plies, and of lines at powers of ten."""
     apart = next(
         gap
         for gap in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10**6)

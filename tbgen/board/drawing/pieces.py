@@ -47,7 +47,10 @@ _CHARACTERS: dict[tuple[Side, PieceType], list[_Part]] = {
     (Side.BLACK, PieceType.CANNON): [("stone", 2, 8, 44, 84), ("wrap", 46, 4, 52, 92)],
     (Side.BLACK, PieceType.PAWN): [("black pawn", *_ALL)],
 }
-"""Parts of the characters 帥仕相俥傌炮兵 (Red) and 將士象車馬砲卒 (Black)."""
+"""Parts of which the character of each piece is drawn.
+
+The characters are 帥仕相俥傌炮兵 (Red) and 將士象車馬砲卒 (Black).
+"""
 
 
 @cache
@@ -63,9 +66,10 @@ def piece_path(side: Side, kind: PieceType, piece_set: str) -> tuple[str, str]:
 
 
 def strokes_path(*parts: _Part) -> tuple[str, str]:
-    """Return the heavy and the thin strokes of some parts, each as the `d` of an SVG path.
+    """Return the strokes of a character, composed of some parts, as SVG paths: heavy and thin ones.
 
-    Each part is fitted into its box. Near-horizontal lines are thin.
+    Each path is the `d` of an SVG path. Each part is fitted into its box. Near-horizontal strokes
+    are thin.
     """
     heavy: list[str] = []
     thin: list[str] = []

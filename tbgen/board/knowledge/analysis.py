@@ -29,12 +29,13 @@ MAX_RUNGS = 24
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A rung of a ladder: a position of the loser in a loop, and the loser's moves from it.
+    """A step of a ladder: a position of the loser in a loop, and the loser's moves from it.
 
-    `moves` lead to the position from the ladder's start. `order` is the order of its value; 0 at
-    the last rung, which ends in mate or conversion after `plies` more. `loop` is the line that ends
-    in the loop, None at order 0; the position is before its ply `turn`. `keeps` are the loser's
-    moves that stay in the loop, `leaves` is the best of those that leave it.
+    A ladder is the sequence of loops through which the loser must go. `moves` lead to the position
+    from the ladder's start. `order` is the order of its value; 0 at the last rung, which ends in
+    mate or conversion after `plies` more. `loop` is the line of play that ends in the loop, None at
+    order 0. `turn` is the index of the ply in that line that is played from the position. `keeps`
+    are the loser's moves that stay in the loop, `leaves` is the best of those that leave it.
     """
 
     moves: tuple[Move, ...]
@@ -170,10 +171,11 @@ def _ladder(store: TableStore, start: Position) -> list[Rung]:
 def _turning_point(
     store: TableStore, line: Mainline
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
-    """Return the loser's best exit from the loop of a line: ply, moves that stay, exit.
+    """Return the best way in which the losing side can leave the loop of a line of play.
 
-    The best exit is the one that resists longest; None if every move stays in the loop. Returns
-    None for a line without a loop.
+    The result has the ply in the loop, the loser's moves there that stay in the loop, and the exit,
+    its best move that leaves it. The best exit is the one that resists longest. None if every move
+    stays in the loop, and for a line without a loop.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

@@ -32,7 +32,7 @@ class Limits:
 
 
 class Stage(StrEnum):
-    """Stage of a build that was started from the board."""
+    """State of a build of tables that was started from the board: running or ended, and how."""
 
     BUILDING = "building"
     BUILT = "built"
@@ -65,13 +65,15 @@ class Progress:
 
 
 class Workshop(Protocol):
-    """Builds into the directory that is served, one at a time."""
+    """Interface of a builder of tables: builds into the served directory, one build at a time."""
 
     limits: Limits | None
     """Largest cost of a build that readers may start; None if readers may not build."""
 
     starters: Mapping[str, Sequence[Material]]
-    """Sets of materials offered for a first build, by the key of their name: text `start_KEY`."""
+    """Sets of materials that the board offers as a first build. The message with key `start_KEY` is
+    the name of the set KEY.
+    """
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of building; None if it cannot be estimated."""
@@ -95,7 +97,10 @@ def may_build(workshop: Workshop, cost: Cost) -> bool:
 
 
 def closure_size(material: Material) -> int:
-    """Return a cheap upper bound of the number of materials that captures lead to."""
+    """Return an upper bound of the number of materials that captures lead to from a material.
+
+    It is computed from piece counts alone, without listing these materials.
+    """
     size = 1
     for army in material.armies:
         for kind in PieceType:

@@ -34,7 +34,9 @@ Given = TypeVar("Given")
 
 _TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
-"""Pattern of text beside the moves: comments, variations, notes and move numbers."""
+"""Pattern of the parts of a move text that are skipped: comments, variations, notes and move
+numbers.
+"""
 _RESULT = re.compile(r"1-0|0-1|1/2-1/2|\*")
 
 _FEN = re.compile(
@@ -197,7 +199,10 @@ def game_text(
 
 
 def _pairs(start: Position, moves: Sequence[str]) -> list[str]:
-    """Return numbered lines of two moves; if Black begins, `...` stands for Red's first move."""
+    """Return the moves of a game as numbered text lines, one move of each side per line.
+
+    If Black begins, `...` stands for Red's first move.
+    """
     found = [*(["..."] if start.side == Side.BLACK and moves else []), *moves]
     return [
         f"{number // 2 + 1}. {' '.join(found[number : number + 2])}"

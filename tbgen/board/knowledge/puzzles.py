@@ -35,10 +35,12 @@ LEVELS = ("easy", "medium", "hard")
 """Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Two numbers of legal moves; each that a position exceeds makes its puzzle harder."""
+"""Numbers of legal moves, `FEW_MOVES` and the larger `MANY_MOVES`. Each one that the moves of a
+position exceed raises the difficulty of its puzzle.
+"""
 
 LONG = 13
-"""Number of plies above which a win is harder."""
+"""Number of plies; a puzzle with a longer win is more difficult."""
 
 PER_ROUND, ROUNDS = 24, 24
 """Most positions of each kind examined in a round, and maximum number of rounds.
@@ -142,19 +144,21 @@ def answer(study: Study, strength: str, chance: random.Random | None = None) -> 
 
 
 SECONDS = 1.0
-"""Time limit in seconds of the search that the first request of a day makes."""
+"""Time limit in seconds of the search for a position of the day, which is made once a day."""
 
 LEAST_MEN = 3
-"""Number of pieces that a puzzle of the day must exceed."""
+"""Number of pieces; tables with no more pieces give no puzzle of the day."""
 
 ATTEMPTS = 4
 """Maximum number of tables tried for a position of the day."""
 
 STEP = 7
-"""Distance in the list of tables between the puzzles of two days; neighbours are similar."""
+"""Step in the list of tables from one day's puzzle to the next. It is above 1, because neighbours
+in the list are similar.
+"""
 
 DECIDED = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
-"""Query for wins by repetition that are no wins under another rule set."""
+"""Query for positions of the day: wins by repetition that are no wins under another rule set."""
 
 
 def today() -> date:
@@ -181,7 +185,7 @@ def has_puzzles(store: TableStore) -> bool:
 
 
 def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
-    """Return the day's puzzle, a win to find; None if no table has any."""
+    """Return the puzzle of a day: a position in which one move wins; None if no table has any."""
     return store.cached(("puzzle of the day", day), partial(_puzzle, store, day.toordinal()))
 
 

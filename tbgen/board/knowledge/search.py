@@ -36,13 +36,19 @@ MOST_SHOWN = 200
 """Maximum number of positions in an answer."""
 
 FIRST_PER_TILE = 8
-"""Minimum number of placements of a tile that are examined before those of the next tile."""
+"""Minimum number of placements examined in each tile (a part of the table) before the search goes
+on to the next tile. So the first positions found come from many tiles.
+"""
 
 MOST_WINS = 2_000_000
-"""Maximum number of won positions of a table in which studies are searched: ten seconds of work."""
+"""Maximum number of won positions of a table in which studies (wins by one move alone at every
+step) are searched: ten seconds of work.
+"""
 
 CACHE_BYTES = 128 << 20
-"""Bytes of memory for the codes of a side, and for unpacked blocks of the tables after one move."""
+"""Memory in bytes for the unpacked values of one side to move, and for unpacked blocks of the
+tables after one move.
+"""
 
 
 @dataclass(frozen=True)
@@ -140,10 +146,10 @@ def positions_of_value(
 
 
 class _TileScan:
-    """Search for the placements (slots) of a table with a matching value, in random order.
+    """Search for positions of a table with a matching value, in an order that depends on a seed.
 
-    The order depends on the seed. A few placements of each tile come first, for variety; later
-    rounds take more of each tile.
+    The table is searched by tiles, sets of its slots (numbers of placements). A few placements of
+    each tile come first, for variety; later rounds take more of each tile.
     """
 
     def __init__(self, file: TableFile, scan: ValueFilter, seed: int, first: int) -> None:
@@ -184,7 +190,10 @@ class _TileScan:
             each *= 4
 
     def _slots(self, side: Side, number: int) -> NDArray[np.int64]:
-        """Return the slots of a tile with a matching value, shuffled; some hold no position."""
+        """Return the slots (numbers of placements) of a tile with a matching value, shuffled.
+
+        Some of them hold no position.
+        """
         found = []
         for first, codes in self._file.tile(side, number):
             slots = np.arange(first, first + len(codes))
@@ -193,7 +202,10 @@ class _TileScan:
         return chance.permutation(np.concatenate(found))
 
     def _position(self, side: Side, slot: int) -> Position | None:
-        """Return the position of a slot; None for a hole, a mirror image, or if illegal."""
+        """Return the position of a slot; None if the slot holds none that should be shown.
+
+        These are unused slots, mirror images of another slot's position, and illegal positions.
+        """
         position = self._file.layout.position(slot, side)
         if position is None or not is_legal(position):
             return None

@@ -205,7 +205,7 @@ class TableStore:
         )
 
     def mechanism(self, study: Study) -> Mechanism | None:
-        """Return the offence by which the loser of a position loses.
+        """Return the offence, a perpetual check or chase, by which the loser of a position loses.
 
         None if the order of the position is 0 or unknown. Raises like `Tablebase.probe`.
         """
@@ -220,11 +220,14 @@ class TableStore:
         return self.cached(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
     def cached(self, key: Any, find: Callable[[], Found]) -> Found:
-        """Return the value of `find()`, cached under `key` until the tables change."""
+        """Return the value that `find()` computes, cached under `key` until the tables change."""
         return self._cache.cached((key, self.fingerprint), find)
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the moves of a position without a table; those with known values come first."""
+        """Return the moves of a position that has no table; moves with known values come first.
+
+        The values come from the tables of the positions after the moves.
+        """
         found = []
         for move in legal_moves(position):
             after = position.after(*move)
@@ -255,7 +258,10 @@ class TableStore:
     # -- tables ------------------------------------------------------------------------------
 
     def others(self) -> list[GameTablebase]:
-        """Return one tablebase for each other rule set in the directories, without order limits."""
+        """Return one tablebase for each rule set in the directories other than the one in use.
+
+        Tables that are limited to some orders are left out.
+        """
         own = self.tables.rule_set
         _ = self.fingerprint
         with self._lock:
@@ -333,7 +339,7 @@ class TableStore:
         return None
 
     def children(self, material: Material) -> list[tuple[str, Material]]:
-        """Return each possible capture: the captured piece's letter, and the material after it.
+        """Return the captures possible in a material: captured letter, and material after it.
 
         The letters of Black's pieces are in lower case.
         """
@@ -407,7 +413,7 @@ def _state(path: Path) -> tuple[int, int]:
 def _forbidden(
     game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
 ) -> dict[Move, Judgement]:
-    """Return the moves that repeat a position and lose by it, with the judgements.
+    """Return the moves that lose at once because they repeat a position, with the judgements.
 
     The game is read once; each move is pushed, judged and popped.
     """

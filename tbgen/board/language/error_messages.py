@@ -19,13 +19,18 @@ _KINDS = {"king": "将（帅）", "advisor": "士", "elephant": "象", "rook": "
           "C": "炮", "P": "兵"}  # fmt: skip
 
 _FORMS = read_csv("error_messages.csv")
-"""Pairs: pattern of a whole message or hint, and its translation into simplified Chinese."""
+"""Translations of error messages: pairs of a pattern for a whole English message or hint, and its
+translation into simplified Chinese.
+"""
 
 _CANNOT = "无法理解这个请求"
 
 
 def complain(message: str, hint: str, language: str) -> tuple[str, str]:
-    """Return a message and its hint in a language; a hint without a translation becomes empty."""
+    """Return an error message and its hint in the reader's language.
+
+    A message without a translation becomes a general sentence, a hint without one becomes empty.
+    """
     if language == "en":
         return _sentence(message), _sentence(hint)
     said = _translated(message) or _CANNOT
@@ -33,7 +38,10 @@ def complain(message: str, hint: str, language: str) -> tuple[str, str]:
 
 
 def _sentence(english: str) -> str:
-    """Capitalise an English text, unless it begins with a square, a parameter or a command."""
+    """Capitalise an English error message.
+
+    A message that begins with a square, a parameter or a command is returned unchanged.
+    """
     named = re.match(r"[a-i][0-9]|\w+=|pip |tbgen ", english)
     return english if named else english[:1].upper() + english[1:]
 
@@ -47,7 +55,7 @@ def _translated(message: str) -> str | None:
 
 
 def _word(found: str) -> str:
-    """Translate a part of a message that its pattern captured into Chinese.
+    """Translate a word of an error message, which the message's pattern captured, into Chinese.
 
     Sides and pieces are translated; a number, and a command after `run: `, are kept; anything else
     is put in corner brackets, without quotes of its own.

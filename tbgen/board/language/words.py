@@ -97,7 +97,7 @@ class Chinese(reasons.Words):
     sentences: ClassVar[Mapping[str, str]] = reasons.read_sentences(2)
 
     def side(self, side: Side) -> str:
-        """Return `红方` or `黑方`."""
+        """Return the name of a side, `红方` or `黑方`; implements `Words.side`."""
         return text("zh-Hans", side.name.lower())
 
     def plies(self, plies: int) -> str:
@@ -109,7 +109,7 @@ class Chinese(reasons.Words):
         return f"{plies}步（{(plies + 1) // 2}回合）"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """Return a phrase such as `炮长捉五路车`."""
+        """Return a phrase on a perpetual chase, `炮长捉五路车`; implements `Words.chase`."""
         victim = mechanism.victim
         assert victim is not None
         chasers = dict.fromkeys(character(piece.side, piece.kind) for piece in mechanism.by)
@@ -121,7 +121,7 @@ class Traditional(Chinese):
     """Sentences of reasons in traditional Chinese, derived from the simplified ones."""
 
     def sentence(self, reason: reasons.Reason) -> str:
-        """Return the sentence of a reason."""
+        """Return the sentence of a reason in traditional Chinese; overrides the simplified one."""
         return traditional(super().sentence(reason))
 
 
@@ -140,7 +140,10 @@ def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
 
 
 def _judged(judgement: Judgement, rules: Rules) -> str:
-    """Return the sentence of `explain_judgement` in simplified Chinese."""
+    """Return the referee's sentence on a repetition in simplified Chinese.
+
+    It names the conduct of both sides, the verdict and the article (`explain_judgement`).
+    """
     if rules == Rules.NONE:
         return "局面重复；不计循环规则，判和"
     red, black = judgement.conducts
@@ -160,7 +163,10 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
 
 
 def _conduct(conduct: Conduct) -> str:
-    """Return a clause in simplified Chinese on what one side does in the loop."""
+    """Return a clause in simplified Chinese on the conduct of one side in a loop.
+
+    Examples are checks with every move, or the chase of a piece.
+    """
     side = text("zh-Hans", conduct.side.name.lower())
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"

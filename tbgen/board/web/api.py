@@ -48,7 +48,7 @@ from tbgen.tables import TablebaseError, TableName
 DEFAULT_PLIES = 400
 
 FORMATS = ("json", "csv", "pgn")
-"""Formats of the positions that a search finds."""
+"""Output formats for the positions that a search finds."""
 
 PNG_WIDTH = 640
 """Default width of a PNG in pixels."""
@@ -57,7 +57,9 @@ GIF_WIDTH = 480
 """Default width of a GIF in pixels; smaller than a PNG, as a GIF holds many pictures."""
 
 MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
-"""Limits of a picture's width in pixels; widths beyond them are set to the limit."""
+"""Limits of a picture's width in pixels: minimum, maximum, and maximum of a GIF. Widths beyond them
+are set to the limit.
+"""
 
 
 class Api:
@@ -258,7 +260,7 @@ class Api:
         return Answer("\n".join(lines) + "\n", "text/plain; version=0.0.4")
 
     def _figures(self, material: Material) -> dict[str, Any]:
-        """Return statistics and file properties of a table."""
+        """Return a table's statistics, and its size, digest and build time, as JSON fields."""
         statistics, file = self._store.statistics(material)
         return statistics.to_json() | file
 
@@ -324,7 +326,10 @@ def _unknown_position(position: Position) -> dict[str, Any]:
 
 
 def _missing(study: Study) -> dict[str, str]:
-    """Return `error` and `hint` for a position whose table is missing."""
+    """Return the fields `error` and `hint` on the missing table of a position.
+
+    The hint names the command that builds the table; it is empty if there is none.
+    """
     error = study.missing
     command = getattr(error, "command", "")
     message = str(error).removesuffix(f"; run: {command}")
@@ -360,7 +365,10 @@ def _material(request: Request) -> Material:
 
 
 def _bounded(request: Request) -> Material:
-    """Return the material in the path; raise `RequestError` if its capture graph is too large."""
+    """Return the material in the path; raise `RequestError` if its capture graph is too large.
+
+    The capture graph has all materials that captures lead to.
+    """
     material = _material(request)
     if closure_size(material) > 10 * MAX_NODES:
         raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")

@@ -49,13 +49,17 @@ BODY_SECONDS = 5
 NOT_STORED = {"cache-control": "no-store"}
 
 TOKEN = secrets.token_urlsafe(24)
-"""Secret in every form of this process: proves that a page was made by it."""
+"""Secret of this process, sent with every form of its pages: proves that the form comes from a page
+that this server made (protection against forged requests of other sites).
+"""
 
 KEY = secrets.token_urlsafe(24)
-"""Secret of this process that no page contains: other users of the machine can read pages."""
+"""Secret of this process that no page contains. Whoever knows it may start builds; it is not in
+pages, because other users of the machine can read them.
+"""
 
 ENTRY = f"/enter/{KEY}"
-"""Path that allows a browser to build tables."""
+"""Path with the secret `KEY`; a browser that opens it may then build tables."""
 
 
 class BuildEndpoints:
@@ -177,7 +181,7 @@ def _not_permitted() -> RequestError:
 
 
 def _own_address(back: str) -> str:
-    """Return `back` if it is an address of this server, else the board's."""
+    """Return the address to go back to after a form if it is on this server, else the board's."""
     plain = back.isprintable() and "\\" not in back
     return back if plain and back.startswith("/") and not back.startswith("//") else "/"
 
@@ -282,7 +286,10 @@ def progress_in_words(progress: Progress, language: str) -> str:
 
 
 def building(store: TableStore) -> str:
-    """Return a text that changes whenever the build's display on pages changes, for ETags."""
+    """Return a text that identifies the state of the build as pages show it.
+
+    It changes whenever that changes, so it is part of the ETags of pages.
+    """
     progress = store.workshop.progress() if store.workshop is not None else None
     if progress is None:
         return TOKEN
@@ -320,7 +327,10 @@ def _failed(store: TableStore, material: Material | None, view: View) -> str:
 def _offer(
     store: TableStore, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
-    """Return the cost of some materials, with the button that builds them or a command to copy."""
+    """Return the cost of building some materials, as HTML, with the means to build them.
+
+    The means are the button that starts the build, or a command to copy if readers may not build.
+    """
     workshop = store.workshop
     cost = store.cost(materials)
     takes = f"<p>{escape(_cost_in_words(cost, view))}</p>" if cost is not None else ""

@@ -63,7 +63,7 @@ class Sketch(Position):
     """Arrangement of pieces that may be illegal: only the size of the board is checked."""
 
     def __post_init__(self) -> None:
-        """Skip the checks of `Position`; `faults` lists what is wrong."""
+        """Override the checks of `Position` by none: a sketch may be illegal (`faults`)."""
 
     def checked(self) -> Position:
         """Return the legal position; raises `PositionError` if it is illegal."""
@@ -236,7 +236,7 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
 
 
 def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
-    """Return the link of each point that a click changes, by square.
+    """Return the links by which a click on a point places or removes a piece, by square.
 
     With a piece chosen these are the empty points, with the eraser the occupied ones.
 
@@ -278,7 +278,11 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Return links to modified arrangements."""
+    """Return links to modified arrangements.
+
+    They are: other side to move, mirrored, colours exchanged, cleared; last, the board turned
+    round.
+    """
     kings = bytearray(SQUARES)
     kings[4], kings[84] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
     other = Sketch(sketch.board, sketch.side.other)

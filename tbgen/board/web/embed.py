@@ -113,7 +113,10 @@ def _title(view: View) -> str:
 
 
 def _said(store: TableStore, study: Study, view: View) -> str:
-    """Return outcome and reason of the position; for a game or puzzle only the reader's task."""
+    """Return outcome and reason of the position in words, for the description of a link.
+
+    For a game or puzzle it is only the reader's task, since values are hidden there.
+    """
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
     if study.result is None:

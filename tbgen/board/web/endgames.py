@@ -354,5 +354,5 @@ def _name(army: Army, side: Side, view: View) -> str:
 
 
 def _armies(armies: Iterable[Army]) -> list[Army]:
-    """Return distinct armies, those with fewer pieces first."""
+    """Return the different armies (pieces of one side), those with fewer pieces first."""
     return sorted(set(armies), key=lambda army: (sum(army.strength), army.strength))

@@ -39,7 +39,7 @@ class FileEndpoint:
         self._listed: tuple[tuple[int, ...], frozenset[str]] = (), frozenset()
 
     async def answer(self, request: Request) -> Response:
-        """Answer one request."""
+        """Answer one request for a file of the directory: whole or a range of its bytes."""
         answer: Response
         try:
             answer = await run_in_threadpool(self._answer, request.path_params["name"])
@@ -85,6 +85,9 @@ class ZipOthers(GZipMiddleware):
     """ASGI middleware: compresses all answers but files, whose ranges count uncompressed bytes."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Handle one request: compress its answer, unless a file is requested.
+
+        Overrides the method of the base class, which compresses every answer.
+        """
         is_file = scope["type"] == "http" and f"{ADDRESS}/" in scope["path"]
         await (self.app if is_file else super().__call__)(scope, receive, send)

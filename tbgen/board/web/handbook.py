@@ -40,10 +40,14 @@ CANDIDATES = 24
 """Number of exceptions to search for; those with the fewest captures are shown."""
 
 SECONDS = 0.5
-"""Seconds to search for the exceptions of one endgame."""
+"""Time limit in seconds of the search for exceptions of one endgame: positions whose outcome
+contradicts the endgame's class.
+"""
 
 DOCUMENT_SECONDS = 12.0
-"""Seconds to search for all exceptions of a page; later requests search for the others."""
+"""Time limit in seconds of all searches for exceptions on a page; endgames left out are searched by
+later requests.
+"""
 
 
 CSS = "wide handbook"
@@ -108,7 +112,7 @@ def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
 
 
 def _entries(store: TableStore) -> list[HandbookEntry]:
-    """Return the entry of every readable table."""
+    """Return the handbook entry (class and shares of outcomes) of every readable table."""
     others = {
         name.material: tables
         for tables in reversed(store.others())
@@ -176,9 +180,9 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
 
 
 def _without(entry: HandbookEntry, view: View) -> str:
-    """Return an endgame's share of wins under the other rule set, and its class if that differs.
+    """Return the share of wins that an endgame has under another rule set, as HTML.
 
-    Empty if the other rule set has no table.
+    The endgame's class there is added if it differs. Empty if the other rule set has no table.
     """
     if entry.other_kind is None or entry.other_wins is None:
         return ""
@@ -189,7 +193,10 @@ def _without(entry: HandbookEntry, view: View) -> str:
 def _sections(
     store: TableStore, view: View, entries: Sequence[HandbookEntry], until: float
 ) -> tuple[str, int]:
-    """Return the sections of a chapter, and the number of those without a search for exceptions.
+    """Return the sections of a chapter, and how many of them lack exceptions.
+
+    Exceptions are positions whose outcome contradicts the endgame's class. A section lacks them if
+    its search was not begun in time.
 
     until : value of `time.monotonic()` after which no search is begun
     """
@@ -203,7 +210,10 @@ def _sections(
 
 
 def _missing_note(missing: int, view: View) -> str:
-    """Return a notice that searches for exceptions are not finished; empty if all are."""
+    """Return a notice that some endgames still lack a search for exceptions; empty if none does.
+
+    missing : the number of these endgames
+    """
     if not missing:
         return ""
     return f'<p class="notice">{view.message("handbook_missing", n=missing)}</p>'

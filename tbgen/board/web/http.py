@@ -141,7 +141,9 @@ class Lane(StrEnum):
 
 
 Work = Callable[[Event], Answer]
-"""Function that computes the answer of a request; its argument is set when the client has gone."""
+"""Function that computes the answer of a request. Its argument is an event, which is set when the
+client has gone.
+"""
 
 
 class Pool:
@@ -192,7 +194,7 @@ class EndpointRunner:
             raise AbandonedError
 
     def close(self) -> None:
-        """End the wait of every request before shutdown; called from the event loop."""
+        """Stop waiting for the answer of any request; called from the event loop at shutdown."""
         self.closed = True
         for gone in list(self._waiting):
             gone.cancel()
@@ -243,7 +245,10 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Work, request: Request) -> Answer:
-        """Run a request; raise `RequestError` if its client already has too many running."""
+        """Run a request in a lane, unless its client already has too many requests running.
+
+        Too many are `MAX_OF_CLIENT` requests, or a second search; then raises `RequestError`.
+        """
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
             raise RequestError(503, "too many requests at once", "wait for your other requests")

@@ -52,7 +52,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]], css: str = "") -> 
 
 
 def hidden_fields(query: Mapping[str, str]) -> str:
-    """Return hidden fields of a form."""
+    """Return hidden form fields that carry the parameters of a query, as HTML."""
     return "".join(
         f'<input type="hidden" name="{escape(key)}" value="{escape(value)}">'
         for key, value in query.items()

@@ -122,7 +122,10 @@ def film_page(store: TableStore, view: View) -> Answer:
 
 
 def _of_line(line: Mainline, view: View) -> Film:
-    """Return the played of best play."""
+    """Return the film of a line of best play: its frames and captions.
+
+    Checks and chases are numbered as forbidden only in the loop.
+    """
     frames = frames_of_line(line)
     before = len(frames) if line.loop_start is None else line.loop_start
     captions = [
@@ -166,7 +169,10 @@ def _controls(view: View, played: Film, ply: int) -> str:
 
 
 def _record(view: View, played: Film, ply: int) -> str:
-    """Return the moves in pairs with the loop marked; each links to the board after it."""
+    """Return the moves of a film in numbered pairs, as HTML; each links to the board after it.
+
+    Moves of the loop are marked.
+    """
     position = view.position
     items = []
     for number, frame in enumerate(played.frames):

@@ -67,7 +67,10 @@ class Limits:
         self._posts = posts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Handle one request: refuse it if it is beyond the limits, else pass it on.
+
+        Adds the security headers to the answer (ASGI entry point).
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -138,7 +141,10 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
 
 
 def _length(headers: Mapping[bytes, bytes]) -> int:
-    """Return the announced bytes of a body; more than `MAX_BODY` if malformed."""
+    """Return the length of a request's body in bytes, as its headers announce it.
+
+    More than `MAX_BODY` if the header is malformed, so that the request is refused.
+    """
     announced = headers.get(b"content-length", b"0")
     return int(announced) if announced.isdigit() and len(announced) < 9 else MAX_BODY + 1
 
@@ -159,7 +165,11 @@ class Forwarded:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
+        """Handle one request: restore its original host and client if a proxy forwarded it.
+
+        Only a proxy on this machine counts; other requests are passed on unchanged (ASGI entry
+        point).
+        """
         near = scope["type"] == "http" and scope["client"] and is_loopback(scope["client"][0])
         if not near or not is_forwarded(scope["headers"]):
             await self._app(scope, receive, send)
@@ -171,7 +181,7 @@ class Forwarded:
 
 
 class _Prefixing:
-    """Send function that inserts the prefix into the addresses of an answer."""
+    """ASGI send function: inserts the proxy's path prefix into the addresses of an answer."""
 
     def __init__(self, send: Send, prefix: str) -> None:
         self._send = send

@@ -159,7 +159,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _response(meaning: str, media: str, schema: str) -> dict[str, Any]:
-    """Return one entry of `responses`."""
+    """Return the OpenAPI description of one response: its meaning, media type and schema."""
     said = {"schema": {"$ref": f"#/components/schemas/{schema}"}} if schema else {}
     return {"description": meaning, "content": {media: said}}
 
@@ -206,7 +206,7 @@ def refuse_unknown(path: str, known: Collection[str], asked: Iterable[str]) -> N
 
 
 def _hint(name: str, known: Collection[str]) -> str:
-    """Suggest the most similar parameter, or list all."""
+    """Return a hint for an unknown parameter: the most similar known one, or a list of all."""
     nearest = get_close_matches(name, known, 1)
     if nearest:
         return f"write {nearest[0]}"

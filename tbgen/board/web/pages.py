@@ -61,7 +61,7 @@ class Pages:
         return embed_page(self._store, self._view(request))
 
     def _edit(self, request: Request, error: PositionError | None = None) -> Answer:
-        """Return the editor.
+        """Return the editor page for the requested arrangement of pieces.
 
         Links to other modes lead to the edited position, or to the first position while the edited
         one is illegal. Raises `error`, the fault of a request, if the edited position is legal.
@@ -177,7 +177,11 @@ class Pages:
         return _moved(replace(view.at(read.position), flip=turned).href())
 
     def _game(self, view: View, game: GameText) -> Answer:
-        """Redirect to the board after a game; or show its bad move, or its wrong stated result."""
+        """Redirect to the board after a game that was read from text.
+
+        Instead of redirecting, returns a page with a notice if a move was invalid, or if the result
+        stated in the text is wrong.
+        """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
             return reading_page(self._store, shown, fault=game.fault)

@@ -47,7 +47,9 @@ RULES_BOARDS = 8
 """Most boards on an endgame's page that show positions won only because of the rules."""
 
 QUICK_SLOTS = 2_000_000
-"""Most slots per side of a table that is scanned for a longest win on a position's page."""
+"""Most slots (numbers of placements) per side of a table that is searched for a longest win while a
+position's page is made.
+"""
 
 
 def rules_known(store: TableStore, study: Study) -> list[ProbeResult]:
@@ -77,13 +79,13 @@ def rules_headline(known: Sequence[ProbeResult], study: Study, view: View) -> st
 
 
 def _otherwise(position: Position, result: ProbeResult, view: View) -> str:
-    """Return the result of a position under another rule set, in words."""
+    """Return in words how a position ends under another rule set."""
     winner = result_name(winner_of(position.side, result.outcome), view.language)
     return view.text("only_rules_else", rules=rules_name(result.rule_set, view), result=winner)
 
 
 def _more(material: Material, view: View) -> str:
-    """Return the link to more positions whose outcome depends on the rules of repetition."""
+    """Return the link to a search for positions whose outcome depends on the repetition rules."""
     href = with_settings(f"/search/{material}", view, {"differs": "1"})
     return link(href, view.text("only_rules_more"), "button small")
 
@@ -281,9 +283,10 @@ def game_record(store: TableStore, view: View) -> str:
 
 
 def _signs(store: TableStore, view: View, judged: Judgement) -> list[str]:
-    """Return HTML for each move of a game: its value for the side that moved, and its label.
+    """Return HTML with the value and the referee's label of each move of a game.
 
-    Only the last `VALUED` moves have values.
+    The value is for the side that moved; only the last `VALUED` moves have one. The label is check,
+    chase or nothing.
     """
     found = []
     before = len(view.moves) - VALUED

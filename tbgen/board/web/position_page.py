@@ -251,7 +251,7 @@ def _reply(store: TableStore, study: Study, view: View) -> str:
 
 
 def _back(view: View) -> str:
-    """Return the address of the position with the last move taken back.
+    """Return the address of the game with its last move taken back.
 
     In play mode at the reader's turn, the opponent's move and the reader's are taken back.
     """
@@ -260,7 +260,10 @@ def _back(view: View) -> str:
 
 
 def _data(store: TableStore, study: Study, view: View) -> dict[str, str]:
-    """Return data attributes for the script: addresses for keys, and of every move."""
+    """Return data attributes of the page for its script.
+
+    They are the addresses that keys lead to, and the address and value of every move.
+    """
     reading = view.mode == "read"
     data = {
         "mode": view.mode,

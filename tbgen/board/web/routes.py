@@ -52,7 +52,7 @@ POLL_SECONDS = 5
 """Seconds between scans of the directory while it has no tables."""
 
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
-"""Position to which the links of an error page lead if the request names none."""
+"""Position used for the links of an error page if the request names no readable position."""
 
 
 def create_app(
@@ -225,7 +225,12 @@ def _of_probe(request: Request) -> Lane:
 
 
 def _old_link(mode: str) -> Callable[[Request], Any]:
-    """Return a redirect of Pai's addresses, whose whole query is a position in Pai's notation."""
+    """Return an endpoint that redirects addresses in Pai's form to this board.
+
+    In these addresses the whole query is a position in Pai's notation.
+
+    mode : mode of the page to redirect to; empty for the default
+    """
     suffix = f"&mode={mode}" if mode else ""
 
     async def redirect(request: Request) -> Response:

@@ -38,7 +38,7 @@ PRESETS: dict[str, dict[str, str]] = {
 
 _NUMBER = 'inputmode="numeric" pattern="[0-9]*" maxlength="5"'
 _PIECES = 'placeholder="R@e5,r@a9" size="12" maxlength="60" autocomplete="off"'
-"""HTML attributes of the input field for pieces on given squares."""
+"""HTML attributes of the form's input field for pieces that must stand on given squares."""
 
 
 def search_page(
@@ -93,7 +93,7 @@ def _results(
 
 
 def _said(found: Found, view: View) -> str:
-    """Return a sentence with the numbers of positions shown and found, and the share searched."""
+    """Return a sentence on a search's result: positions shown and found, and the share searched."""
     if not found.candidates:
         return view.text("find_none")
     if found.share == 1:

@@ -48,12 +48,14 @@ _KERNELS = b"outcome=win&only=1&limit=1", b"outcome=win&study=1&limit=1"
 """Queries that together compile all search kernels, the common ones first."""
 
 BEGIN = multiprocessing.get_context("spawn")
-"""Spawn context: the server has threads, which fork does not copy safely."""
+"""Multiprocessing context "spawn", with which search processes are started. The server has threads,
+which fork does not copy safely.
+"""
 
 
 @dataclass(frozen=True)
 class TableList:
-    """List of the available tables, for another process to open."""
+    """List of the server's tables, sent to a search process so that it opens the same ones."""
 
     fingerprint: str
     rule_set: RuleSet
@@ -62,7 +64,7 @@ class TableList:
 
     @classmethod
     def of(cls, store: TableStore) -> TableList:
-        """Return the current tables of a store."""
+        """Return the list of a store's current tables."""
         fingerprint, tables = store.fingerprint, store.tables
         paths = []
         for name in tables.available():
@@ -71,7 +73,7 @@ class TableList:
         return cls(fingerprint, tables.rule_set, tables.metric, tuple(paths))
 
     def store(self) -> TableStore:
-        """Open these tables in this process."""
+        """Open the listed tables in this process, and return the store."""
         rules = self.rule_set
         tables = GameTablebase(
             rules=rules.rules, orders=(rules.orders or 0) if rules.rules else None,

@@ -42,12 +42,16 @@ class PatientProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start the timer of the first request."""
+        """Start the timer of the first request on a new connection; extends uvicorn's method."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Stop the timer while a request is answered; otherwise start it unless it runs already."""
+        """Receive bytes of a request, and run the timer while its head is incomplete.
+
+        Extends uvicorn's method. The timer is stopped while a request is answered; otherwise it is
+        started unless it runs already.
+        """
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
@@ -55,12 +59,15 @@ class PatientProtocol(H11Protocol):
             self._wait()
 
     def on_response_complete(self) -> None:
-        """Stop the timer: uvicorn's keep-alive timer covers the wait for the next request."""
+        """Stop the timer after an answer; extends uvicorn's method.
+
+        uvicorn's keep-alive timer covers the wait for the next request.
+        """
         self._stop_waiting()
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
+        """Stop the timer, because the connection is closed; extends uvicorn's method."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -112,6 +119,6 @@ class BoardServer(Server):
             setswitchinterval(before)
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Shut down at once, without waiting for long answers."""
+        """Shut down at once, without waiting for long answers; extends uvicorn's method."""
         self._state.runner.close()
         await super().shutdown(sockets)

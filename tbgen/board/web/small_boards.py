@@ -67,12 +67,12 @@ class LongestWin:
 
     @property
     def length(self) -> tuple[int, bool]:
-        """Key to compare lengths: the number of moves, then whether the winner is to move."""
+        """Sort key of the win's length: the number of moves, then whether the winner is to move."""
         return (self.plies + 1) // 2, self.has_move
 
 
 def longest_wins(figures: TableStatistics) -> list[LongestWin]:
-    """Return the wins that a table's statistics contain: for each order, one per side to move."""
+    """Return the longest wins in a table's statistics: per order, one for each side to move."""
     return [
         LongestWin(
             Position.from_fen(entry.fen),
@@ -133,15 +133,13 @@ def small_boards(shown: Iterable[tuple[Position, str]], view: View) -> str:
 
 
 LONGEST, DEEPEST = 3, 3
-"""Largest numbers of boards on the first page: longest wins, and wins of highest order.
-
-Each is of another endgame.
+"""Largest numbers of boards on the first page: `LONGEST` of longest wins, `DEEPEST` of wins of the
+highest order. Each board is of another endgame.
 """
 
 FEWEST = 3
-"""Least number of wins for which the first page shows its row of boards.
-
-A row that begins with the position of the day is always shown.
+"""Least number of wins with which the first page shows a row of boards. A row that begins with the
+position of the day is always shown.
 """
 
 

@@ -231,7 +231,7 @@ def forbidden(study: Study, view: View, move: Move) -> str:
 
 
 def _technical(study: Study, view: View) -> str:
-    """Return orders and values of all moves, folded."""
+    """Return a folded section of a page that lists order and value of every move."""
     rows = [
         [
             f"<code>{escape(view.move_name(study.position, move.move))}</code>",

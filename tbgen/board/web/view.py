@@ -131,7 +131,7 @@ class View:
         return replace(self, moves=kept, **_MOMENTARY)
 
     def at(self, position: Position) -> View:
-        """Return the view of another position, without moves and task."""
+        """Return the view of another position: a game that starts there, without moves and task."""
         return replace(self, start=position, moves=(), task="", **_MOMENTARY)
 
     def href(self, **changes: Any) -> str:
@@ -191,7 +191,9 @@ class View:
 
 
 _MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}
-"""Default values of the fields that are reset when another position is shown."""
+"""Default values of the fields of `View` that concern one position only, such as the selected
+square. They are reset when another position is shown.
+"""
 
 
 def default_notation(language: str) -> str:

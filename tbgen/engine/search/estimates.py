@@ -20,12 +20,17 @@ from tbgen.compiling.jit import part
 from tbgen.engine.search.graph import INFINITE, ITSELF, OPEN
 
 _NOWHERE = 1 << 20
-"""Value in place of a place, for numbers that depend on no node of the path; above all places."""
+"""Value for "no place", above every place: the numbers depend on no node of the current path. A
+place is 1 + the index of a node on that path.
+"""
 
 
 @part
 def _child_numbers(graph, number, place, loop):
     """Return a child's proof and disproof numbers, and the place on the path they depend on.
+
+    A place is 1 + the index of a node on the current path. The place returned is that of the node
+    at which a loop closes, or `_NOWHERE` for numbers that do not depend on the path.
 
     number : int64; the child
     place : int64; the parent's place on the path; 0 without a path
@@ -54,6 +59,9 @@ def _child_numbers(graph, number, place, loop):
 @part
 def estimate(graph, path, number, place, loop):
     """Compute a node's proof numbers from its children; return the edge to follow, or -1.
+
+    The edge leads to the child that the proof search should visit next. It is -1 if every child is
+    settled against the side to move.
 
     path : int64 (MAX_PLY,), in; the nodes of the current path
     number : int64; the node, open, with children

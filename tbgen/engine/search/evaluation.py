@@ -28,7 +28,9 @@ EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
 """int64 (16,): value of a piece code in an exchange, on any square; the king's is the largest."""
 
 FEW_PHASE = 12
-"""Largest phase (`kinds.PHASES`) of a material that may be in `OUTCOMES`: three rooks."""
+"""Largest game phase, the sum of piece weights in `kinds.PHASES`, for which `DECIDED` is looked up:
+that of three rooks, the most that the material of five men in `OUTCOMES` can have.
+"""
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")
 """File with the shares of wins, draws and losses of each material of up to `KNOWN_MEN` pieces, in
@@ -37,7 +39,10 @@ thousandths, for the side named first in the material.
 
 
 def _decided_shares() -> NDArray[np.int64]:
-    """Compute `DECIDED` from the file that `scripts/tune/outcomes.py` writes."""
+    """Compute the table `DECIDED`: for each material, the share of won and lost positions.
+
+    The shares come from the file `OUTCOMES`, which `scripts/tune/outcomes.py` writes.
+    """
     shares = np.full(16 ** (KNOWN_MEN - 2), 1_000)
     kinds = {letter: kind for kind, letter in zip(PieceType, LETTERS, strict=True)}
     for line in OUTCOMES.read_text("ascii").splitlines()[1:]:
@@ -61,7 +66,10 @@ that is not in `OUTCOMES`. Index: codes of the pieces without kings, sorted, fou
 
 @part
 def _decided_share(state, row):
-    """Return the share of decided positions of the material, in thousandths."""
+    """Return the share of won and lost positions of the material on the board, in thousandths.
+
+    Returns 1000 for more than `KNOWN_MEN` pieces, and for a material that is not in `OUTCOMES`.
+    """
     if state.men_left[row] > KNOWN_MEN:
         return np.int64(1_000)
     number = np.int64(0)

@@ -77,8 +77,9 @@ def _cheapest_attacker(board, side, target):
 def is_sound(state, row, side, source, target):
     """Return whether a capture loses no material by static exchange; restores the board.
 
-    In the loop, `balance` is the gain of the last capturer if its piece is then lost without
-    compensation. Once it is not negative, that side loses nothing, and the exchange ends.
+    Follows the captures and recaptures on the target square, the cheapest piece first. In the loop,
+    `balance` is the gain of the last capturer if its piece is then lost without compensation. Once
+    `balance` is not negative, that side loses nothing, and the exchange ends.
     """
     board = state.boards[row]
     balance = EXCHANGE_VALUES[board[target]] - EXCHANGE_VALUES[board[source]]

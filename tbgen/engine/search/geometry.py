@@ -29,7 +29,7 @@ MAX_TARGETS = 8
 SHORT_RANGE = set(PieceType) - {PieceType.ROOK, PieceType.CANNON}
 
 RANK_OF, FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES), FILES))
-"""int8 (90,): the rank and the file of each square."""
+"""int8 (90,) each: `RANK_OF` gives the rank of a square, `FILE_OF` its file."""
 
 STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
 """int64 (4,): difference of square numbers for one step in each direction."""
@@ -51,7 +51,10 @@ def _leg(kind: PieceType, source: int, target: int) -> int:
 
 
 def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Compute `TARGETS` and `LEGS`."""
+    """Compute the tables `TARGETS` and `LEGS`, for pieces other than rook and cannon.
+
+    `TARGETS` has the squares that a piece attacks, `LEGS` the square that blocks each attack.
+    """
     targets = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     legs = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     for side in Side:
@@ -69,7 +72,10 @@ def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
 
 def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Compute `SOURCES` and `SOURCE_LEGS`, the inverse of `TARGETS` and `LEGS`."""
+    """Compute `SOURCES` and `SOURCE_LEGS`: from which squares a piece attacks a square.
+
+    They are the inverse of `TARGETS` and `LEGS`.
+    """
     sources, legs = np.full_like(TARGETS, -1), np.full_like(LEGS, -1)
     for code, square in np.ndindex(sources.shape[:2]):
         for number, (at, i) in enumerate(np.argwhere(TARGETS[code] == square)):
@@ -80,15 +86,19 @@ def _sources() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 LINES = RANKS + FILES
 """Number of lines of the board: first the ranks, then the files."""
 FREE, FIRST_SHIFT, SECOND_SHIFT = 0b1111, 4, 8
-"""Layout of a sight, three numbers of four bits: number of empty squares before the first piece,
-distance of the first piece, distance of the second; a distance is 0 without a piece. `FREE` is the
-mask of each."""
+"""Layout of a sight, the view along a line from a square in one direction. It has three numbers of
+four bits: the number of empty squares before the first piece, the distance of the first piece
+(shifted by `FIRST_SHIFT`), and that of the second (`SECOND_SHIFT`). A distance is 0 without a
+piece. `FREE` is the mask of four bits for each number.
+"""
 WAY_SHIFT = 12
-"""Shift of the sight in the second direction of a line; one integer holds both sights."""
+"""Number of bits by which the sight in the second direction is shifted. One integer holds the
+sights (views along a line from a square) in both directions.
+"""
 
 
 def _towards() -> NDArray[np.int8]:
-    """Compute `TOWARDS`."""
+    """Compute the table `TOWARDS`: the direction from one square to another."""
     table = np.full((SQUARES, SQUARES), -1, np.int8)
     for square, direction in np.ndindex(LENGTHS.shape):
         for away in range(1, LENGTHS[square, direction] + 1):
@@ -101,7 +111,7 @@ TOWARDS = _towards()
 
 
 def _sights() -> NDArray[np.int32]:
-    """Compute `SIGHTS`."""
+    """Compute the table `SIGHTS`: distances of the first two pieces along a line."""
     table = np.zeros((2, RANKS, 1 << RANKS), np.int32)
     for direction, (rank_step, file_step) in enumerate(DIRECTIONS):
         axis, way = divmod(direction, 2)
@@ -118,16 +128,21 @@ def _sights() -> NDArray[np.int32]:
 
 
 SIGHTS = _sights()
-"""int32 (2, 10, 1024): sights in both directions, by axis (0 file, 1 rank: `direction >> 1`), index
-of the square on the line, and bit mask of occupied squares of the line."""
+"""int32 (2, 10, 1024): sights, the distances of the first two pieces along a line, in both
+directions from a square (layout: `FREE`, `WAY_SHIFT`). Indices: the axis (0 file, 1 rank:
+`direction >> 1`), the index of the square on the line, and the bit mask of occupied squares of the
+line.
+"""
 
 
 @part
 def sights(state, row, square, axis):
-    """Return the sights from a square in both directions of its file or rank (`SIGHTS`).
+    """Return the distances of the first two pieces seen from a square, both ways along a line.
+
+    The result is an entry of `SIGHTS`: two sights packed into one integer.
 
     square : int64
-    axis : int64; 0 for the file, 1 for the rank
+    axis : int64; the line: 0 for the square's file, 1 for its rank
     """
     rank, file = RANK_OF[square], FILE_OF[square]
     if axis == 0:

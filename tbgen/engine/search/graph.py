@@ -40,15 +40,17 @@ NODE = np.dtype([
 """Layout of a node, one position of the graph."""
 
 NODES, EDGES, EXPANDED, CLOCK = range(4)
-"""Indices of `Graph.counts`: numbers of nodes, edges and expanded nodes; number of nodes settled so
-far, which is the next `rank`.
+"""Indices of `Graph.counts`. The first three count nodes, edges and expanded nodes. `CLOCK` counts
+the nodes settled so far; this number is the `rank` of the next settled node.
 """
 
 _EDGES = 8
-"""Edges allocated per node; 1.5 to 7 moves per position were measured."""
+"""Number of edges (moves) allocated per node; 1.5 to 7 moves per position were measured."""
 
 INFINITE = 1 << 24
-"""Infinite proof number; sums saturate below it."""
+"""Proof or disproof number that stands for infinity: a node that cannot be won, or cannot be
+refuted. Sums of finite numbers are limited to values below it.
+"""
 
 
 class Graph(NamedTuple):
@@ -61,13 +63,19 @@ class Graph(NamedTuple):
     expanded: NDArray[np.int32]
     """int32 (N,): the expanded nodes, in order of expansion."""
     children: NDArray[np.int32]
-    """int32 (E,): child of each edge; the edges of a parent are consecutive."""
+    """int32 (E,): number of the node to which each edge (move) leads; the edges of a parent are
+    consecutive.
+    """
     moves: NDArray[np.int16]
     """int16 (E,): move of each edge."""
     places: NDArray[np.int32]
-    """int32 (H,): 1 + node by hash of its key, H a power of two above N; 0 in a free slot."""
+    """int32 (H,): hash table from a position's key to its node: 1 + the node's number, 0 in a free
+    slot. H is a power of two above N.
+    """
     counts: NDArray[np.int64]
-    """int64 (4,): `NODES` to `CLOCK`."""
+    """int64 (4,): the counters of the graph, at the indices `NODES`, `EDGES`, `EXPANDED` and
+    `CLOCK`.
+    """
 
 
 def new_graph(nodes: int) -> Graph:
@@ -129,7 +137,7 @@ def add(graph, key, in_check, defender):
 
 @part
 def set_status(graph, number, status):
-    """Set the status and proof numbers of a node.
+    """Mark a node as won or lost, and set its proof numbers accordingly.
 
     status : int64; `WON` or `LOST`
     """
@@ -141,7 +149,7 @@ def set_status(graph, number, status):
 
 @part
 def settle_node(graph, number):
-    """Settle a node if its children decide it; return whether they do.
+    """Mark a node as won or lost if its children decide it; return whether they do.
 
     number : int64; the node, with children
     """
@@ -164,7 +172,10 @@ def settle_node(graph, number):
 
 @part
 def settle(state, graph):
-    """Settle nodes until no open node is decided by its children; ends early on `state.stop`."""
+    """Mark all open nodes as won or lost that their children decide.
+
+    Repeats until no such node is left; ends early on `state.stop`.
+    """
     changed = True
     while changed and state.stop == 0:
         changed = False
@@ -176,9 +187,12 @@ def settle(state, graph):
 
 @part
 def _stays(graph, number, inside):
-    """Return whether a node of a candidate pattern keeps the conditions of `find_patterns`.
+    """Return whether a node may stay in a candidate set of perpetual checks by the defender.
 
-    inside : int8 (N,), in; 1 for nodes of the pattern
+    A node of the attacker stays if one of its moves leads into the set or to a won node. A node of
+    the defender stays if all of its moves do.
+
+    inside : int8 (N,), in; 1 for nodes of the candidate set
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

@@ -29,12 +29,16 @@ from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_boar
 from tbgen.referee import record
 
 CLEAN = 1 << 40
-"""Row in `state.depends` for values that depend on no earlier position."""
+"""Value of `state.depends` for a score that depends on no earlier position of the line. It is
+greater than every row number.
+"""
 
 
 @part
 def verdict_score(state, row, side, beta):
-    """Return the score of a repetition, or `UNKNOWN`; sets `state.depends`.
+    """Return the score of a repetition by the referee's verdict, or `UNKNOWN` without a verdict.
+
+    Sets `state.depends` to the first row of the loop, on which the score depends.
 
     beta : int64; the opponent's chases are not computed where a draw causes a cutoff
         (Tan & Watkinson Medina, section 5.2)

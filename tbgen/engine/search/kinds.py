@@ -16,12 +16,16 @@ ROOK, KNIGHT, CANNON = (
     piece_code(0, kind) for kind in (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
 )
 PAWN = piece_code(0, PieceType.PAWN)
-"""Piece codes of Red (`KING` to `PAWN`). From `ROOK` on pieces can cross the river and attack."""
+"""Piece codes of Red, from `KING` to `PAWN` in ascending order. Pieces whose code is at least
+`ROOK` can cross the river and attack.
+"""
 
 FULL_PHASE = 32
-"""Phase of the starting position."""
+"""Game phase of the starting position, the largest one. The phase is the sum of `PHASES` over all
+pieces, and 0 in an endgame without rooks, knights and cannons.
+"""
 
 PHASES = np.zeros(16, np.int64)
-"""int64 (16,): phase of each piece code; 0 for all but rook, knight and cannon."""
+"""int64 (16,): weight of a piece code in the game phase; 0 for all but rook, knight and cannon."""
 for _code, _weight in ((ROOK, 4), (KNIGHT, 2), (CANNON, 2)):
     PHASES[[_code, _code + 8]] = _weight

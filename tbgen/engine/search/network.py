@@ -27,17 +27,27 @@ from tbgen.engine.search.kinds import FULL_PHASE
 from tbgen.indexing.squares import SQUARES, PieceType, Side, flip_square, mirror_square, piece_code
 
 SHAPES = len(weights.BIASES)
-"""Number of plain sums of one side's view, which is also its number of mirrored sums."""
+"""Number of sums (units of the hidden layer) for one side's view of the board. A view is also
+computed mirrored left to right, with as many sums.
+"""
 OWN = 2 * SHAPES
-"""Number of all sums of one view: plain, then mirrored."""
+"""Number of sums (units of the hidden layer) of one side's view: `SHAPES` plain, then as many
+mirrored.
+"""
 HIDDEN = 2 * OWN
-"""Number of sums of a position: Red's view, then Black's, each plain and mirrored."""
+"""Number of sums (units of the hidden layer) of a position: Red's view, then Black's, each plain
+and then mirrored.
+"""
 INPUTS = 2 * len(PieceType) * SQUARES
 
 FULL = 181
-"""Sum that stands for 1.0: the largest whose square fits into 15 bits."""
+"""Integer that stands for 1.0 in the sums of the hidden layer, which are clipped to it: the largest
+whose square fits into 15 bits.
+"""
 FINE = 4
-"""Units of the network's output per unit of the score."""
+"""Factor between the network's output and the engine's score: `FINE` units are one unit of the
+score.
+"""
 
 
 def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
@@ -53,7 +63,7 @@ def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
 
 
 def _shape_rows() -> NDArray[np.int16]:
-    """Compute `SHAPE_ROWS`."""
+    """Compute the table `SHAPE_ROWS` of the network's first layer from the stored weights."""
     shapes = np.frombuffer(base64.b85decode(weights.SHAPES), np.int8)
     shapes = shapes.reshape(INPUTS, SHAPES)
     rows = np.zeros((16, SQUARES, HIDDEN), np.int16)
@@ -68,9 +78,11 @@ def _shape_rows() -> NDArray[np.int16]:
 
 
 SHAPE_ROWS = _shape_rows()
-"""int16 (16, 90, HIDDEN): weights that a piece code on a square adds to the sums."""
+"""int16 (16, 90, HIDDEN): weights of the first layer. A piece code on a square adds its row to the
+sums of the hidden layer.
+"""
 EMPTY_HIDDEN = np.tile(np.array(weights.BIASES, np.int16), 4)
-"""int16 (HIDDEN,): sums of an empty board."""
+"""int16 (HIDDEN,): sums of the hidden layer for an empty board, which are the biases."""
 
 OPENING, ENDING = np.tile(np.array(weights.OUTPUTS, np.int32), (1, 1, 2)).reshape(2, HIDDEN)
 """int32 (HIDDEN,): output weights of the squared sums for opening (`OPENING`) and endgame
@@ -81,7 +93,7 @@ OPENING_BASE, ENDING_BASE = weights.OUTPUT_BASES
 
 @part
 def add_hidden(state, row, code, square):
-    """Add a piece to the sums of a row.
+    """Add the weights of a piece on a square to the hidden layer of a position.
 
     code, square : int64
     """
@@ -91,7 +103,7 @@ def add_hidden(state, row, code, square):
 
 @part
 def move_hidden(state, row, code, source, target, taken):
-    """Compute the sums of the next row after a move.
+    """Compute the hidden layer of the next row, the position after a move, from that of the row.
 
     code, taken : int64; piece codes of the moved and the captured piece; `taken` 0 for none
     """
@@ -108,7 +120,7 @@ def move_hidden(state, row, code, source, target, taken):
 
 @part
 def _squared(value):
-    """Return a sum, clipped and squared.
+    """Return a sum of the hidden layer, clipped to 0..`FULL` and squared (activation function).
 
     value : int16
     """

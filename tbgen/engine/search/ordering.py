@@ -25,7 +25,9 @@ from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
-"""Stages of `next_move`; the first is `HASH_MOVE`, or `CAPTURES_ONLY` in quiescence search."""
+"""Stages of `next_move`, which yields moves group by group. The first stage is `HASH_MOVE`, or
+`CAPTURES_ONLY` in quiescence search.
+"""
 
 _KILLER_RANK = 1 << 24
 _COUNTERMOVE_RANK = 1 << 23
@@ -33,9 +35,8 @@ _LOSING_RANK = -(1 << 23)
 """Number added to the ranks of losing captures, so that they are below all quiet moves."""
 _PLACE_BITS = MAX_MOVES.bit_length()
 _PLACES = (1 << _PLACE_BITS) - 1
-"""Mask that extracts the index from a number that packs a move's rank and its index.
-
-The index is in the lower bits.
+"""Bit mask of a move's index in a number that packs the move's rank and its index. The index is in
+the lower bits.
 """
 _NO_LOSS = 0
 """Least rank of captures that lose no material by static exchange evaluation."""
@@ -58,9 +59,10 @@ def start_moves(state, ply, move, captures_only):
 
 @part
 def _rank_captures(state, row, side, ply):
-    """Rank the captures of the ply: victim's value, then the cheaper attacker.
+    """Rank the captures of a ply: most valuable victim first, then the cheapest attacker.
 
-    Captures of a cheaper piece are tested by static exchange evaluation (`exchange`).
+    Static exchange evaluation (`exchange`) tests captures of a piece that is cheaper than the
+    attacker. Those that lose material rank below all quiet moves.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -90,13 +92,20 @@ def _history_sum(state, code, target, before, earlier):
 
 @part
 def _earlier(state, ply):
-    """Return the move before the last one; -1 for none."""
+    """Return the entry of `state.played` for the move before the last one; -1 for none.
+
+    The entry is the number of a kind of piece and its target square, `90 * kind + target`.
+    """
     return np.int64(state.played[ply - 1]) if ply > 0 else np.int64(-1)
 
 
 @part
 def history_of(state, row, ply, move):
-    """Return the sum of a quiet move's three histories, each within +-`HISTORY_LIMIT`."""
+    """Return the history value of a quiet move: the sum of its three history counters.
+
+    The counters record cutoffs by the move itself, as a reply to the opponent's last move, and
+    after the own last move. Each is within +-`HISTORY_LIMIT`.
+    """
     code = np.int64(state.boards[row, move >> 7])
     earlier = _earlier(state, ply)
     return _history_sum(state, code, move & 127, np.int64(state.played[ply]), earlier)
@@ -104,7 +113,7 @@ def history_of(state, row, ply, move):
 
 @part
 def _rank_quiets(state, row, ply, first):
-    """Rank the quiet moves of the ply.
+    """Rank the quiet moves of a ply: killers first, then the countermove, then by history.
 
     first : int64; index of the first quiet move
     """
@@ -127,7 +136,7 @@ def _rank_quiets(state, row, ply, first):
 
 @part
 def _pick(state, ply, least):
-    """Return the remaining move of the highest rank, if that is at least `least`; else 0.
+    """Return the highest-ranked move that has not been returned; 0 if its rank is below `least`.
 
     least : int64; a rank
     """
@@ -189,7 +198,9 @@ def next_move(state, row, side, ply):
 
 @part
 def _updated(known, bonus):
-    """Return a history value after a bonus; the closer to `HISTORY_LIMIT`, the smaller the change.
+    """Return a history counter after a bonus.
+
+    The closer the counter is to `HISTORY_LIMIT`, the smaller is the change.
 
     known : int64; the value before
     bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it

@@ -17,7 +17,7 @@ from tbgen.engine.search.state import push
 
 @recursive_part
 def _count(state, row, side, depth):
-    """Return the number of lines of `depth` legal moves from a row."""
+    """Return the number of lines of `depth` legal moves from a row, a position of the record."""
     ply = row - state.root
     yes, no = ply >= 0, ply < 0
     first = generate(state, row, side, ply, ply - ply, yes)

@@ -25,15 +25,14 @@ from tbgen.referee.record import FIRST
 FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATE_SHARE = 2, 8
-"""Number of nodes that the proof may use per node of the search.
-
-`_SHARE` at first, `_LATE_SHARE` for search nodes beyond `_LATE_NODES`: wins that the search has not
-found by then are rarely found by it later.
+"""Number of nodes that the proof search may use for each node of the ordinary search. `_SHARE`
+holds up to `_LATE_NODES` nodes of the ordinary search, the larger `_LATE_SHARE` for each further
+one: wins not found by then are rarely found by it later.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
-"""Nodes of the search before a proof starts. A win that the search finds is better than a proof,
-because it has a line and a distance.
+"""Number of nodes that the ordinary search visits before a proof starts. A win that this search
+finds is better than a proof, because it has a line and a distance.
 """
 _MAX_NODES = 1 << 21
 """Maximum nodes of a proof: 260 MiB when full; unused memory is not allocated."""
@@ -54,14 +53,17 @@ class Prover:
         self._found = None
 
     def warm_up(self, state: NDArray[np.void], buffers: Buffers) -> None:
-        """Compile or load the kernel, by a call without nodes.
+        """Compile or load the kernel of the proof search, by a call that may visit no node.
 
         `state` must be set up, for any position.
         """
         prove(state, buffers, new_graph(_MAX_NODES), self._inside, self._scratch, 0)
 
     def begin(self, state: NDArray[np.void]) -> None:
-        """Start a proof of the current position of a record."""
+        """Start a proof that the side to move wins; with more than `FEW_MEN` pieces start none.
+
+        `state` is the record of the search, set up for the current position.
+        """
         few = state["men_left"][0, state["root"][0]] <= FEW_MEN
         self._graph = new_graph(_MAX_NODES) if few else None
         self._nodes = 0
@@ -87,7 +89,10 @@ class Prover:
         return None
 
     def least_to_prove(self) -> Move | None:
-        """Return the move with the smallest proof number; None if several moves share it."""
+        """Return the move whose position has the smallest proof number: the one closest to a proof.
+
+        None if there is no proof, or if several moves share the smallest number.
+        """
         graph = self._graph
         if graph is None or graph.counts[NODES] == 0:
             return None
@@ -97,10 +102,11 @@ class Prover:
         return _move(left[0][1])
 
     def known(self, state: NDArray[np.void]) -> Move | None:
-        """Return the winning move of the last proof; None if the game has left its won nodes.
+        """Return the winning move of the last completed proof for the current position.
 
-        All positions of the game since the root of the proof must be won nodes of its graph.
-        Earlier positions, back to the last capture or pawn's advance, must not be in the graph.
+        None if the game has left the won nodes of the proof's graph: all positions of the game
+        since the root of the proof must be won nodes. Earlier positions, back to the last capture
+        or pawn's advance, must not be in the graph.
         """
         graph, root = self._found, int(state["root"][0])
         if graph is None:
@@ -126,7 +132,7 @@ def _children(graph: Graph, number: int) -> list[tuple[np.record, int]]:
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return the move from a node to a won child; of several, the child that was settled first."""
+    """Return a move from a node to a won child; of several, the child settled first."""
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]
     return _move(min(won)[1]) if won else None

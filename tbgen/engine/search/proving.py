@@ -45,27 +45,34 @@ from tbgen.referee.record import CHECKED, FIRST
 from tbgen.rules.board import MAX_MOVES
 
 _MAX_IDLE = 64
-"""Number of descents that reach no new leaf before patterns are searched again. A 64th of the
-number of expanded nodes is added.
+"""Number of descents without a new leaf after which perpetual checks are searched again. A descent
+follows a path from the root. A 64th of the number of expanded nodes is added.
 """
 _MAX_IDLE_ROUNDS = 8
 """Number of pattern searches in a row without a new leaf before the proof is given up."""
 
 _LEAST_ROOM = 32 * MAX_MOVES
-"""Free nodes and edges required to expand a leaf: its moves, and up to 15 captures after each."""
+"""Number of free nodes and edges in the graph required to expand a leaf: enough for all its moves,
+and up to 15 captures after each.
+"""
 _PASSES = 2
-"""Number of passes over all nodes that recompute estimates, the last expanded nodes first."""
+"""Number of times that the estimates of all open nodes are recomputed in a row, the last expanded
+nodes first.
+"""
 
 
 @part
 def _mover(graph, number, winner):
-    """Return the side to move in a node."""
+    """Return the side to move in the position of a node; `winner` is the attacker."""
     return 1 - winner if graph.nodes[number].defender != 0 else winner
 
 
 @part
 def _settle_by_table(state, buffers, graph, row, number, winner):
-    """Settle a node by its table, or if the attacker has no attacking pieces left."""
+    """Mark a node as won or lost by its table value, or as lost if no attacking piece can win.
+
+    The second case: the attacker, the side whose win is to be proven, has no attacking pieces left.
+    """
     if state.attackers_left[row, winner] == 0:
         set_status(graph, number, LOST)
     elif state.men_left[row] <= state.table_pieces:
@@ -78,7 +85,11 @@ def _settle_by_table(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_by_capture(state, buffers, graph, row, number, winner):
-    """Settle a new node if a capture leads to a settled node that decides it."""
+    """Mark a new node as won or lost if one of its captures is enough to decide it.
+
+    A capture by the attacker is enough if the position after it is won, a capture by the defender
+    if that position is lost for the attacker. Adds the positions after captures to the graph.
+    """
     side, ply = _mover(graph, number, winner), row - state.root
     enough = WON if side == winner else LOST
     for i in range(generate(state, row, side, ply, 0, True)):
@@ -98,7 +109,7 @@ def _settle_by_capture(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_at_once(state, buffers, graph, row, number, winner):
-    """Settle a new node by tables, captures or mate; else set its proof number."""
+    """Mark a new node as won or lost by tables, captures or mate; else set its proof number."""
     _settle_by_table(state, buffers, graph, row, number, winner)
     if graph.nodes[number].status == OPEN:
         _settle_by_capture(state, buffers, graph, row, number, winner)
@@ -117,7 +128,7 @@ def _settle_at_once(state, buffers, graph, row, number, winner):
 
 @part
 def _expand(state, buffers, graph, row, number, winner):
-    """Create the children of a node."""
+    """Create the nodes after all legal moves of a leaf, and the edges to them."""
     node, ply = graph.nodes[number], row - state.root
     defender, side = np.int64(node.defender), _mover(graph, number, winner)
     count = generate(state, row, side, ply, generate(state, row, side, ply, 0, True), False)
@@ -209,7 +220,10 @@ def _grow(state, buffers, graph, path, loops):
 
 @part
 def _begin(state, buffers, graph):
-    """Add the root, and the positions of the game as not won."""
+    """Add the root to an empty graph, and the earlier positions of the game as lost nodes.
+
+    So no proof uses a repetition that reaches back into the game.
+    """
     root = np.int64(state.root)
     add(graph, state.keys[root], state.log[root, CHECKED], np.int64(0))
     for row in range(state.log[root, FIRST], root):

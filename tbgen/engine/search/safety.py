@@ -36,7 +36,7 @@ from tbgen.indexing.squares import EMPTY, RANKS
 from tbgen.referee.record import CHECKED
 
 _NOWHERE = -1
-"""Value in place of a square or a direction, if there is none."""
+"""Value that stands for "no square" or "no direction"."""
 
 
 @part
@@ -70,7 +70,7 @@ def _is_attacked_by_knight(state, row, king, side):
 
 @part
 def _is_attacked_from(state, row, king, side, direction, left, come):
-    """Return whether the king of a side is attacked along a direction, or faces the other king.
+    """Return whether a line piece attacks a side's king from one direction, or the kings face.
 
     king : int64; its square
     direction : int64; index of `STEPS`, or `_NOWHERE`, which returns False

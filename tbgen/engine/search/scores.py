@@ -29,7 +29,7 @@ VERDICT_WIN = 300_000
 PROVEN_WIN = VERDICT_WIN - 500
 MAX_EVALUATION = 30_000
 UNKNOWN = -(1 << 40)
-"""No score: the position must be searched."""
+"""Value in place of a score that is not known: the position must be searched."""
 DRAW = 0
 
 ORDER_STEP = 10_000
@@ -58,12 +58,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """Result of a search to some depth; `complete` unless the search was stopped before its end.
+    """Result of a search to one depth; `complete` unless the search was stopped before its end.
 
-    `deepest` is the maximum ply reached; `filled` the used share of the hash table in thousandths.
-    `nodes`, `table_hits`, `judged` and `spared` count from the start of the search. `judged` is the
-    number of repetitions judged by the referee; `spared` of these needed only one side's conduct,
-    because a draw was enough for a cutoff.
+    `lines` are the best lines, the best first. `deepest` is the maximum ply reached; `filled` the
+    used share of the hash table in thousandths. `nodes`, `table_hits`, `judged` and `spared` count
+    from the start of the search. `judged` is the number of repetitions judged by the referee;
+    `spared` of these needed only one side's conduct, because a draw was enough for a cutoff.
     """
 
     depth: int
@@ -84,7 +84,7 @@ def is_decided(score: int) -> bool:
 
 @scalar
 def of_table(outcome: int, order: int, plies: int, mates: bool) -> int:
-    """Return the score of a table's value, with plies counted from the position itself.
+    """Return the score of a position from its table value, with plies counted from that position.
 
     outcome : int; 1, 0 or -1
     order, plies : int

@@ -41,9 +41,11 @@ from which the window has no limit on the side of the score (`_WIDEST`).
 """
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
-"""Maximum absolute score of a line without advantage (`Searcher._easier_to_prove`)."""
+"""Score up to which neither side has an advantage, in units of the score. Such a line may be
+replaced by a move that is easier to prove (`Searcher._easier_to_prove`).
+"""
 _KEPT = ("generation", "stop", "history", "followups", "countermoves")
-"""Names of the fields of a search's record that are kept between searches."""
+"""Names of the fields of the search's record that are not cleared before the next search."""
 _WXF = RuleSet(Rules.WXF)
 
 
@@ -177,10 +179,10 @@ class Searcher:
                 return
 
     def _easier_to_prove(self, line: Line, depth: int) -> Line:
-        """Replace a line without advantage by the move with the smallest proof number.
+        """Replace a line without advantage by the move that is closest to a proof of a win.
 
-        The move is searched and taken if its score is at most `_NOTHING` lower. A stopped search
-        keeps the choice of the last iteration.
+        This is the move with the smallest proof number. It is searched and taken if its score is at
+        most `_NOTHING` lower. A stopped search keeps the choice of the last iteration.
         """
         if abs(line.score) > _NOTHING:
             return line
@@ -211,7 +213,10 @@ class Searcher:
     def _begin(
         self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet, nodes: int
     ) -> NDArray[np.void]:
-        """Set up the records, one for each thread; advances the generation of the hash table."""
+        """Set up the searches of all threads, each in a record of its own, from the game so far.
+
+        Begins a new generation of hash table entries, so that new results may replace older ones.
+        """
         state = self._states[:1]
         for name in STATE.names or ():
             if name not in _KEPT:
@@ -287,11 +292,14 @@ class Searcher:
 
     @property
     def _shared(self) -> Shared:
-        """The hash table and the tables."""
+        """Memory that all threads of a search share: the hash table and the tables."""
         return Shared(self._table, self._tables.buffers)
 
     def _filled(self) -> int:
-        """Return the number of used entries among the first thousand of the hash table."""
+        """Return how full the hash table is, in thousandths.
+
+        This is the number of used entries among its first thousand.
+        """
         return int(np.count_nonzero(self._table[:1000, 1]))
 
     def clear_stop(self) -> None:

@@ -27,7 +27,9 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 
 NO_ESTIMATE = -INFINITE
-"""Value of the estimate in check and in a full-width search, where there is none."""
+"""Value that stands for "no estimate". There is no static evaluation in check and in a full-width
+search.
+"""
 
 _ABOVE_DEPTH, _ABOVE_MARGIN = 8, 60
 _BELOW_DEPTH, _BELOW_MARGIN = 3, 160
@@ -41,7 +43,9 @@ _LOSING_DEPTH = 5
 _SIZE = 64
 _LOGARITHMS = np.log(np.arange(1, _SIZE + 1))
 REDUCTIONS = (0.4 + _LOGARITHMS[:, None] * _LOGARITHMS / 2.0).astype(np.int64)
-"""int64 (64, 64): reduction by depth - 1 and number of moves searched before."""
+"""int64 (64, 64): number of plies by which the search of a late move is shortened. Indices: depth -
+1, and the number of moves searched before.
+"""
 
 
 @part

@@ -29,7 +29,7 @@ from tbgen.referee import record
 from tbgen.rules.board import MAX_MOVES
 
 GAME_PLIES = 512
-"""Maximum plies of the game that are searched for repetitions."""
+"""Maximum number of the game's last plies that are kept in the record, to find repetitions."""
 MAX_PLY = 120
 """Maximum ply of the search."""
 PLIES = MAX_PLY + 2
@@ -39,7 +39,7 @@ MEN = 16
 """Maximum pieces of a side."""
 
 PLACES = 8 * SQUARES
-"""Number of pairs of a kind of piece and a square; the index of a pair is `90 * kind + square`."""
+"""Number of pairs (kind of piece, square). The index of a pair is `90 * kind + square`."""
 
 STATE = np.dtype(
     [
@@ -91,7 +91,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
-"""Layout of a search's record."""
+"""Data type of the record that holds all memory of one search: its fields and their shapes."""
 
 
 @by_pointer
@@ -105,7 +105,7 @@ class Shared(NamedTuple):
 
 
 State = np.record
-"""Type of a record in kernels; Python passes an array of one element."""
+"""Type of a search's record (`STATE`) in kernels. Python passes an array of one such record."""
 
 _random = np.random.default_rng(14)
 PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
@@ -115,7 +115,7 @@ SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 @part
 def _toggle(state, row, square):
-    """Toggle a square in the occupancy masks of its rank and file.
+    """Toggle the bit of a square in the occupancy masks of its rank and of its file.
 
     square : int64
     """
@@ -181,7 +181,10 @@ def key_after(state, row, source, target):
 
 @part
 def _copy(state, row):
-    """Copy the fields of a row that a move changes in part to the next row."""
+    """Copy a position's fields to the next row, before a move changes some of their values there.
+
+    These are piece squares, occupancy masks, phase and piece counts.
+    """
     after = row + 1
     for i in range(PIECES):
         state.squares[after, i] = state.squares[row, i]
@@ -217,9 +220,10 @@ def push(state, row, side, source, target):
 
 @part
 def push_null(state, row):
-    """Make a null move: the next row has the same board and the other side to move.
+    """Make a null move (pass): the next row has the same board and the other side to move.
 
-    No repetition may span a null move, so the log's `FIRST` of the new row is that row itself.
+    No repetition may span a null move. So `FIRST`, the log's first row to search for repetitions,
+    is the new row itself.
     """
     after = row + 1
     for square in range(SQUARES):

@@ -28,7 +28,9 @@ _SCORE_OFFSET = 1 << 23
 MAX_DEPTH = 255
 ENTRY_BYTES = 16
 _LINE_NUMBERS = 8
-"""Number of int64 values in a cache line of 64 bytes."""
+"""Number of int64 values in a cache line of the processor (64 bytes), to which the table is
+aligned.
+"""
 
 
 def new_table(mebibytes: int) -> NDArray[np.int64]:
@@ -64,7 +66,10 @@ def fetch_bucket(shared, key):
 
 @part
 def look_up(state, shared, row):
-    """Return the data of the position, or 0."""
+    """Return the hash table's data of the position in a row, or 0 if it has no entry.
+
+    The data are one integer with move, bound, depth, generation and score.
+    """
     table = shared.table
     key = state.keys[row]
     at = _bucket(table, key)
@@ -77,7 +82,7 @@ def look_up(state, shared, row):
 
 @part
 def move_of(data):
-    """Return the stored move, 0 for none.
+    """Return the move stored in a hash table entry, 0 for none.
 
     data : int64; an entry's data
     """
@@ -86,7 +91,7 @@ def move_of(data):
 
 @part
 def bound_of(data):
-    """Return `UPPER`, `LOWER`, `EXACT` or `NO_BOUND`.
+    """Return how an entry's score bounds the true score: `UPPER`, `LOWER`, `EXACT` or `NO_BOUND`.
 
     data : int64; an entry's data
     """
@@ -95,7 +100,7 @@ def bound_of(data):
 
 @part
 def depth_of(data):
-    """Return the depth of the stored search.
+    """Return the depth of the search whose result a hash table entry holds.
 
     data : int64; an entry's data
     """
@@ -104,7 +109,7 @@ def depth_of(data):
 
 @part
 def score_of(data, ply):
-    """Return the stored score, relative to the root.
+    """Return the score of a hash table entry, converted to plies from the root of the search.
 
     data : int64; an entry's data
     """

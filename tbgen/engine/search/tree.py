@@ -45,7 +45,7 @@ deep.
 
 @part
 def _keep_line(state, ply, move):
-    """Store a move and the next ply's line as the principal variation of this ply."""
+    """Store the principal variation of a ply: a move, followed by the variation of the next ply."""
     state.line[ply, 0] = move
     length = state.line_length[ply + 1]
     for i in range(length):
@@ -55,7 +55,11 @@ def _keep_line(state, ply, move):
 
 @part
 def _enter(state, shared, row, side, beta):
-    """Start a node: return its score if it is known without search, or `UNKNOWN`."""
+    """Start a node: return its score if it is known without search, else `UNKNOWN`.
+
+    The score is known by the referee's verdict on a repetition, or by a table. Sets `state.stop` at
+    the node limit; returns 0 once the search is stopped.
+    """
     ply = row - state.root
     state.depends[ply] = CLEAN
     state.line_length[ply] = 0
@@ -81,7 +85,8 @@ def _static_evaluation(state, row, side):
 def _settled(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if hash table or estimate cut the node off, else `UNKNOWN`.
 
-    Sets `state.estimate`: the static evaluation, or the hash table's score if its bound is closer.
+    Sets `state.estimate` to the static evaluation, or to the hash table's score if that bounds the
+    true score more closely.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`
     data : int64; an entry of the hash table, or 0
@@ -104,7 +109,11 @@ def _settled(state, ply, estimate, data, depth, alpha, beta):
 
 @part
 def play(state, row, side, move):
-    """Make a move, and store the moved piece's kind and its target in `state.played`."""
+    """Make a move in the search tree, and note it for the history counters.
+
+    Stores the moved piece's kind and its target, `90 * kind + target`, in `state.played` of the
+    next ply.
+    """
     source, target = move >> 7, move & 127
     kind = np.int64(state.boards[row, source] & 7)
     state.played[row - state.root + 1] = kind * SQUARES + target
@@ -113,7 +122,11 @@ def play(state, row, side, move):
 
 @part
 def _remember(state, shared, row, depth, depends, bound, score, move):
-    """Store what a score depends on; store the score in the hash table if it is not path-dependent.
+    """Store a node's score in the hash table, unless the score depends on the path to the node.
+
+    A score depends on the path if it comes from a repetition of an earlier position. Then only the
+    move is stored. In both cases the first row that the score depends on is stored in
+    `state.depends`.
 
     depends : int64; first row that the score depends on
     bound : int64; bound of the score (`transposition`)

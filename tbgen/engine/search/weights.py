@@ -10,12 +10,18 @@ FILE = Path(__file__).with_name("weights.json")
 _READ = json.loads(FILE.read_text("utf-8"))
 
 VALUES: list[int] = _READ["values"]
-"""Exchange value of advisor, elephant, rook, knight, cannon and pawn."""
+"""Value of advisor, elephant, rook, knight, cannon and pawn, in this order, for exchange
+evaluation.
+"""
 BIASES: list[int] = _READ["biases"]
-"""Initial value of each sum."""
+"""Bias of each unit of the hidden layer: its sum for an empty board."""
 OUTPUTS: list[list[list[int]]] = _READ["outputs"]
-"""Weights of the squared sums: by opening and endgame, then side to move and opponent."""
+"""Weights of the output layer, for the squared sums of the hidden layer. Indices: opening or
+endgame, then view of the side to move or of the opponent, then the sum.
+"""
 OUTPUT_BASES: list[int] = _READ["output_bases"]
-"""Constants added to the outputs for opening and endgame."""
+"""Biases of the output layer: constants added to the outputs for opening and endgame."""
 SHAPES = "".join(_READ["shapes"])
-"""int8 (inputs, sums) in base 85: weights that each piece on a square adds to the sums."""
+"""Weights of the first layer, int8 (inputs, sums) encoded in base 85. An input is a piece on a
+square; it adds its row to the sums of the hidden layer.
+"""

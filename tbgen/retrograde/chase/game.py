@@ -44,12 +44,14 @@ Integers = NDArray[np.int64]
 
 @by_pointer
 class PatternGraph(NamedTuple):
-    """Edges between offence nodes and reply nodes."""
+    """Graph of a chase pattern: the edges from offence nodes to reply nodes, and back."""
 
     offence_start: Integers
-    """int64 (offence nodes + 1,)."""
+    """int64 (offence nodes + 1,): the first reply node of each offence node, then their total
+    number.
+    """
     reply_start: Integers
-    """int64 (reply nodes + 1,)."""
+    """int64 (reply nodes + 1,): the first edge of each reply node, then their total number."""
     reply_target: Integers
     """int64 (edges,)."""
     calm: Bools
@@ -67,13 +69,13 @@ class _Backwards(NamedTuple):
     source: Integers
     """int64 (edges,): the reply node of each edge, ordered by target."""
     left: Integers
-    """int64 (reply nodes,): number of edges left."""
+    """int64 (reply nodes,): number of each node's edges that lead to nodes not removed."""
     dead: Integers
-    """int64 (offence nodes,): stack of removed nodes."""
+    """int64 (offence nodes,): stack of removed nodes; the edges into them are removed next."""
 
 
 def _backwards(graph: PatternGraph) -> _Backwards:
-    """Return the reversed edges."""
+    """Return the edges of a graph by their targets."""
     offences, replies = len(graph.offence_start) - 1, len(graph.reply_start) - 1
     into = np.bincount(graph.reply_target, minlength=offences)
     reply_of = np.repeat(np.arange(replies), np.diff(graph.reply_start))
@@ -155,10 +157,14 @@ def _k_reach_calm(graph, safe, inside, reaching):
 
 
 def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools) -> Bools:
-    """Return where the winner can force calm replies for ever, bool (reply nodes,).
+    """Return the reply nodes from which the winner can force calm replies for ever, as bools.
 
-    The greatest set in which each node reaches a calm reply without leaving the set: a least
-    fixpoint is iterated until it removes nothing.
+    This is the greatest set in which the winner can force a calm reply from each node without
+    leaving the set. A least fixpoint (`_k_reach_calm`) is repeated until it removes nothing.
+
+    safe, inside : bool (offence nodes,) and bool (reply nodes,), those that may be passed
+
+    Returns bool (reply nodes,).
     """
     safe = safe.copy()
     while True:
@@ -181,23 +187,28 @@ class Conditions(NamedTuple):
     check: Bools
     """bool (edges,): the reply gives check."""
     pair_start: Integers
-    """int64 (edges + 1,)."""
+    """int64 (edges + 1,): the first pair of each edge, then the total number of pairs."""
     chased: NDArray[np.uint64]
-    """uint64 (pairs,): pieces that the reply attacks anew, if the offence answers the attack."""
+    """uint64 (pairs,): set of the offender's pieces that the reply attacks anew, if the offence
+    answers the attack; numbered as at the offence node before the reply.
+    """
     pieces: np.uint64
     """Set of the pieces that can be chased at all."""
     follow: NDArray[np.int8]
-    """int8 (edges, pieces): the number of each piece at the offence node that an edge leads to."""
+    """int8 (edges, pieces): the number that each piece has at the offence node after the reply, as
+    pieces are numbered separately at each node.
+    """
 
 
 @borrowing_kernel
 def _k_force(graph, conditions, calm, safe, inside, forced):
-    """Set in each reply node's word the conditions that the winner can force to be met.
+    """Find the conditions that the winner can force to be met at least once from each reply node.
 
     conditions : Conditions
-    calm : bool (reply nodes,), where all conditions are met
+    calm : bool (reply nodes,), nodes where calm replies meet all conditions
     safe, inside : bool (offence nodes,) and bool (reply nodes,), those that may be passed
-    forced : uint64 (reply nodes,), inout; a bit for the checks and one for each piece
+    forced : uint64 (reply nodes,), inout; a word for each node, to which the conditions are added:
+        CHECK_BIT and a bit for each piece
     """
     changed = True
     while changed:
@@ -238,11 +249,11 @@ def _exact(
     safe: Bools,
     inside: Bools,
 ) -> Bools:
-    """Return the winning reply nodes, bool (reply nodes,).
+    """Return the reply nodes that win by the exact conditions, as bool (reply nodes,).
 
-    Nodes of `calm` win. At the others each condition (not to check for ever; for each piece, not
-    to chase it for ever) must be met again and again: from every node the winner can force the next
-    meeting, or a calm node, inside the set.
+    Nodes of `calm` win. At the others each condition (not to check for ever; for each piece, not to
+    chase it for ever) must be met again and again: from every node the winner can force the next
+    meeting, or a calm node, without leaving the set of winning nodes.
     """
     safe, inside = safe.copy(), inside.copy()
     needed = conditions.pieces | CHECK_BIT

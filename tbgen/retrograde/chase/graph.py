@@ -58,8 +58,9 @@ from tbgen.rules.moves import generate_moves
 KING = int(PieceType.KING)
 
 _FIRST_ROOM = 4096
-"""Reply nodes in a thread's buffer: 360 KB. A full buffer is copied and filled again; its size is
-doubled if one candidate alone needs more."""
+"""Initial number of reply nodes in a thread's buffer, 360 KB. A full buffer is copied and filled
+again; its size is doubled if a single candidate needs more.
+"""
 
 
 @by_pointer
@@ -71,7 +72,9 @@ class ChaseCandidates(NamedTuple):
     victims: NDArray[np.uint64]
     """uint64 (candidates, 2): the common victims, as a set of squares."""
     node_start: NDArray[np.int64]
-    """int64 (candidates + 1,): the first offence node of each, one node for each victim."""
+    """int64 (candidates + 1,): the first offence node of each candidate, then their total number. A
+    candidate has one offence node for each of its victims.
+    """
 
 
 @part
@@ -82,7 +85,10 @@ def _set_up_key(key, places, squares, board):
 
 @part
 def _find_node(row, square, victim, candidates):
-    """Return the offence node of a position and a victim in it; -1 for none."""
+    """Return the number of the offence node of a position and a victim in it.
+
+    Returns -1 if the position is no candidate, or need not chase this victim.
+    """
     key = row * SQUARES + square
     # np.searchsorted would take longer to compile than all of this.
     c, end = 0, candidates.keys.size
@@ -104,7 +110,7 @@ def _find_node(row, square, victim, candidates):
 
 @by_pointer
 class PartialGraph(NamedTuple):
-    """Part of the graph while it is built; the arrays are filled from the front."""
+    """Part of a graph that one thread builds: arrays of fixed size, filled from the front."""
 
     node_replies: NDArray[np.int64]
     """int64 (room,): the number of reply nodes of each offence node."""
@@ -165,7 +171,7 @@ def _chase(victim, source, target, setting, places, boards):
 
 @part
 def _answer(victim, attackers, reply, reply_to, candidates, setting, places, boards):
-    """Return the position that a reply of the winner leads to.
+    """Return the offence node that a reply of the winner to a chase leads to.
 
     attackers : int64, number of attackers in `boards.attackers`, one of which the reply must answer
     reply, reply_to : int64, the squares where the reply begins and ends
@@ -404,10 +410,10 @@ def find_chase_wins(
 
 
 def _mark(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
-    """Add direct wins to `marked`: all reply nodes of an offence node, if all of them win.
+    """Add the positions after a losing offence node to `marked`: they are direct wins.
 
-    A reply node that wins after an offence node that does not lose is no part of the pattern;
-    the propagation finds it two plies later.
+    An offence node loses if all of its reply nodes win. A reply node that wins after another
+    offence node is no part of the pattern; the propagation finds it two plies later.
 
     winning : bool (reply nodes,)
     marked : Rows of the winner, inout

@@ -37,9 +37,9 @@ from tbgen.rows.sets import Frontier, clear_lead, empty_frontier, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Idle frontiers are released if a set has fewer than this many bytes per candidate.
-With fewer candidates, lists and graph are small, and allocating the frontiers again would
-take longer than the search.
+"""Limit for releasing the memory of idle frontiers before the graph is built: it is released if a
+set has fewer bytes than this for each candidate. With fewer candidates, lists and graph are small,
+and allocating the frontiers again would take longer than the search.
 """
 
 
@@ -67,7 +67,9 @@ def k_mark_attacked(chase_rules, lead_0, lead_1, side, within, found, frame):
 
 @borrowing_kernel
 def _k_keep_images(lead_0, lead_1, marked, wins, frame):
-    """Remove positions from `wins` unless `marked` contains their canonical slot.
+    """Remove positions from `wins` unless their placement is in `marked`.
+
+    A placement may have several slots; `marked` has only the canonical one, `wins` has all.
 
     marked : Rows, in; canonical positions
     wins : Rows, inout
@@ -134,7 +136,10 @@ class ChaseSearch:
 
 
 def compile_sieve() -> None:
-    """Compile the kernels of this file, which use no boards, on empty sets."""
+    """Compile the kernels of this file by calling them on empty sets.
+
+    They work on rows and use no boards, so that they compile apart from those of the graph.
+    """
     with _empty_search() as (front, places, _):
         k_mark_attacked(
             Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, places.frame

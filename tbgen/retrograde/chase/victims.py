@@ -35,7 +35,7 @@ class ChaseSetting(NamedTuple):
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     unwon: Rows
-    """The winner's positions that are no win, known or by a capture."""
+    """The winner's positions that are neither known wins nor won by a capture now."""
 
 
 @part
@@ -195,7 +195,10 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boa
 def list_victims(
     losses: Frontier, capacity: int, setting: ChaseSetting, places: Places, workers: Workers
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Remove positions without a common victim, and list the other canonical ones.
+    """List the canonical loss candidates that must chase some piece; remove the others.
+
+    A candidate without a *common victim*, a piece that each of its moves chases, is removed from
+    `losses`. Positions that have one but are not canonical, or find no room, stay there unlisted.
 
     losses : Frontier of the offender; captures lose by this order, as those of loss candidates do
     capacity : room for listed positions, in each thread

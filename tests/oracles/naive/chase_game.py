@@ -26,10 +26,10 @@ from .graph_game import zielonka
 
 @dataclass(frozen=True)
 class Edge:
-    """A reply of the prospective winner: its target (an offence node) and its effects.
+    """A reply of the prospective winner: its target, an offence node, and its effects.
 
     `chased[i]` has the pieces (by number at the reply node) that the reply chases if the offender
-    continues with move i; `follow[p]` is the number of piece p at the target.
+    continues with move i. `follow[p]` is the number at the target of the piece with number p.
     """
 
     target: int
@@ -40,10 +40,10 @@ class Edge:
 
 @dataclass(frozen=True)
 class ChaseGame:
-    """Graph of offence nodes and reply nodes, with `pieces` pieces that can be chased.
+    """Graph of a chase game, with `pieces` pieces that can be chased.
 
-    `offences[o]` lists the reply nodes after each move of the offender, `replies[r]` the edges of
-    reply node r.
+    At an offence node the offender moves: `offences[o]` lists the reply nodes after its moves. At a
+    reply node the prospective winner moves: `replies[r]` lists its replies as edges.
     """
 
     pieces: int
@@ -52,14 +52,14 @@ class ChaseGame:
 
 
 _Names = tuple[int, ...]
-"""Number of each named piece at a node."""
+"""The number, at a node, of each piece with a fixed name."""
 _Here = tuple[int, _Names]
-"""An unfolded reply node: reply node and `_Names`."""
+"""A reply node of the unfolded graph, which has a copy of each node for each `_Names`."""
 _Vertex = tuple[int, int, _Names, int, bool]
 """Vertex of the parity game.
 
-Reply node, chosen edge (-1: to be chosen), names, index of the condition to be met next, and
-whether the last condition has just been met.
+A reply node, the chosen edge (-1 before the choice), names, index of the condition to be met
+next, and True if the last condition has just been met.
 """
 
 
@@ -104,12 +104,13 @@ def by_parity_game(game: ChaseGame) -> set[int]:
 def _steps(
     game: ChaseGame, reply: int, chosen: int, names: _Names
 ) -> Iterator[tuple[int, _Names, frozenset[int]]]:
-    """Yield the reply nodes after an edge, each with its names and the conditions met.
+    """Yield (reply node, its names, conditions met) for each offence that follows an edge.
 
-    `chosen` is the index of the edge at the reply node `reply`. Names are as in `_Names`.
-    There is one item for each following offence. Condition p is met by a step that does not
-    chase piece p. A check chases no piece here. The last condition is met by a step without
-    check.
+    chosen : index of the edge at the reply node `reply`
+    names : numbers of the named pieces there, as in `_Names`
+
+    Condition p is met by a step that does not chase piece p. A check chases no piece here. The last
+    condition is met by a step without check.
     """
     edge = game.replies[reply][chosen]
     after = tuple(edge.follow[number] for number in names)
@@ -123,7 +124,10 @@ def _steps(
 
 
 def by_strategies(game: ChaseGame) -> set[int]:
-    """Return what `by_parity_game` returns, by trying all fixed choices of the offender."""
+    """Solve the same game as `by_parity_game`, by trying all fixed choices of the offender.
+
+    Returns the reply nodes from which the prospective winner wins.
+    """
     nodes: list[_Here] = [
         (reply, names)
         for reply in range(len(game.replies))
@@ -148,7 +152,10 @@ _Steps = Mapping[tuple[_Here, int], list[tuple[int, _Names, frozenset[int]]]]
 def _won_alone(
     game: ChaseGame, nodes: list[_Here], steps: _Steps, fixed: Mapping[tuple[_Here, int], int]
 ) -> set[_Here]:
-    """Return the nodes from which the prospective winner wins against fixed choices."""
+    """Return the nodes of the unfolded graph that are won against fixed choices of the offender.
+
+    The prospective winner then plays alone, and must meet every condition for ever.
+    """
     arcs: dict[_Here, list[tuple[_Here, frozenset[int]]]] = {node: [] for node in nodes}
     won: set[_Here] = set()
     for (node, e), options in steps.items():
@@ -173,7 +180,7 @@ def _won_alone(
 
 
 def _reached(arcs: Mapping[_Here, list[tuple[_Here, frozenset[int]]]], start: _Here) -> set[_Here]:
-    """Return the nodes that one or more steps lead to."""
+    """Return the nodes to which one or more steps lead from `start`."""
     seen: set[_Here] = set()
     agenda = [start]
     while agenda:

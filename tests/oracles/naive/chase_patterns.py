@@ -23,26 +23,29 @@ Known = Sequence[Verdict | None]
 
 
 class Boards(Protocol):
-    """Interface to the positions behind the node numbers of a graph."""
+    """Interface to the positions that a graph numbers as nodes."""
 
     def board(self, node: int) -> Board:
-        """Return the pieces of a node by square."""
+        """Return the pieces of a node's position by square."""
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
-        """Return the node after a quiet move, and whether it is mirrored; None if there is none."""
+        """Return (node after a move without capture, True if the node is the mirror image).
+
+        None if the graph has no such node.
+        """
 
 
 class Offence(NamedTuple):
-    """Node with O to move; O must chase the piece on the square `victim`."""
+    """Node of the pattern with O to move, who must chase W's piece on the square `victim`."""
 
     node: int
     victim: int
 
 
 class Reply(NamedTuple):
-    """Node with W to move, after a move of O.
+    """Node of the pattern with W to move, whose piece O has just chased.
 
-    The move newly attacks W's piece on `victim` from the squares `attackers`.
+    O's move has newly attacked W's piece on `victim` from the squares `attackers`.
     """
 
     node: int
@@ -51,7 +54,10 @@ class Reply(NamedTuple):
 
 
 class Chase(NamedTuple):
-    """A move of O; `mirrored` if the node `goal` is the mirror image of the position after it."""
+    """A move of O in the pattern, and the node `goal` that it leads to.
+
+    `mirrored` is True if the node has the mirror image of the position after the move.
+    """
 
     move: Move
     goal: Reply
@@ -59,7 +65,7 @@ class Chase(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A move of W; `mirrored` as in `Chase`."""
+    """A move of W in the pattern, and the node `goal` it leads to; `mirrored` as in `Chase`."""
 
     move: Move
     goal: Offence
@@ -68,7 +74,10 @@ class Step(NamedTuple):
 
 
 class Chasing:
-    """Search for the patterns of chases that W wins, round by round."""
+    """Search for perpetual chases by O that W wins, in one round of the solver after another.
+
+    A round decides the positions of one order.
+    """
 
     def __init__(self, boards: Boards, game: Game, winner: int, terms: Terms) -> None:
         self.boards, self.game, self.winner, self.terms = boards, game, winner, terms
@@ -80,7 +89,8 @@ class Chasing:
     def wins(self, known: Known, order: int, nodes: Iterable[int]) -> set[int]:
         """Return the nodes with W to move in the pattern of a round.
 
-        nodes : where the nodes with O to move are chosen from
+        known : verdicts so far, by node
+        nodes : nodes among which those with O to move are chosen
         """
         offences = {
             Offence(node, victim)
@@ -92,14 +102,17 @@ class Chasing:
         return {chase.goal.node for o in pattern.offences for chase in pattern.forced[o]}
 
     def moves(self, node: int) -> Iterator[tuple[Move, int, bool]]:
-        """Yield (move, node after it, whether the node is mirrored) for moves in the graph."""
+        """Yield (move, node after it, True if that is a mirror image) for moves in the graph."""
         board, side = self.boards.board(node), self.game.side[node]
         for move in legal_moves(board, SIDES[side]):
             if move[1] not in board and (goal := self.boards.after(board, move)) is not None:
                 yield move, *goal
 
     def is_won(self, known: Known, order: int, node: int) -> bool:
-        """Return whether W, to move, has won, or wins by a capture decided in this round."""
+        """Return whether W, to move, is known to win, or captures into a loss of O by rule.
+
+        The order of that loss must be at most `order`, the order of the present round.
+        """
         return known[node] is not None or any(
             verdict.outcome == LOSS and 1 <= verdict.order <= order
             for verdict in self.game.exits.get(node, ())
@@ -133,12 +146,18 @@ class Chasing:
 
 
 def _seen(mirrored: bool) -> Callable[[int], int]:
-    """Return the map of squares into a node's position: `mirror`, or the identity."""
+    """Return the function that maps squares of a board to squares of its node's position.
+
+    It is `mirror` if the node has the mirror image, else the identity.
+    """
     return mirror if mirrored else lambda square: square
 
 
 class _Pattern:
-    """Greatest pattern within given offences: the remaining offences, and O's moves from each."""
+    """Greatest pattern of chases that begins with given offences.
+
+    It has the offences that remain, and O's moves from each of them.
+    """
 
     def __init__(self, search: Chasing, known: Known, order: int, offences: set[Offence]) -> None:
         self.search, self.offences = search, offences
@@ -172,7 +191,7 @@ class _Pattern:
                 yield Step(move, goal, mirrored, check)
 
     def _shrink(self) -> None:
-        """Remove what is not in the pattern, until nothing changes."""
+        """Remove offences and replies that are outside the pattern, until nothing changes."""
         while True:
             before = len(self.offences) + len(self.replies)
             self._prune()
@@ -189,7 +208,10 @@ class _Pattern:
                 return
 
     def _prune(self) -> None:
-        """Remove offences and replies that miss a condition, until nothing changes."""
+        """Remove offences and replies that lack a move into the pattern, until nothing changes.
+
+        All of O's moves must lead to replies that remain, and one of W's to such an offence.
+        """
         while True:
             offences = {
                 o for o in self.offences if all(c.goal in self.replies for c in self.forced[o])
@@ -218,9 +240,10 @@ class _Pattern:
             done |= more
 
     def _may_spare(self) -> set[tuple[Reply, int]]:
-        """Return pairs (reply, square): W can force a move that does not chase there.
+        """Return the pairs (reply, square of a piece of O) where W can spare this piece.
 
-        All moves up to that one stay in the pattern. Squares are those of O's pieces.
+        W can force a later move of its own that does not chase it.
+        All moves up to that one stay in the pattern.
         """
         open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
         done: set[tuple[Reply, int]] = set()
@@ -236,9 +259,9 @@ class _Pattern:
             done |= more
 
     def _spares(self, reply: Reply, square: int, step: Step, done: set[tuple[Reply, int]]) -> bool:
-        """Return whether a step does not chase the piece on a square, whatever O plays next.
+        """Return whether W's step does not chase O's piece on a square, whatever O plays next.
 
-        Also true where O's next move leads to a pair that is in `done` already.
+        Also true if O's next move leads to a (reply, square) in `done`, the pairs found before.
         """
         seen, board = _seen(step.mirrored), self.search.boards.board(step.goal.node)
         if (reply, step) not in self._spared:
@@ -263,5 +286,5 @@ class _Pattern:
 
 
 def _followed(square: int, move: Move) -> int:
-    """Return the square of a piece after a move of its own side."""
+    """Return the square of a piece after a move, by this piece or another one of its side."""
     return move[1] if move[0] == square else square

@@ -13,7 +13,7 @@ from .movegen import Board, Move, after, is_legal, king_square, kings_face, othe
 
 @dataclass(frozen=True)
 class Terms:
-    """Conditions of a chase under a rule set."""
+    """Conditions of a chase that differ between rule sets."""
 
     minor_chases: bool = True
     """Point 4a: advisors and elephants chase protected rooks, knights and cannons."""
@@ -55,7 +55,7 @@ def checkers(board: Board, side: str) -> set[int]:
 
 
 def is_victim(letter: str, square: int, terms: Terms) -> bool:
-    """Return whether a piece can be chased (point 2): no king, seldom a pawn at home."""
+    """Return whether a piece can be chased (point 2): no king; pawns at home under few rules."""
     own_half = (square % 10 <= 4) == letter.isupper()
     at_home = letter.upper() == "P" and own_half
     return letter.upper() != "K" and (terms.pawns_at_home or not at_home)
@@ -72,7 +72,7 @@ def is_unequal(attacker: str, victim: str, terms: Terms) -> bool:
 
 
 def has_root(board: Board, q: int, v: int, through: bool) -> bool:
-    """Return whether a piece of V's side can legally recapture after Q x V (point 4b).
+    """Return whether a piece of V's side, a root, can legally recapture after Q x V (point 4b).
 
     Without `through`, a rook or cannon counts only if it also protects V while Q stands on
     its own square. This is the comparison before the move (point 6).

@@ -124,7 +124,7 @@ def _attractor(
 
 
 def _strategy_wins(game: Game, winner: int) -> set[int]:
-    """Return the nodes that some fixed choice of the winner's moves wins against every play."""
+    """Return the nodes that a side wins by some fixed choice of its moves, against every play."""
     own = [n for n, side in enumerate(game.side) if side == winner and game.moves[n]]
     won: set[int] = set()
     for choice in product(*(game.moves[n] for n in own)):
@@ -134,7 +134,10 @@ def _strategy_wins(game: Game, winner: int) -> set[int]:
 
 
 def _escapes(game: Game, winner: int, choice: Mapping[int, int]) -> set[int]:
-    """Return the nodes from which the other side avoids losing to fixed moves of the winner."""
+    """Return the nodes from which the other side does not lose to fixed moves of the winner.
+
+    choice : the winner's move at each of its nodes
+    """
 
     def leaves(node: int, *outcomes: int) -> bool:
         return any(verdict.outcome in outcomes for verdict in game.exits.get(node, ()))

@@ -44,7 +44,7 @@ def _steps(square: int, ways: tuple[tuple[int, int], ...]) -> list[int]:
 
 
 def _ray(square: int, way: tuple[int, int]) -> tuple[int, ...]:
-    """Return the squares in one direction, nearest first."""
+    """Return the squares from a square to the edge in one direction, nearest first."""
     squares, to = [], _step(square, *way)
     while to is not None:
         squares.append(to)
@@ -53,7 +53,7 @@ def _ray(square: int, way: tuple[int, int]) -> tuple[int, ...]:
 
 
 def _as_red(square: int, letter: str) -> int:
-    """Return the square as seen by the piece's owner: rotated for Black."""
+    """Return the square as its piece's owner sees it: rotated by half a turn for Black."""
     return square if letter.isupper() else square - square % 10 + 9 - square % 10
 
 

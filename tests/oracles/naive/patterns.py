@@ -43,7 +43,10 @@ class Verdict(NamedTuple):
 
 @dataclass
 class Game:
-    """A graph of positions; `exits` are the verdicts of the moves that leave it."""
+    """A graph of positions of one material: side to move, checks, and moves between the positions.
+
+    `exits` has the verdicts of the positions outside, by node from which a move leads there.
+    """
 
     side: Sequence[int]
     in_check: Sequence[bool]
@@ -72,10 +75,10 @@ class Pattern(NamedTuple):
 def find_pattern(
     game: Game, known: Sequence[Verdict | None], winner: int, order: int, nodes: Iterable[int]
 ) -> Pattern:
-    """Return the pattern of `winner` among the undecided `nodes`, in the round `order`.
+    """Return the pattern of checks that `winner` wins, among the undecided `nodes`.
 
-    `known` holds the verdicts found so far, None where undecided. Verdicts of exits count up to
-    order `order`; higher ones count in their own round.
+    known : verdicts found so far, None where undecided
+    order : order of the present round; exits with a higher order count in a later round
     """
     undecided = [node for node in nodes if known[node] is None]
     wins = {node for node in undecided if game.side[node] == winner and game.in_check[node]}
@@ -98,7 +101,10 @@ def find_pattern(
 def _no_way_out(
     game: Game, known: Sequence[Verdict | None], node: int, wins: set[int], order: int
 ) -> bool:
-    """Return whether every move of the offender loses: by a check into `wins`, or to a win of W."""
+    """Return whether every move of the offender at a node loses, so that it is a loss candidate.
+
+    A losing move checks into the win candidates `wins`, or leads to a win of W known already.
+    """
     for child in game.moves[node]:
         if child in wins:  # a win candidate is in check, so this move was one
             continue
@@ -111,7 +117,7 @@ def _no_way_out(
 
 
 def _exits_to_a_rule_loss(game: Game, node: int, order: int) -> bool:
-    """Return whether W has a move out of the graph to a position that O loses by repetition."""
+    """Return whether W can capture into a loss of O by repetition, of order 1 to `order`."""
     return any(
         verdict.outcome == LOSS and 1 <= verdict.order <= order
         for verdict in game.exits.get(node, ())
@@ -141,8 +147,8 @@ def _not_for_ever_checking(
     """Return the candidates from which W can force another move of its own without check.
 
     All moves up to that one stay within the candidates.
-    A least fixpoint from the moves without check. It starts with the win candidates that have such
-    a move into the pattern (or out of the graph). It adds a loss candidate when all its checks lead
+    The set is a least fixpoint. It starts with the win candidates that have a move without check
+    into the pattern (or out of the graph). It adds a loss candidate when all its checks lead
     into the set, and a win candidate that must check first.
     """
     done_wins: set[int] = set()

@@ -17,7 +17,7 @@ from .retrograde import decide
 
 
 class Region:
-    """Graph of given legal positions, with their moves and the outcomes outside."""
+    """Graph of some positions of a material, the region, with the outcomes of all others given."""
 
     def __init__(self, fens: Iterable[str], outside: Callable[[str], int]) -> None:
         """Generate the moves.
@@ -49,7 +49,7 @@ class Region:
         return self.positions[node][0]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool] | None:
-        """Return (node after a move, False); None for a position outside the region.
+        """Return (node after a move, False); None if the position after the move is outside.
 
         False: the region has no mirror images, unlike `solver.Table`.
         """

@@ -58,7 +58,7 @@ def decide(
 
 
 class _Propagation:
-    """Verdicts found so far, and for each node the number of its moves not known to lose."""
+    """Verdicts found so far, and for each node the number of moves that may still avoid a loss."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -69,7 +69,10 @@ class _Propagation:
         ]
 
     def spread(self, order: int, direct_wins: Sequence[int]) -> bool:
-        """Settle all positions of one order, from its direct wins; return whether there was any."""
+        """Settle all positions of one order, starting with its direct wins.
+
+        Returns whether any position was settled.
+        """
         # By distance: the exits (node, verdict's outcome) that count as children settled there.
         arriving: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for node, verdicts in self.game.exits.items():
@@ -103,7 +106,12 @@ class _Propagation:
     def _parents(
         self, moves: Iterable[tuple[int, int]], order: int, plies: int
     ) -> list[tuple[int, int]]:
-        """Record and return the positions that these moves decide."""
+        """Decide the nodes from which these moves lead to settled nodes, where that is possible.
+
+        Returns (node, outcome) of the nodes decided, and records them.
+
+        moves : (node, outcome of the position that its move leads to)
+        """
         settled: list[tuple[int, int]] = []
         for node, child_outcome in moves:
             if child_outcome == WIN:

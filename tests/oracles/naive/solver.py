@@ -163,7 +163,7 @@ class Table:
             self.moves.append(found)
 
     def _capture(self, node: int, squares: tuple[int, ...], slot: int, to: int) -> None:
-        """Record the exit of a capture if the capture is legal."""
+        """Record a capture among the node's exits, the moves to other materials, if it is legal."""
         taken = squares.index(to)
         assert self.slots[taken] not in "Kk", "a king could be taken in a legal position"
         left = [to if index == slot else square for index, square in enumerate(squares)]
@@ -179,7 +179,10 @@ class Table:
             self.captures.setdefault(node, []).append((material, child))
 
     def find(self, board: Board, side: str) -> int:
-        """Return the number of a position; KeyError if it is not legal or of another material."""
+        """Return the number of a position.
+
+        Raises KeyError if the position is illegal or of another material.
+        """
         squares = []
         remaining = sorted(board.items())
         for letter in self.slots:
@@ -255,7 +258,10 @@ class Solution:
         return max((v.plies for v in self.verdicts if v.order == 0), default=0)
 
     def max_rule_distance(self) -> int | None:
-        """Return 255 less the smallest rule value; None if the rules decide nothing."""
+        """Return the longest distance to a direct win of positions that the rules decide.
+
+        In plies: 255 less the smallest rule value. None if the rules decide nothing.
+        """
         return max((v.plies for v in self.verdicts if v.order), default=None)
 
 

@@ -22,12 +22,15 @@ KING = -1
 """The victim of a check."""
 
 Condition = tuple[bool, int]
-"""Pair (own side?, victim); met by a step in which this side does not chase the victim."""
+"""Demand that a side does not chase a victim: (True for the own side, victim).
+
+A step of the game in which this side does not chase the victim meets the condition.
+"""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A move of the side and a reply: target position, and the pieces that each of them chases."""
+    """A move of the side and the rival's reply: the next position, and the victims of each side."""
 
     target: int
     own: frozenset[int]
@@ -46,16 +49,20 @@ class StreakGame:
 
 
 def level(returning: frozenset[Condition], own: bool, victims: Sequence[int]) -> int:
-    """Return the level of a side (`own` or the rival) if only the conditions `returning` recur."""
+    """Return a side's level in an endless play in which only some conditions recur.
+
+    own : True for the side, False for its rival
+    returning : the conditions that are met again and again
+    """
     if (own, KING) not in returning:
         return 2
     return int(any((own, victim) not in returning for victim in victims))
 
 
 def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
-    """Return the positions from which the side can force an endless play with good levels.
+    """Return the positions from which the side can force an endless play that is won for it.
 
-    `is_won(own level, rival's level)` decides which levels are good.
+    `is_won(own level, rival's level)` is True for the levels with which a play is won.
     """
     conditions = tuple((own, v) for own in (True, False) for v in (KING, *game.victims))
     # A vertex: position, chosen option or -1, the record, how far down the last step hit it.
@@ -85,9 +92,9 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
 
 
 def _recorded(record: tuple[Condition, ...], step: Step) -> tuple[tuple[Condition, ...], int]:
-    """Return the record after a step, and the largest old place of a condition that was met.
+    """Return the record after a step: all conditions, those that the step meets moved to the front.
 
-    Places count from 1; 0 if no condition was met.
+    Returns also the largest old place, from 1, of a condition that was met; 0 if none was.
     """
     met = [c for c in record if c[1] not in (step.own if c[0] else step.rival)]
     rest = [c for c in record if c not in met]
