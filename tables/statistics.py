@@ -141,9 +141,12 @@ class TableStatistics:
     ) -> TableStatistics:
         """Compute the statistics from two histograms: with Red to move, and with Black to move.
 
-        `longest_fens` maps (order, side to move) to the FEN of a position whose code is that of
-        `longest_codes`; a missing FEN has no entry in `longest`. `chase_patterns` maps each order
-        to the number of direct wins by perpetual chase, 0 for orders left out; None if unknown.
+        Order 0 has the wins and losses by mate, an order k >= 1 those by the repetition rules.
+
+        `longest_fens` maps (order, side to move) to the FEN of a position with the longest distance
+        of that order, as found by `longest_codes`. Where a FEN is missing, `longest` has no entry.
+        `chase_patterns` maps each order to the number of direct wins by perpetual chase; an order
+        left out has 0. It is None if these numbers are unknown.
         """
         lines = [
             _line(side, codes.decode(code), positions)

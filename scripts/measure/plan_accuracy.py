@@ -118,7 +118,11 @@ def share(factors: Iterable[float], limit: float = FACTOR) -> str:
 
 
 def report(predictions: Iterable[Prediction]) -> None:
-    """Print a line for each table, and how many are within `FACTOR`."""
+    """Print the measured and predicted costs of each table, then the share of good predictions.
+
+    A prediction is good if it is off by at most the factor `FACTOR`. For the bytes of large tables
+    that is `BYTES_FACTOR`.
+    """
     keys = "seconds", "long", "bytes", "memory", "large seconds", "large bytes"
     counted: dict[str, list[float]] = {key: [] for key in keys}
     print(f"{'material':10} {'rules':5} {'slots':>12} {'CPU s':>8} {'planned':>8} {'x':>6} "

@@ -328,7 +328,7 @@ class Search:
         return there
 
     def _with_offence(self, part: TableColumns, offence: Offence) -> Iterator[TableColumns]:
-        """Yield, in parts, rows in which the loser of the repetition begins the offence at once."""
+        """Yield rows in which the loser commits `offence` at once, in parts of limited size."""
         for first in range(0, part.rows, ROWS_PER_CHECKPOINT):
             rows = part.take(np.arange(first, min(first + ROWS_PER_CHECKPOINT, part.rows)))
             chosen = []

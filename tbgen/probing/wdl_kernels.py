@@ -123,12 +123,15 @@ def _rank(i, place, flip, mirrored, pieces, squares, count):
 
 @part
 def _attackers(number, flip, mirrored, row, pieces, squares, count, buffers):
-    """Sum over all attackers what each adds to the slot, and to the index of the outcome.
+    """Sum what each attacker adds to two numbers: to the slot, and to the index of the outcome.
 
-    Returns both sums; the first is -1 if an attacker is on a square that it cannot enter.
+    The slot is the index of the position within its lead (placement of the defenders); the index of
+    the outcome is its place in the file. Attackers are rooks, knights, cannons and pawns. Returns
+    both sums; the first is -1 if an attacker is on a square that it cannot enter.
 
-    number : int64, number of the file; flip, mirrored : int, as in `_PLACES`
-    row : int64, index of the words for the side to move and the kind of tile
+    number : int64, number of the file
+    flip, mirrored : int, 1 if colours are exchanged, and if the board is mirrored (`_PLACES`)
+    row : int64, selects one of four factors: by side to move, and whether in the file's last tile
     buffers : WdlBuffers, the files
     """
     tables = buffers.tables

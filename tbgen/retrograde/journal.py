@@ -44,9 +44,13 @@ it, and offset in the next segment. It stays valid when that segment is compress
 
 @borrowing_kernel
 def _k_fill(data, codes, numbers):
-    """Write the codes of a segment's positions, as numbers in a palette, to a chunk of a plane.
+    """Write the codes of the positions in a segment of the journal to one chunk of a plane.
 
-    data : uint8 (n,), in; a segment, header and record in turn
+    A segment has records of solved positions: each is a header (code, length in bytes) and the set
+    of positions with this code. The plane has a number for every slot: the index of the position's
+    code in the palette. A chunk is the part of the plane for a range of leads.
+
+    data : uint8 (n,), in; an uncompressed segment, header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
     numbers : unsigned (rows of the chunk * 90,), inout
     """

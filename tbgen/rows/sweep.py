@@ -166,8 +166,12 @@ def _put_found(
 ):
     """Put the positions of `scratch.reached` that have no escape on `found`, and clear the scratch.
 
+    `scratch.reached` has the positions of one lead (placement of the defenders) that have a move
+    into the frontier. An escape is a move into the set `escape`, by which a losing side avoids the
+    loss. A mid is a placement of the other pieces but one; lead and mid together make a row.
+
     rows : int64, number of rows to read
-    whole : bool, these are the first mids, otherwise those listed in `scratch.touched`
+    whole : bool, read the first `rows` mids; otherwise those listed in `scratch.touched`
     test_each : bool, `reached` has positions without a move into `front`: test each row for one
     gathered : bool, gather the predecessors of `escape` for the whole lead, not row by row
     front : Frontier of the opponent, in

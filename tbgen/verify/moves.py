@@ -122,7 +122,10 @@ def slot_after(n, state, index):
 
 @part
 def load_key(side, slot, index, arrays):
-    """Return the key of the value stored for a slot of this table, with a side to move."""
+    """Return the value stored for a slot of this table, with a side to move, as a key.
+
+    A key is a number on a scale that all tables share: larger is better for the side to move.
+    """
     return arrays.values.keys[side, arrays.ranks[side * index.slots + slot]]
 
 

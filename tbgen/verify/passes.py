@@ -3,14 +3,21 @@
 
     stored ranks  --complete-->  ranks  --judge-->  findings, lists
 
+A plane has a value for every slot (index of a position) with one side to move. Values are held as
+*ranks*: small numbers, larger for values that are better for the side that moved there. A file
+stores the value of a position in one slot only; `complete` copies it to the slots of the mirror
+image and of exchanged pieces, and adds the values after captures.
+
 The stored value must equal the value of the best move (docs/proof.md, point 2). Only a direct win
-may be better; it is listed as a *claim*, to be proven by a pattern. Also listed are draws that may
-belong to a pattern: those where every move that keeps the draw is a check (*held by checks alone*),
-or where every such move gives no check and leaves a piece under attack that can be chased. A side
-with any other drawing move commits no offence.
+may be better; it is listed as a *claim*, to be proven by a pattern (a set of positions in which the
+loser is forced to repeat an offence). Also listed are draws that may belong to a pattern: those
+where every move that keeps the draw is a check (*held by checks alone*), or where every such move
+gives no check and leaves a piece under attack that can be chased. A side with any other drawing
+move commits no offence.
 
 The best move is computed for whole rows (`acceleration`); with `plain` for single positions. A task
-is a range of leads that does not depend on the number of threads, so the findings do not either.
+is a range of leads (placements of the defenders) that does not depend on the number of threads, so
+the findings do not either.
 """
 
 from __future__ import annotations

@@ -147,10 +147,15 @@ def goes_on_after(
 
 
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
-    """Return the outcome of a game's last position, and the moves to play there.
+    """Return the best outcome from a game's last position, and the moves that cost least.
 
-    They are what `xq_filter_outcomes` should keep, written from contrib/xqprobe.h: the moves
-    with the outcome that cost least by repetitions and offences.
+    These moves are the ones that `xq_filter_outcomes` should keep.
+
+    Written from the comments in contrib/xqprobe.h. Of the moves with the best outcome, those with
+    the lowest cost are kept. All losing moves cost nothing, nor do captures and other irreversible
+    moves, winning moves that can go on without repetition, and drawing moves that are idle or new.
+    Any other move costs more the more often its position has occurred in the game. With equal
+    repetitions, a chase costs more than an idle move, and a check more than a chase.
     """
     offences = Offences(tables.rule_set)
     costs: dict[str, int] = {}

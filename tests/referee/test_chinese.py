@@ -1,4 +1,8 @@
-"""Verdicts under the Chinese rules: the book's diagrams, the federation's, and two searches."""
+"""Verdicts under the Chinese rules, for the diagrams of the rule book and for other loops.
+
+The searches for forced mate and for a win of material (`can_mate`, `can_gain`) are compared with
+an exhaustive search, too.
+"""
 
 from __future__ import annotations
 

@@ -240,10 +240,11 @@ class _Pattern:
             done |= more
 
     def _may_spare(self) -> set[tuple[Reply, int]]:
-        """Return the pairs (reply, square of a piece of O) where W can spare this piece.
+        """Return the pairs (reply, square of a piece of O) where W can leave it unchased.
 
-        W can force a later move of its own that does not chase it.
-        All moves up to that one stay in the pattern.
+        W, the prospective winner, must not chase the same piece of O, the offender, on every move:
+        then W would commit the offence, too. In these pairs W can force, whatever O plays, that it
+        makes a move which does not chase the piece. All moves until then stay in the pattern.
         """
         open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
         done: set[tuple[Reply, int]] = set()
