@@ -15,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -178,14 +179,13 @@ class _Build(Observer):
 
     def _share(self) -> float:
         """Return the finished share of the planned time; a running job counts at most 90 %."""
-        whole = sum(self._planned.values())
-        if not whole:
-            return 0.0
         now = time.monotonic()
-        done = sum(self._planned.get(key, 0.0) for key in self._done)
+        # fsum does not depend on the order, so that the share is at most 1.
+        whole = fsum(self._planned.values())
+        done = [self._planned.get(key, 0.0) for key in self._done]
         for key, began in self._running.items():
-            done += min(now - began, 0.9 * self._planned.get(key, 0.0))
-        return done / whole
+            done.append(min(now - began, 0.9 * self._planned.get(key, 0.0)))
+        return fsum(done) / whole if whole else 0.0
 
     def _run(self) -> None:
         try:
