@@ -34,14 +34,15 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     shared = SharedSets.of(sets)
     check_states = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
     chase_states: list[SearchState] = []
+    chase_searches: list[ChaseSearch] = []
     if rule_set.rules is not None and rule_set.rules.judges_chases:
         mark = partial(k_mark_attacked, rule_set.chase_rules)
         chase_states = [SearchState(propagation, winner, mark, shared) for winner in Side]
-    places = make_places(layout, sets.frame)
-    chase_searches = [
-        ChaseSearch(search_state, places, chase_rules=rule_set.chase_rules)
-        for search_state in chase_states
-    ]
+        places = make_places(layout, sets.frame)
+        chase_searches = [
+            ChaseSearch(search_state, places, chase_rules=rule_set.chase_rules)
+            for search_state in chase_states
+        ]
     state.add_searches([*check_states, *chase_states])
     changed = state.order == 0 or state.propagate(state.order)
     order = state.order + 1
