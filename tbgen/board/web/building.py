@@ -290,10 +290,15 @@ def building(store: TableStore) -> str:
 
     It changes whenever that changes, so it is part of the ETags of pages.
     """
-    progress = store.workshop.progress() if store.workshop is not None else None
+    progress = _progress(store)
     if progress is None:
         return TOKEN
     return f"{TOKEN} {progress.stage} {progress.wanted} {progress.done} {int(progress.seconds)}"
+
+
+def _progress(store: TableStore) -> Progress | None:
+    """Return the progress of the last build of the workshop, None without a build or a workshop."""
+    return None if store.workshop is None else store.workshop.progress()
 
 
 def build_page(store: TableStore, view: View) -> Answer:
@@ -305,7 +310,7 @@ def build_page(store: TableStore, view: View) -> Answer:
 
 def running_build(store: TableStore) -> Progress | None:
     """Return the progress of the running build, or None."""
-    progress = store.workshop.progress() if store.workshop is not None else None
+    progress = _progress(store)
     return progress if progress is not None and progress.goes_on else None
 
 
@@ -314,7 +319,7 @@ def _failed(store: TableStore, material: Material | None, view: View) -> str:
 
     material : only builds that include it count; None for any build
     """
-    progress = store.workshop.progress() if store.workshop is not None else None
+    progress = _progress(store)
     if progress is None or progress.stage not in (Stage.CANCELLED, Stage.FAILED):
         return ""
     if material is not None and material not in progress.wanted:
