@@ -19,7 +19,7 @@ from tbgen.indexing.squares import LETTERS, PieceType
 MAX_COUNT = (1, 2, 2, 2, 2, 2, 5)
 """Number of pieces of each `PieceType` per side in the opening array."""
 
-_NAME_ORDER = (
+NAME_ORDER = (
     PieceType.ROOK,
     PieceType.KNIGHT,
     PieceType.CANNON,
@@ -53,12 +53,12 @@ class Army:
     @property
     def name(self) -> str:
         """Name such as `KRNAA`."""
-        return "K" + "".join(LETTERS[kind] * self.count(kind) for kind in _NAME_ORDER)
+        return "K" + "".join(LETTERS[kind] * self.count(kind) for kind in NAME_ORDER)
 
     @property
     def strength(self) -> tuple[int, ...]:
         """Sort key of armies; the army with the larger key is named first."""
-        return tuple(self.count(kind) for kind in _NAME_ORDER)
+        return tuple(self.count(kind) for kind in NAME_ORDER)
 
     @property
     def attackers(self) -> int:

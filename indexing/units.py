@@ -1,4 +1,4 @@
-"""Bytes and seconds as text."""
+"""Bytes, seconds and numbers of things as text."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def format_duration(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 table` or `2 tables`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

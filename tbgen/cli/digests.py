@@ -13,8 +13,8 @@ from tbgen.building.contents import values_of
 from tbgen.cli import options
 from tbgen.cli.command import show_json
 from tbgen.cli.live import LiveLine
-from tbgen.cli.streams import counted
 from tbgen.indexing import Material
+from tbgen.indexing.units import counted
 
 _WORDS = {
     "agrees": "as listed",

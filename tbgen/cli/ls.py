@@ -11,9 +11,9 @@ from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import Choice, choice_arguments
-from tbgen.cli.streams import counted
 from tbgen.cli.wdl import list_outcomes
 from tbgen.indexing.systems import usable_cores
+from tbgen.indexing.units import counted
 from tbgen.tables import TableFile, TableName, WdlName
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, find_in_directory
 

@@ -15,8 +15,7 @@ import click
 from tbgen.building.builder import Built
 from tbgen.building.profile import PhaseCost, total
 from tbgen.cli.live import LiveLine
-from tbgen.cli.streams import counted
-from tbgen.indexing.units import format_bytes, format_duration
+from tbgen.indexing.units import counted, format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import LostError, Observer, PostponedError

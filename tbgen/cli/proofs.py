@@ -17,7 +17,7 @@ import click
 from tbgen.answers import failures
 from tbgen.cli.command import show_failure
 from tbgen.cli.live import LiveLine
-from tbgen.cli.streams import counted
+from tbgen.indexing.units import counted
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import LostError, Observer
 

@@ -16,8 +16,8 @@ import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.streams import counted
 from tbgen.indexing import InputError
+from tbgen.indexing.units import counted
 from tbgen.tables import Rules, RuleSet
 
 if TYPE_CHECKING:

@@ -70,11 +70,6 @@ def _too_long(what: str) -> InputError:
     return InputError(f"{what} has more than {MAX_TEXT >> 20} MiB", "end each text with a newline")
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as `1 table` or `2 tables`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def never_fail_to_write() -> None:
     """Write characters outside stdout's encoding as escapes; stderr does so by default."""
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -18,6 +18,7 @@ from tbgen.answers import reasons
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.language.i18n import localise, text, traditional
 from tbgen.indexing import Army, Material, Side
+from tbgen.indexing.material import NAME_ORDER
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side, square_name
 from tbgen.indexing.units import format_duration
 from tbgen.notation.chinese import piece_name as character
@@ -29,8 +30,6 @@ from tbgen.referee.record import PERPETUAL_CHASE, PERPETUAL_CHECK
 from tbgen.tables.proofs import ProofStatus
 
 _NUMBERS = ("", "", "two", "three", "four", "five")
-_ATTACKERS_FIRST = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON, PieceType.PAWN)
-_ORDER = (*_ATTACKERS_FIRST, PieceType.ADVISOR, PieceType.ELEPHANT)
 _DIGITS = "一二三四五六七八九"
 
 
@@ -60,7 +59,7 @@ def file_name(side: Side, square: int) -> str:
 
 def army_name(army: Army, side: Side, language: str) -> str:
     """Return the name of an army: `knight and two pawns`, `马双兵`; `bare king`, `单将`."""
-    counts = [(kind, army.count(kind)) for kind in _ORDER if army.count(kind)]
+    counts = [(kind, army.count(kind)) for kind in NAME_ORDER if army.count(kind)]
     if language == "en":
         words = [
             f"{_NUMBERS[count]} {ENGLISH[kind]}s" if count > 1 else ENGLISH[kind]
@@ -72,10 +71,10 @@ def army_name(army: Army, side: Side, language: str) -> str:
     defenders = DEFENDERS.get((army.count(PieceType.ADVISOR), army.count(PieceType.ELEPHANT)), "")
     found = ""
     for kind, count in counts:
-        if defenders and kind not in _ATTACKERS_FIRST:
+        if defenders and not kind.is_attacker:
             continue
         found += {1: "", 2: "双"}.get(count, _DIGITS[count - 1]) + character(side, kind)
-        if count == 1 and len(counts) == 1 and kind not in _ATTACKERS_FIRST:
+        if count == 1 and len(counts) == 1 and not kind.is_attacker:
             found = f"单{found}"
     for kind in (PieceType.ADVISOR, PieceType.ELEPHANT):
         defenders = defenders.replace(character(Side.BLACK, kind), character(side, kind))
