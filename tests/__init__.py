@@ -1,1 +1,1 @@
-"""The tests: a folder for each package, `house` for the laws of the code, oracles, kits, data."""
+"""The tests: a folder for each package, `house` for rules of the code, oracles, helpers, data."""

@@ -31,7 +31,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.faults.campaign import OK, REFUSED, Budget, Tally, complaint, main, run
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 DIGESTS = ROOT / "docs" / "digests.csv"
 MATERIAL, RULES = "KRKN", "wxf"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.kits.agreement import compare
+from tests.helpers.agreement import compare
 
 SAMPLES = 6
 """Largest number of disagreements printed for each cause."""

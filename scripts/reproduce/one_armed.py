@@ -5,7 +5,7 @@
     python scripts/reproduce/one_armed.py KRKAB --no-minor-chases
 
 Solves tables in memory, proves them row by row, and searches them for candidates, positions in
-which every legal move loses or is one offence (tests/kits/onearmed.py), and then for patterns.
+which every legal move loses or is one offence (tests/helpers/onearmed.py), and then for patterns.
 Prints a line for each material with candidates, and the sums. Exit status 1 if there is a pattern:
 the solver would miss it.
 """
@@ -26,7 +26,7 @@ from tbgen.retrograde.memory import code_spaces
 from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
 from tbgen.tables.names import Metric, RuleSet
-from tests.kits.onearmed import find_candidates, one_armed_materials
+from tests.helpers.onearmed import find_candidates, one_armed_materials
 
 
 def main() -> int:

@@ -7,9 +7,9 @@
 
 Solves tables in memory, proves them, and proves them again with one change after another: of one
 code at a random legal position, a fifth of each kind; of several consistent codes; of whole
-regions. tests/kits/planting.py describes the kinds. If a kind is impossible in a table (no direct
-win to remove), the others take its share. Nothing is written to files, where checksums would show
-the change. Exit status 1 if a change is not found.
+regions. tests/helpers/planting.py describes the kinds. If a kind is impossible in a table (no
+direct win to remove), the others take its share. Nothing is written to files, where checksums would
+show the change. Exit status 1 if a change is not found.
 
 `--write` stores each table's rows in docs/planted-errors.csv when they are known, in place of its
 earlier rows, and skips tables with as many single changes there. So an interrupted run resumes;
@@ -34,8 +34,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import RuleSet
-from tests.kits.paths import DOCS
-from tests.kits.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
+from tests.helpers.paths import DOCS
+from tests.helpers.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
 
 FIGURES = DOCS / "planted-errors.csv"
 

@@ -6,7 +6,7 @@
 From positions that the rules decide, `best_move` with the history must reach mate, a won table,
 or a loop that the referee gives to the winner; from drawn ones it must not lose. In direct wins,
 and in endangered draws, where the only drawing moves are checks and attacks, every reply is tried.
-Exit status 1 if a game failed. `tests.kits.defences` has the defenders.
+Exit status 1 if a game failed. `tests.helpers.defences` has the defenders.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tbgen.play.tablebase import open_tablebase
-from tests.kits.play import Ending
-from tests.kits.tournament import play_all
+from tests.helpers.play import Ending
+from tests.helpers.tournament import play_all
 
 MATERIALS = (
     "KRKN",

@@ -25,7 +25,7 @@ from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.referee import Label
 from tbgen.rules.attacks import attacks
 from tbgen.tables import IllegalPositionError
-from tests.kits.built import built
+from tests.helpers.built import built
 
 CHASE = "9/cN4P2/4k4/9/9/9/9/9/9/3K5 w"
 CHECK = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.kits.boardkit import browser
+from tests.helpers.board_server import browser
 
 
 @pytest.fixture(scope="module")

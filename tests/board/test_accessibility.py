@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.kits.axe import source, violations
-from tests.kits.boardkit import browser, demo
+from tests.helpers.axe import source, violations
+from tests.helpers.board_server import browser, demo
 
 pytest.importorskip("selenium", reason="selenium is not installed")
 

@@ -30,9 +30,9 @@ from tbgen.finding.handbook import handbook_entry
 from tbgen.indexing import Material, Position
 from tbgen.tables import Outcome, Value
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, links, page
-from tests.kits.boardkit import demo
-from tests.kits.built import built
-from tests.kits.languages import misfits
+from tests.helpers.board_server import demo
+from tests.helpers.built import built
+from tests.helpers.languages import misfits
 
 
 @pytest.fixture(scope="module")

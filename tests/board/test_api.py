@@ -24,7 +24,7 @@ from tbgen.board.web.routes import create_app
 from tbgen.board.web.view import MODES
 from tbgen.indexing import Position
 from tbgen.play.mainline import Ending
-from tests.kits.boardkit import ROOT, demo
+from tests.helpers.board_server import ROOT, demo
 
 KNIGHT = "9/9/3ak4/9/9/9/9/9/9/N2K5 w"
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"

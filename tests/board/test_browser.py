@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.kits.boardkit import browser
+from tests.helpers.board_server import browser
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 
@@ -16,7 +16,7 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from selenium.webdriver.support.select import Select  # noqa: E402
 
-from tests.kits.browsing import (  # noqa: E402
+from tests.helpers.browsing import (  # noqa: E402
     KNIGHT,
     LOOP,
     assert_no_console_errors,

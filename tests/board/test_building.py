@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.kits.boardkit import Demo, serve
+from tests.helpers.board_server import Demo, serve
 
 selenium = pytest.importorskip("selenium", reason="selenium is not installed")
 
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from tests.kits.browsing import assert_no_console_errors, count, one, until  # noqa: E402
+from tests.helpers.browsing import assert_no_console_errors, count, one, until  # noqa: E402
 
 
 def tables(server: Demo) -> int:

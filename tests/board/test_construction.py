@@ -22,8 +22,8 @@ from tbgen.board.web.building import ENTRY, KEY, TOKEN
 from tbgen.board.web.middleware import MAX_BODY
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material
-from tests.kits.boardkit import demo
-from tests.kits.languages import misfits
+from tests.helpers.board_server import demo
+from tests.helpers.languages import misfits
 
 KRNKR = "9/9/5k3/9/9/9/9/Nr7/9/R2K5_w"
 OURS = {"origin": "http://localhost"}

@@ -22,7 +22,7 @@ from tbgen import open_tablebase
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.server import HEADER_SECONDS
 from tbgen.cli.workshop import Workshop
-from tests.kits.boardkit import demo, resident_bytes
+from tests.helpers.board_server import demo, resident_bytes
 
 PATHS = (
     "/", "/endgames", "/endgames/KRKN", "/endgame.cgi", "/play.cgi",

@@ -26,9 +26,9 @@ from tbgen.indexing import Material, Position
 from tbgen.notation.materials import read_material
 from tbgen.rules import legal_moves
 from tbgen.tables import Metric
-from tests.kits.boardkit import demo
-from tests.kits.languages import SIMPLIFIED, misfits, shown
-from tests.kits.paths import ROOT
+from tests.helpers.board_server import demo
+from tests.helpers.languages import SIMPLIFIED, misfits, shown
+from tests.helpers.paths import ROOT
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 """FEN of KRKN, Red to move: Red wins, because Black can only resist by perpetual check."""

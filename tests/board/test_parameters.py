@@ -18,7 +18,7 @@ from tbgen import open_tablebase
 from tbgen.board.web.routes import create_app
 from tbgen.board.web.view import MODES, VIEW, View
 from tbgen.indexing import Position, Side
-from tests.kits.boardkit import demo
+from tests.helpers.board_server import demo
 
 LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
 

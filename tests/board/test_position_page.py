@@ -12,7 +12,7 @@ from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-from tests.kits.browsing import (  # noqa: E402
+from tests.helpers.browsing import (  # noqa: E402
     KNIGHT,
     LOOP,
     click,

@@ -23,8 +23,8 @@ from tbgen.indexing import Material, Move, Position
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome
 from tests.board.test_pages import MISSING, page
-from tests.kits.boardkit import demo
-from tests.kits.languages import misfits
+from tests.helpers.board_server import demo
+from tests.helpers.languages import misfits
 
 SLIP = "5k3/9/9/9/9/R8/9/4n4/9/3K5_w"
 """Position with one winning move, d0e0; all other moves draw or lose."""

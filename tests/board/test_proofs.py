@@ -18,9 +18,9 @@ from tbgen import open_tablebase
 from tbgen.board.web.routes import create_app
 from tbgen.tables import TableName
 from tbgen.tables.certificates import certificate_path
-from tests.kits.built import built
-from tests.kits.certificates import certify
-from tests.kits.languages import misfits
+from tests.helpers.built import built
+from tests.helpers.certificates import certify
+from tests.helpers.languages import misfits
 
 
 @pytest.fixture

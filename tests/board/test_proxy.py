@@ -29,9 +29,9 @@ from starlette.testclient import TestClient
 from tbgen import open_tablebase
 from tbgen.board.web.assets import assets, bundle
 from tbgen.board.web.routes import create_app
-from tests.kits.boardkit import demo
-from tests.kits.paths import DOCS, ROOT
-from tests.kits.sessions import blocks
+from tests.helpers.board_server import demo
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sessions import blocks
 
 FEN = "9/9/4k4/9/9/9/9/3n5/9/R2K5_b"
 PUBLIC = {"x-forwarded-host": "b.org", "x-forwarded-proto": "https"}

@@ -39,8 +39,8 @@ from tbgen.indexing.layout import Layout
 from tbgen.rules import check_legal, legal_moves
 from tbgen.tables import Outcome, ProbeResult
 from tests.board.test_pages import page
-from tests.kits.boardkit import demo
-from tests.kits.built import built
+from tests.helpers.board_server import demo
+from tests.helpers.built import built
 
 KNK = Material.parse("KNK")
 EVERYTHING = 10**9

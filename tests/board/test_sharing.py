@@ -23,8 +23,8 @@ from tbgen.board.drawing.diagram import place
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Move, Position
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, page
-from tests.kits.boardkit import demo
-from tests.kits.languages import misfits
+from tests.helpers.board_server import demo
+from tests.helpers.languages import misfits
 
 CAPTURE = "3k5/9/9/9/9/9/9/9/n8/R3K4_w"
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tbgen.building import allowance
 from tbgen.building.allowance import Allowance, usable_memory
 from tbgen.cli import main
-from tests.kits.built import built
+from tests.helpers.built import built
 
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGE_SIZE")

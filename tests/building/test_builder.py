@@ -22,9 +22,9 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.names import RuleSet, TableName
 from tbgen.tables.palettes import Palette
-from tests.kits.builders import Builder
-from tests.kits.built import NoProgress
-from tests.kits.tablekit import with_statistics
+from tests.helpers.builders import Builder
+from tests.helpers.built import NoProgress
+from tests.helpers.random_tables import with_statistics
 
 KRKN = Material.parse("KRKN")
 NO_RULES = RuleSet(Rules.NONE)

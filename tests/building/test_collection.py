@@ -28,8 +28,8 @@ from tbgen.tables.errors import MissingTableError
 from tbgen.tables.files import locked
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
-from tests.kits.builders import Builder
-from tests.kits.built import NoProgress
+from tests.helpers.builders import Builder
+from tests.helpers.built import NoProgress
 
 KRKN = Material.parse("KRKN")
 NO_RULES = RuleSet(Rules.NONE)

@@ -26,7 +26,7 @@ from tbgen.scheduling.run import InProcess, Observer
 from tbgen.tables import CorruptTableError, Metric, Rules, TableName
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
-from tests.kits.built import built
+from tests.helpers.built import built
 
 CHECK = RuleSet(Rules.CHECK)
 KRKN = Material.parse("KRKN")

@@ -19,9 +19,9 @@ from tbgen.indexing import Material, Side
 from tbgen.retrograde.outcomes import OutcomePlanes, encode
 from tbgen.tables import CorruptTableError, TableFile, WdlFile
 from tbgen.tables.outcomes import encode_outcomes, outcomes_of
-from tests.kits.built import built
-from tests.kits.tablekit import with_statistics
-from tests.kits.wdlkit import random_outcomes
+from tests.helpers.built import built
+from tests.helpers.random_outcomes import random_outcomes
+from tests.helpers.random_tables import with_statistics
 
 MATERIALS = ["KRK", "KNNK", "KPKA", "KRKN"]
 """Materials to pack: with one attacker, two identical pieces (twins), a pawn, and attackers on

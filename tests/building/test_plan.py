@@ -22,7 +22,7 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.placement_count import count_placements
 from tbgen.indexing.rulesets import Rules
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 KRKN, KRKNA, KRKNAA, KRNKR, KRNKN = (
     Material.parse(name) for name in ("KRKN", "KRKNA", "KRKNAA", "KRNKR", "KRNKN")

@@ -20,8 +20,8 @@ from tbgen.indexing import Material
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
-from tests.kits.builders import Builder
-from tests.kits.built import NoProgress, built
+from tests.helpers.builders import Builder
+from tests.helpers.built import NoProgress, built
 
 File = tuple[int, int]
 """Identity of a file: its inode number, and how many files had this number before."""

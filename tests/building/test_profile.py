@@ -10,8 +10,8 @@ from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Rules, TableFile
 from tbgen.tables.names import RuleSet
-from tests.kits.builders import Builder
-from tests.kits.built import NoProgress
+from tests.helpers.builders import Builder
+from tests.helpers.built import NoProgress
 
 
 def profiles(directory: Path, threads: int) -> list[list[PhaseCost]]:

@@ -13,7 +13,7 @@ from tbgen.building.sets import MAX_ATTACKERS, MAX_MEN, materials_among, materia
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
-from tests.kits.paths import DATA
+from tests.helpers.paths import DATA
 
 
 def names(*words: str, men: int | None = None, attackers: int | None = None) -> list[str]:

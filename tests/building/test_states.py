@@ -24,8 +24,8 @@ from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import RuleSet, TableName, read_build_record
 from tests.building.test_builder import digests
-from tests.kits.builders import Builder
-from tests.kits.built import NoProgress, built
+from tests.helpers.builders import Builder
+from tests.helpers.built import NoProgress, built
 
 CHECK = RuleSet(Rules.CHECK)
 KRKN = TableName(Material.parse("KRKN"), CHECK, Metric.DTM)

@@ -18,7 +18,7 @@ from tbgen.cli import COMMANDS, main
 from tbgen.indexing import Position
 from tbgen.indexing.rulesets import CHINESE, SYNONYMS, Rules
 from tbgen.notation import POSITION_STYLES, format_position, parse_move
-from tests.kits.strategies import random_position
+from tests.helpers.strategies import random_position
 
 MATE_IN_ONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 MATED = "3k5/9/9/9/9/9/9/9/9/3RK4 b"

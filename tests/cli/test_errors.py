@@ -28,7 +28,7 @@ from tbgen.tables import (
     RuleSet,
     RulesMismatchError,
 )
-from tests.kits.commands import start
+from tests.helpers.commands import start
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 KRKN = "3k5/9/9/9/9/9/9/9/n8/R3K4 w"

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
 from tbgen.cli.lessons import CHECKS, FIRST_STEPS, LESSONS
-from tests.kits.built import built
-from tests.kits.paths import ROOT
+from tests.helpers.built import built
+from tests.helpers.paths import ROOT
 
 EXAMPLES = [line for lesson in (FIRST_STEPS, *LESSONS.values()) for line, _ in lesson.examples]
 SLOW = {"tbgen doctor --numba"}

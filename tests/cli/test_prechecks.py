@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.cli.test_errors import assert_says, run
-from tests.kits.built import built
+from tests.helpers.built import built
 
 
 @pytest.mark.parametrize("command", ["build", "plan", "stats"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.commands import STOPS, start
+from tests.helpers.commands import STOPS, start
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 

@@ -19,7 +19,7 @@ from numba import njit
 
 from tbgen.compiling import jit
 from tbgen.tables import TableFile
-from tests.kits.paths import DOCS, ROOT
+from tests.helpers.paths import DOCS, ROOT
 
 INTERNALS = (
     "codegen.JITCodeLibrary", "caching.CompileResultCacheImpl", "options.DefaultOptions",

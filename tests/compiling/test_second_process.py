@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tbgen.compiling import jit, second_process
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 PROGRAM = """
 import time

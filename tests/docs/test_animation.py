@@ -6,8 +6,8 @@ import re
 import sys
 from xml.etree import ElementTree
 
-from tests.kits.paths import DOCS, ROOT
-from tests.kits.sessions import blocks, steps_of
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sessions import blocks, steps_of
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 

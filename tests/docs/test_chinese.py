@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import DOCS, ROOT
+from tests.helpers.paths import DOCS, ROOT
 
 PAGES = {page: DOCS / page.name for page in sorted((DOCS / "zh").glob("*.md"))}
 PAGES[ROOT / "README.zh-CN.md"] = ROOT / "README.md"

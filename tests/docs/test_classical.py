@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from tbgen.indexing import Material
-from tests.kits.built import built
-from tests.kits.paths import ROOT
+from tests.helpers.built import built
+from tests.helpers.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 

@@ -18,10 +18,10 @@ import click
 import pytest
 
 from tbgen.cli import COMMANDS, main
-from tests.kits.cprograms import needs_cxx
-from tests.kits.paths import DOCS, ROOT
-from tests.kits.sessions import blocks, steps_of
-from tests.kits.sources import name_of, pages
+from tests.helpers.cprograms import needs_cxx
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sessions import blocks, steps_of
+from tests.helpers.sources import name_of, pages
 
 PAGES = [page for page in pages() if "tests" not in page.parts and page.name != "CHANGELOG.md"]
 TRIED = {

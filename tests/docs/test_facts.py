@@ -18,8 +18,8 @@ from tbgen.probing.columns import all_columns
 from tbgen.probing.placements import is_legal_board
 from tbgen.tables import Rules, Tablebase
 from tests.conftest import build
-from tests.kits.built import built
-from tests.kits.paths import DATA, ROOT
+from tests.helpers.built import built
+from tests.helpers.paths import DATA, ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 

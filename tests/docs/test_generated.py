@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import DOCS, ROOT
-from tests.kits.sources import pages
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sources import pages
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 sys.path.insert(0, str(ROOT / "contrib"))

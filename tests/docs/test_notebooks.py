@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 pytest.importorskip("matplotlib", reason="the extra `notebook` is not installed")
 

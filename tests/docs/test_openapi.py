@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.kits.built import built
-from tests.kits.paths import DOCS, ROOT
-from tests.kits.sessions import blocks
+from tests.helpers.built import built
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sessions import blocks
 
 pytest.importorskip("starlette", reason="the extra `web` is not installed")
 pytest.importorskip("httpx", reason="starlette's test client needs it")

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
-from tests.kits.built import built
-from tests.kits.paths import DOCS
+from tests.helpers.built import built
+from tests.helpers.paths import DOCS
 
 
 @pytest.mark.parametrize("page", ["research.md", "find.md"])

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from tbgen.cli import COMMANDS, main
 from tbgen.cli.lessons import CHECKS, LOOP, LOOP_FEN
-from tests.kits.built import built
-from tests.kits.paths import DOCS
+from tests.helpers.built import built
+from tests.helpers.paths import DOCS
 
 SCHEMA = json.loads((DOCS / "answers.schema.json").read_text("utf-8"))["$defs"]
 

@@ -17,8 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
-from tests.kits.paths import DOCS
-from tests.kits.sessions import blocks, mismatch, steps_of, without_compiling
+from tests.helpers.paths import DOCS
+from tests.helpers.sessions import blocks, mismatch, steps_of, without_compiling
 
 ELSEWHERE = {
     "engines.md", "find.md", "notations.md", "probing-c.md", "probing-numba.md",

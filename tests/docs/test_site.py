@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import DOCS, ROOT
+from tests.helpers.paths import DOCS, ROOT
 
 SETTINGS = (ROOT / "mkdocs.yml").read_text("utf-8")
 LOADED = re.compile(r'<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(https?:[^"]*)')

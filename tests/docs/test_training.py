@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.built import built
-from tests.kits.paths import DOCS
+from tests.helpers.built import built
+from tests.helpers.paths import DOCS
 
 PAGE = DOCS / "train.md"
 

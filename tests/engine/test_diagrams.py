@@ -17,7 +17,7 @@ from tbgen.indexing import Move, Position, Side
 from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_terminal
 from tbgen.tables.names import RuleSet
-from tests.kits.paths import DATA
+from tests.helpers.paths import DATA
 
 BEST_WAYS = {
     "D2": Side.BLACK,

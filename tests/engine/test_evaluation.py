@@ -21,7 +21,7 @@ from tbgen.indexing.squares import (
     piece_kind,
 )
 from tbgen.rules import legal_moves
-from tests.kits.tracing import evaluate_board
+from tests.helpers.tracing import evaluate_board
 
 
 def value(position: Position) -> int:

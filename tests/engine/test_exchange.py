@@ -12,7 +12,7 @@ from tbgen.indexing import START_FEN, Move, Position
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import attacks
-from tests.kits.tracing import is_sound_on_board
+from tests.helpers.tracing import is_sound_on_board
 
 
 def net(board: bytearray, source: int, target: int) -> int:

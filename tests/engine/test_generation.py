@@ -11,7 +11,7 @@ from tbgen.indexing.squares import SQUARES, PieceType, piece_code
 from tbgen.referee.record import CHECKED
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import attacks, in_check
-from tests.kits.strategies import ENDGAMES, random_position
+from tests.helpers.strategies import ENDGAMES, random_position
 
 MIDDLE = "r1ba1a3/4kn3/2n1b4/pNp1p1p1p/4c4/6P2/P1P2R2P/1CcC5/9/2BAKAB2 w"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "match"))
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 WITHOUT_POSIX = """
 import os, sys

@@ -16,7 +16,7 @@ import pytest
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 ANSWER_SECONDS = 180.0
 """Timeout of an answer in seconds, with time to compile the kernels on a busy machine."""

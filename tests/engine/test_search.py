@@ -20,8 +20,8 @@ from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.tables import Outcome
 from tbgen.tables.names import RuleSet
-from tests.kits.paths import DATA
-from tests.kits.strategies import random_position
+from tests.helpers.paths import DATA
+from tests.helpers.strategies import random_position
 
 CHECK = RuleSet(Rules.CHECK)
 MATE_IN_ONE = "3k5/9/9/9/9/9/4R4/9/9/4K4 w"

@@ -16,7 +16,7 @@ from tbgen.play.tablebase import open_tablebase
 from tbgen.probing.columns import TableColumns, all_columns
 from tbgen.tables import Outcome, Rules
 from tests.conftest import build
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "measure"))
 

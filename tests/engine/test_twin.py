@@ -16,8 +16,8 @@ from tbgen.indexing import START_FEN, Move, Position, PositionError
 from tbgen.referee import Rules
 from tbgen.rules import legal_moves
 from tbgen.tables.names import RuleSet
-from tests.kits.paths import DATA
-from tests.kits.strategies import ENDGAMES, random_position
+from tests.helpers.paths import DATA
+from tests.helpers.strategies import ENDGAMES, random_position
 from tests.oracles.naive_search import naive_value
 
 

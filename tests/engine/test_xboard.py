@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.test_protocols import ANSWER_SECONDS, START
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 GAMES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"])
 MISSING = [name for name in ("xboard", "uci2wb", "Xvfb") if not shutil.which(name, path=GAMES)]

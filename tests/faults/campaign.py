@@ -30,7 +30,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from tests.kits.commands import restore_signals
+from tests.helpers.commands import restore_signals
 
 MIB = 1 << 20
 

@@ -38,7 +38,7 @@ from tests.faults.campaign import (
     tables_of,
     tbgen,
 )
-from tests.kits.commands import AS_NOBODY, UNPRIVILEGED
+from tests.helpers.commands import AS_NOBODY, UNPRIVILEGED
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 MATERIALS = ("KRKN", "KRK", "KNKP", "KPK")

@@ -36,7 +36,7 @@ from tests.faults.campaign import (
     tables_of,
     tbgen,
 )
-from tests.kits.commands import restore_signals
+from tests.helpers.commands import restore_signals
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 

@@ -1,6 +1,6 @@
 """Mutated table files in three readers: each gives a documented error, or the right values.
 
-    valid tables  ->  tests/kits/mutations.py  ->  python | numba | c  ->  errors, seconds, bytes
+    valid tables  ->  tests/helpers/mutations.py  ->  python | numba | c  ->  errors, seconds, bytes
 
 Every second mutant has corrected checksums, as a forger would write them. Then values may differ,
 but no reader may crash, hang, or take memory by a size that the file claims. In the other mutants,
@@ -27,10 +27,17 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Tablebase, TablebaseError, TableFile
 from tests.faults.campaign import MIB, Budget, Tally, main, run
-from tests.kits.boards import exchanged, random_boards
-from tests.kits.cprograms import ADDRESSES, harness, missing_tool, records_of, results_of
-from tests.kits.mutations import mutants
-from tests.kits.tablekit import Planes, agrees, random_planes, some_arrangements, spec_of, write
+from tests.helpers.boards import exchanged, random_boards
+from tests.helpers.cprograms import ADDRESSES, harness, missing_tool, records_of, results_of
+from tests.helpers.mutations import mutants
+from tests.helpers.random_tables import (
+    Planes,
+    agrees,
+    random_planes,
+    some_arrangements,
+    spec_of,
+    write,
+)
 
 TABLES = (("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5))
 """Materials, code widths and numbers of different codes; together they give every kind of block."""

@@ -31,7 +31,7 @@ from tbgen.board.web.view import MAX_MOVES
 from tbgen.indexing import Position
 from tests.board.test_http import ARRAY, taken_back
 from tests.faults.campaign import MIB, OK, Budget, Tally, main, run, tbgen
-from tests.kits.boardkit import resident_bytes
+from tests.helpers.board_server import resident_bytes
 
 HEAVY_CLIENTS = 8
 LIGHT_P95_MS = 100.0

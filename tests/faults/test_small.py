@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.commands import restore_signals
-from tests.kits.paths import ROOT
+from tests.helpers.commands import restore_signals
+from tests.helpers.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "certify"))
 

@@ -29,7 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.faults.campaign import PATIENCE, Ended, reap, tbgen
-from tests.kits.commands import restore_signals
+from tests.helpers.commands import restore_signals
 
 
 class Warm:

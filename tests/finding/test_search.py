@@ -21,7 +21,7 @@ from tbgen.cli import main
 from tbgen.indexing.squares import piece_code
 from tbgen.probing.columns import sampled_columns
 from tbgen.rules import is_legal
-from tests.kits.built import built
+from tests.helpers.built import built
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from functools import cache
 from keyword import iskeyword
 from xml.etree import ElementTree
 
-from tests.kits.paths import DOCS, ROOT
-from tests.kits.sources import python_files, tree_of
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sources import python_files, tree_of
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 

@@ -7,8 +7,8 @@ from operator import attrgetter
 from pathlib import Path
 
 import tbgen
-from tests.kits.paths import DOCS, ROOT
-from tests.kits.sources import name_of, pages, python_files
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sources import name_of, pages, python_files
 
 SOURCES = [
     *(path for path in python_files("tbgen", "indexing", "tables", "scripts", "tests")

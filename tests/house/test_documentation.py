@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.kits.paths import ROOT
-from tests.kits.sources import (
+from tests.helpers.paths import ROOT
+from tests.helpers.sources import (
     PACKAGE_FOLDERS,
     Function,
     decorators,

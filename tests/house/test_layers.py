@@ -7,8 +7,8 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.kits.paths import ROOT
-from tests.kits.sources import PACKAGE_FOLDERS, python_files
+from tests.helpers.paths import ROOT
+from tests.helpers.sources import PACKAGE_FOLDERS, python_files
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 

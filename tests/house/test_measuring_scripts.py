@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.built import built
-from tests.kits.paths import ROOT
+from tests.helpers.built import built
+from tests.helpers.paths import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts" / "measure"))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 TEXTS = {".cfg", ".csv", ".html", ".ipynb", ".js", ".json", ".md", ".py", ".toml", ".txt", ".yml"}
 MARK = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)

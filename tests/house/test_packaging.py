@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import tbgen
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 SETTINGS = PROJECT["tool"]["setuptools"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.paths import ROOT
-from tests.kits.sessions import OMITTED, blocks, mismatch, steps_of, without_compiling
+from tests.helpers.paths import ROOT
+from tests.helpers.sessions import OMITTED, blocks, mismatch, steps_of, without_compiling
 
 README = (ROOT / "README.md").read_text("utf-8")
 

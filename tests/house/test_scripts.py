@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.kits.paths import ROOT
-from tests.kits.sources import name_of, python_files, tree_of
+from tests.helpers.paths import ROOT
+from tests.helpers.sources import name_of, python_files, tree_of
 
 SCRIPTS = [path for path in python_files("scripts") if "__main__" in path.read_text("utf-8")]
 

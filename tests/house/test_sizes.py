@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.kits.sources import functions, name_of, python_files
+from tests.helpers.sources import functions, name_of, python_files
 
 FUNCTION_LINES = 80
 FILE_LINES = 450

@@ -16,7 +16,7 @@ from tbgen.indexing.arrangement import (
     possible_arrangements,
 )
 from tbgen.indexing.layout import Layout
-from tests.kits.tablekit import some_arrangements
+from tests.helpers.random_tables import some_arrangements
 
 MATERIALS = ["KK", "KAKB", "KRK", "KPKA", "KNNK", "KRKN", "KPPKA"]
 

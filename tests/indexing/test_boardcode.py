@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from tbgen.indexing import START_FEN, Position, PositionError, Side
 from tbgen.indexing.boardcode import CASES, decode, encode
 from tbgen.indexing.squares import PieceType, area, parse_square, piece_code
-from tests.kits.strategies import positions
+from tests.helpers.strategies import positions
 
 START = Position.from_fen(START_FEN)
 START_CODE = (90907073, 919901093, 929802089, 727822289, 616365676, 313335373)

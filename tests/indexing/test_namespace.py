@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import tbgen
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 FEN = "4k4/9/9/9/9/9/9/9/9/R2K5 w"
 HEAVY = ("numpy", "numba", "tbgen.indexing", "tbgen.tables", "tbgen.play")

@@ -17,7 +17,7 @@ from tbgen.indexing.squares import (
     piece_code,
     square_name,
 )
-from tests.kits.strategies import ENDGAMES, pieces, place
+from tests.helpers.strategies import ENDGAMES, pieces, place
 
 KINGS = "3k5/9/9/9/9/9/9/9/9/4K4"
 

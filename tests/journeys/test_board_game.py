@@ -14,13 +14,13 @@ import pytest
 
 from tbgen.indexing import START_FEN, Move, Position
 from tbgen.rules import is_terminal, legal_moves
-from tests.kits.boardkit import browser
-from tests.kits.commands import served
+from tests.helpers.board_server import browser
+from tests.helpers.commands import served
 
 pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
 pytest.importorskip("selenium", reason="selenium is not installed")
 
-from tests.kits.browsing import assert_no_console_errors, one, until
+from tests.helpers.browsing import assert_no_console_errors, one, until
 
 PAWN_TO_TAKE = "3k5/9/9/9/r8/4P4/9/9/9/4K4 w"
 """FEN, Red to move: Black wins the pawn by search, then the game by the table KRK."""

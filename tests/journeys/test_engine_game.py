@@ -14,7 +14,7 @@ import pytest
 
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.rules import legal_moves
-from tests.kits.commands import Engine
+from tests.helpers.commands import Engine
 
 PLIES = 8
 ENDING = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"

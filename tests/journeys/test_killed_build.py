@@ -8,7 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from tests.kits.commands import TBGEN, answer, run
+from tests.helpers.commands import TBGEN, answer, run
 
 BUILD = ("build", "KRKNA", "--rules", "wxf", "--jobs", "1", "--save-state", "0.000001")
 STATE = ".KRKNA.wxf.dtm.state"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.commands import ENGINE, run
-from tests.kits.paths import ROOT
+from tests.helpers.commands import ENGINE, run
+from tests.helpers.paths import ROOT
 
 OPPONENT = shutil.which("fairy-stockfish", path="/usr/bin:/usr/local/bin:/usr/games")
 

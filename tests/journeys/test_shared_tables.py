@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits import cprograms
-from tests.kits.commands import TBGEN, answer, run, served
+from tests.helpers import cprograms
+from tests.helpers.commands import TBGEN, answer, run, served
 
 for package in ("cryptography", "distributed"):
     pytest.importorskip(package, reason="the extra `cluster` is not installed")

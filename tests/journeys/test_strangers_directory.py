@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits.commands import ENGINE, TBGEN, UNPRIVILEGED, Engine, answer, run
+from tests.helpers.commands import ENGINE, TBGEN, UNPRIVILEGED, Engine, answer, run
 
 ENDING = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"
 AN_ARM_EACH = "3k5/9/9/9/9/9/9/n8/p8/R3K4 w"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.kits.commands import AS_NOBODY, NOBODY, TBGEN, run
+from tests.helpers.commands import AS_NOBODY, NOBODY, TBGEN, run
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can be two users")
 

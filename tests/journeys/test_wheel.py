@@ -17,9 +17,9 @@ pytest.importorskip("build")
 pytest.importorskip("twine")
 
 import tbgen
+from tests.helpers.commands import Engine, answer, run, served
+from tests.helpers.paths import ROOT
 from tests.house.test_packaging import SETTINGS, packages
-from tests.kits.commands import Engine, answer, run, served
-from tests.kits.paths import ROOT
 
 KRK = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 

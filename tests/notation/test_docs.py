@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from tbgen.cli.convert import convert
 from tbgen.indexing import START_FEN, Move, Position
 from tbgen.notation import format_move, parse_position
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 TEXT = (ROOT / "docs" / "notations.md").read_text(encoding="utf-8")
 

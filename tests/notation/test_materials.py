@@ -8,7 +8,7 @@ import pytest
 
 from tbgen.indexing.material import MaterialError
 from tbgen.notation import parse_material
-from tests.kits.paths import DOCS
+from tests.helpers.paths import DOCS
 
 
 def test_names_in_books_are_read() -> None:

@@ -20,7 +20,7 @@ from tbgen.notation import (
     parse_position,
 )
 from tbgen.rules import is_legal, legal_moves
-from tests.kits.strategies import random_game, random_position
+from tests.helpers.strategies import random_game, random_position
 
 START = Position.from_fen(START_FEN)
 THREE = "3k5/9/4P4/4P4/4P4/9/9/9/9/4K4"

@@ -15,7 +15,7 @@ from tbgen.indexing.squares import FILES, SQUARES, PieceType
 from tbgen.notation import format_move, parse_move
 from tbgen.notation.naming import RelativePlace, displacement, relative_place
 from tbgen.rules import legal_moves
-from tests.kits.strategies import random_game, random_position
+from tests.helpers.strategies import random_game, random_position
 from tests.notation.test_moves import crowded_pawns
 
 pyffish = pytest.importorskip("pyffish")

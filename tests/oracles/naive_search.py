@@ -22,7 +22,7 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.referee import Game, Rules, Verdict, repetition_verdict
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import in_check
-from tests.kits.tracing import evaluate_board, is_sound_on_board
+from tests.helpers.tracing import evaluate_board, is_sound_on_board
 
 
 class NaiveSearch:

@@ -8,7 +8,7 @@ import pytest
 
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import Metric
-from tests.kits.paths import DATA
+from tests.helpers.paths import DATA
 from tests.oracles.naive.cache import naive_solution
 from tests.oracles.naive.movegen import from_fen, to_fen
 from tests.oracles.naive.patterns import DRAW, LOSS, WIN, Verdict

@@ -16,7 +16,7 @@ from tbgen import (
     Side,
     open_tablebase,
 )
-from tests.kits.built import built
+from tests.helpers.built import built
 
 FORK = "3k5/9/9/9/9/9/4n4/9/9/R3K4 w"
 CHECKS = "9/9/4k4/9/9/9/9/3n5/9/R2K5 b"

@@ -1,7 +1,7 @@
 """Games of best_move with history, judged by the referee: won positions are won, draws are held.
 
 Every game ends in mate, in a won table, or in a loop that the referee gives to the winner. The
-defenders are in `tests.kits.defences`; `scripts/reproduce/play_tables.py` prints the results.
+defenders are in `tests.helpers.defences`; `scripts/reproduce/play_tables.py` prints the results.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import pytest
 
 from tbgen.indexing import Position, Side
 from tbgen.play.tablebase import open_tablebase
-from tests.kits.built import built
-from tests.kits.defences import DEFENCES
-from tests.kits.play import Ending, hunt, play_drawn
-from tests.kits.starts import endangered
-from tests.kits.tournament import play_all
+from tests.helpers.built import built
+from tests.helpers.defences import DEFENCES
+from tests.helpers.play import Ending, hunt, play_drawn
+from tests.helpers.starts import endangered
+from tests.helpers.tournament import play_all
 
 pytest.importorskip("pyffish")
 

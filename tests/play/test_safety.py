@@ -19,8 +19,8 @@ from tbgen.play.streaks import Offences
 from tbgen.referee import Judgement, Label, Verdict, judge
 from tbgen.rules import in_check, legal_moves
 from tbgen.tables import Outcome, ProbeResult, Rules, RuleSet, Value
-from tests.kits.loops import CHECKING, played
-from tests.kits.paths import DATA
+from tests.helpers.loops import CHECKING, played
+from tests.helpers.paths import DATA
 
 WXF = RuleSet(Rules.WXF)
 

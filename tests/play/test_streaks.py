@@ -11,7 +11,7 @@ from tbgen.play.repetition import move_between
 from tbgen.play.streaks import KING, Offences, extend_streak, is_irreversible, victims_after
 from tbgen.referee import judge
 from tbgen.tables import Rules, RuleSet
-from tests.kits.loops import CHECKING, played, random_loop
+from tests.helpers.loops import CHECKING, played, random_loop
 
 WXF = Offences(RuleSet(Rules.WXF))
 CHECKS = Offences(RuleSet(Rules.CHECK))

@@ -10,10 +10,10 @@ import pytest
 from tbgen.indexing import Position
 from tbgen.play.tablebase import open_tablebase
 from tbgen.tables import Outcome
-from tests.kits.built import built
-from tests.kits.defences import DEFENCES
-from tests.kits.paths import DATA
-from tests.kits.play import Ending, play_won
+from tests.helpers.built import built
+from tests.helpers.defences import DEFENCES
+from tests.helpers.paths import DATA
+from tests.helpers.play import Ending, play_won
 
 SOURCE = DATA / "study_positions.csv"
 SMALL = {"KRKP"}

@@ -21,8 +21,8 @@ from tbgen.play.streaks import Offences
 from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import is_terminal
 from tbgen.tables import IllegalPositionError, MissingTableError, Outcome, Rules, RuleSet, Value
-from tests.kits.built import built
-from tests.kits.strategies import positions, random_position
+from tests.helpers.built import built
+from tests.helpers.strategies import positions, random_position
 
 MATERIALS = ("KRK", "KPK", "KRKN", "KRKN", "KRKN")
 SHARED = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])

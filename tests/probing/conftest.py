@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.kits.cprograms import share_programs
+from tests.helpers.cprograms import share_programs
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -26,10 +26,10 @@ from tbgen.tables import (
     TableFile,
     TableName,
 )
-from tests.kits import cprograms
-from tests.kits.boards import Boards, all_boards, exchanged
-from tests.kits.built import built
-from tests.kits.cprograms import (
+from tests.helpers import cprograms
+from tests.helpers.boards import Boards, all_boards, exchanged
+from tests.helpers.built import built
+from tests.helpers.cprograms import (
     ADDRESSES,
     CACHE,
     CONTRIB,
@@ -43,9 +43,9 @@ from tests.kits.cprograms import (
     results_of,
     run,
 )
-from tests.kits.mutations import mutants
-from tests.kits.strategies import random_position
-from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+from tests.helpers.mutations import mutants
+from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
+from tests.helpers.strategies import random_position
 
 CHECK, NONE = "check", "none"
 

@@ -19,15 +19,15 @@ from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, Rules, RuleSet
 from tbgen.tables.reader import TableFile
-from tests.kits import cprograms
-from tests.kits.built import built
-from tests.kits.cprograms import CACHE, READER, needs_c, needs_cxx, run
-from tests.kits.defences import DEFENCES
-from tests.kits.engines import EngineTables, MockEngine
-from tests.kits.paths import ROOT
-from tests.kits.play import Ending, play_drawn, play_won
-from tests.kits.starts import drawn, endangered, rule_decided
-from tests.kits.strategies import random_position
+from tests.helpers import cprograms
+from tests.helpers.built import built
+from tests.helpers.cprograms import CACHE, READER, needs_c, needs_cxx, run
+from tests.helpers.defences import DEFENCES
+from tests.helpers.engines import EngineTables, MockEngine
+from tests.helpers.paths import ROOT
+from tests.helpers.play import Ending, play_drawn, play_won
+from tests.helpers.starts import drawn, endangered, rule_decided
+from tests.helpers.strategies import random_position
 from tests.oracles.naive_filter import NaiveFilter
 
 OFFENCES = ROOT / "tests" / "probing" / "offences.c"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from tbgen.indexing import Position
 from tbgen.play.tablebase import open_tablebase
-from tests.kits import cprograms
-from tests.kits.built import built
-from tests.kits.cprograms import CONTRIB, STRICT, needs_c, needs_cxx
-from tests.kits.paths import ROOT
+from tests.helpers import cprograms
+from tests.helpers.built import built
+from tests.helpers.cprograms import CONTRIB, STRICT, needs_c, needs_cxx
+from tests.helpers.paths import ROOT
 
 PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```c\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

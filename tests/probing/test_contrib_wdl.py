@@ -21,10 +21,10 @@ from tbgen.tables.names import WdlName
 from tbgen.tables.outcomes import DRAW, outcomes_of
 from tbgen.tables.reader import TableFile
 from tbgen.tables.wdl import WdlFile
-from tests.kits import cprograms
-from tests.kits.boards import Boards, all_boards, exchanged
-from tests.kits.built import built
-from tests.kits.cprograms import (
+from tests.helpers import cprograms
+from tests.helpers.boards import Boards, all_boards, exchanged
+from tests.helpers.built import built
+from tests.helpers.cprograms import (
     ADDRESSES,
     CACHE,
     THREADS,
@@ -36,9 +36,9 @@ from tests.kits.cprograms import (
     results_of,
     run,
 )
-from tests.kits.mutations import mutants
-from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
-from tests.kits.wdlkit import random_outcomes, write_outcomes
+from tests.helpers.mutations import mutants
+from tests.helpers.random_outcomes import random_outcomes, write_outcomes
+from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
 from tests.probing.test_wdl import LARGE
 from tests.tables import test_damage, test_wdl
 from tests.tables.test_damage import zstd

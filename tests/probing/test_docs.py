@@ -18,9 +18,9 @@ from tbgen.cli import main
 from tbgen.indexing import Position
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Tablebase
-from tests.kits.built import built
-from tests.kits.cprograms import missing_tool
-from tests.kits.paths import ROOT
+from tests.helpers.built import built
+from tests.helpers.cprograms import missing_tool
+from tests.helpers.paths import ROOT
 from tests.oracles.naive_reader import value_of
 
 PAGES = sorted((ROOT / "docs").glob("probing*.md"))

@@ -33,8 +33,8 @@ from tbgen.probing.dump import write_csv
 from tbgen.probing.placements import is_legal_board, legal_to_move, squares_and_legality
 from tbgen.tables import CorruptTableError, files
 from tbgen.tables.codes import LONG_SPAN, CodeSpace, value_columns
-from tests.kits.built import built
-from tests.kits.tablekit import with_statistics
+from tests.helpers.built import built
+from tests.helpers.random_tables import with_statistics
 
 
 def dump(*arguments: str | Path) -> Result:

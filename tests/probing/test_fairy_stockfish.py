@@ -11,10 +11,10 @@ from types import ModuleType
 
 import pytest
 
-from tests.kits.built import built
-from tests.kits.cprograms import CONTRIB, needs_cxx
-from tests.kits.debian import source_of
-from tests.kits.paths import ROOT
+from tests.helpers.built import built
+from tests.helpers.cprograms import CONTRIB, needs_cxx
+from tests.helpers.debian import source_of
+from tests.helpers.paths import ROOT
 
 FOLDER = CONTRIB / "engines" / "fairy-stockfish"
 

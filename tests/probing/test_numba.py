@@ -30,9 +30,9 @@ from tbgen.probing.kernels import WIN
 from tbgen.rules import is_legal
 from tbgen.tables import CodeSpace, Tablebase, UnsupportedMaterialError, Value
 from tbgen.tables.blocks import CodeCoding
-from tests.kits.boards import exchanged, random_boards
-from tests.kits.strategies import random_position
-from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+from tests.helpers.boards import exchanged, random_boards
+from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
+from tests.helpers.strategies import random_position
 
 TABLES = [
     ("KRK", 1, 20),

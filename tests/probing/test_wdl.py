@@ -18,9 +18,9 @@ from tbgen.probing.columns import columns_of_slots
 from tbgen.probing.wdl import WdlTables
 from tbgen.probing.wdl_kernels import find_wdl, probe_wdl
 from tbgen.tables import MissingTableError, Rules, RuleSet, Tablebase, TableFile
-from tests.kits.built import built
-from tests.kits.tablekit import some_arrangements
-from tests.kits.wdlkit import random_outcomes, write_outcomes
+from tests.helpers.built import built
+from tests.helpers.random_outcomes import random_outcomes, write_outcomes
+from tests.helpers.random_tables import some_arrangements
 
 CHUNK = 1 << 19
 SMALL = ["KRK", "KNNK", "KPKA"]

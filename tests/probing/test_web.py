@@ -15,15 +15,15 @@ import pytest
 
 from tbgen import GameTablebase, Outcome, open_tablebase
 from tbgen.notation.positions import format_position
-from tests.kits.boardkit import browser
-from tests.kits.browsing import assert_no_console_errors, one, until
-from tests.kits.built import built
-from tests.kits.commands import TBGEN, run
-from tests.kits.cprograms import CONTRIB, once
-from tests.kits.fileserver import files_served
-from tests.kits.paths import ROOT
-from tests.kits.sessions import blocks
-from tests.kits.strategies import random_position
+from tests.helpers.board_server import browser
+from tests.helpers.browsing import assert_no_console_errors, one, until
+from tests.helpers.built import built
+from tests.helpers.commands import TBGEN, run
+from tests.helpers.cprograms import CONTRIB, once
+from tests.helpers.fileserver import files_served
+from tests.helpers.paths import ROOT
+from tests.helpers.sessions import blocks
+from tests.helpers.strategies import random_position
 
 CLANG = next((name for name in ("clang", "clang-14") if shutil.which(name)), None)
 PROBES = ROOT / "tests" / "probing" / "web_probes.mjs"

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.kits import cprograms
-from tests.kits.built import built
-from tests.kits.cprograms import CONTRIB, STRICT, answers_of, needs_c
-from tests.kits.debian import source_of
-from tests.kits.paths import ROOT
-from tests.kits.strategies import random_position
+from tests.helpers import cprograms
+from tests.helpers.built import built
+from tests.helpers.cprograms import CONTRIB, STRICT, answers_of, needs_c
+from tests.helpers.debian import source_of
+from tests.helpers.paths import ROOT
+from tests.helpers.strategies import random_position
 
 MINGW = "x86_64-w64-mingw32-gcc"
 PROBES = ROOT / "tests" / "probing" / "windows_probes.c"

@@ -18,9 +18,9 @@ from tbgen.indexing import InputError, Material
 from tbgen.publishing.known import Digests, Standing, read_known, standing, write_known
 from tbgen.tables import CodeSpace, Metric, Rules, RuleSet, TableFile, TableName
 from tbgen.tables.header import TableSpec
-from tests.kits.built import built
-from tests.kits.paths import DOCS
-from tests.kits.tablekit import with_valid_checksum, write
+from tests.helpers.built import built
+from tests.helpers.paths import DOCS
+from tests.helpers.random_tables import with_valid_checksum, write
 
 RUN = CliRunner().invoke
 KRK = "KRK.check.dtm.xqt"

@@ -19,8 +19,8 @@ from tbgen.referee import Game, Judgement, Label, Verdict, judge_chinese
 from tbgen.referee.diagram import Diagram
 from tbgen.referee.kills import can_gain, can_mate
 from tbgen.rules import in_check, legal_moves
-from tests.kits.loops import random_position
-from tests.kits.paths import DATA, DOCS
+from tests.helpers.loops import random_position
+from tests.helpers.paths import DATA, DOCS
 
 BOOK = json.loads((DATA / "cxa2020_cases.json").read_text("utf-8"))
 THREATS = {"JIANG": Label.CHECK, "SHA": Label.KILL, "ZHUO": Label.CHASE}

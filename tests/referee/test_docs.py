@@ -9,7 +9,7 @@ import pytest
 from tbgen.indexing import Move
 from tbgen.referee import history, judge, verdict
 from tbgen.referee.diagram import Diagram
-from tests.kits.paths import DATA, DOCS
+from tests.helpers.paths import DATA, DOCS
 
 PAGE = (DOCS / "referee.md").read_text()
 EXAMPLES = re.findall(r"^    (\S+ [wb]);(.*)\n    → (.*)$", PAGE, re.MULTILINE)

@@ -10,8 +10,8 @@ from tbgen.referee import Rules, Verdict, judge
 from tbgen.referee.history import FIRST_CAPACITY, History
 from tbgen.rules import legal_moves
 from tbgen.tables import RuleSet
-from tests.kits.loops import random_loop
-from tests.kits.strategies import random_position
+from tests.helpers.loops import random_loop
+from tests.helpers.strategies import random_position
 
 LOOP = [Move.from_iccs(move) for move in ["c4b4", "b6c6", "b4c4", "c6b6"]]
 CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")

@@ -6,7 +6,7 @@ checks the counts of that comparison here.
 
 import pytest
 
-from tests.kits.agreement import UNEXPLAINED, compare
+from tests.helpers.agreement import UNEXPLAINED, compare
 
 
 def check(result):

@@ -23,7 +23,7 @@ from tbgen.indexing.rulesets import (
 from tbgen.indexing.squares import PieceType
 from tbgen.referee import Game, judge, repetition_verdict
 from tbgen.referee.diagram import Diagram
-from tests.kits.paths import DATA
+from tests.helpers.paths import DATA
 
 COMPUTER = Rules.COMPUTER.chase_rules()
 CHASING = [rules for rules in Rules if rules.judges_chases]

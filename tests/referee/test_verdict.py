@@ -10,8 +10,8 @@ from tbgen.indexing.squares import flip_square, mirror_square, parse_square, squ
 from tbgen.referee import Game, Label, Rules, Verdict, judge, judge_game, record, repetition_verdict
 from tbgen.referee.diagram import Diagram
 from tbgen.rules import legal_moves
-from tests.kits.loops import exchanging_loop, random_loop
-from tests.kits.paths import DATA
+from tests.helpers.loops import exchanging_loop, random_loop
+from tests.helpers.paths import DATA
 from tests.oracles import naive_referee
 
 CASES = json.loads((DATA / "repetition_cases.json").read_text())

@@ -24,7 +24,7 @@ from tbgen.retrograde.state import BuildState
 from tbgen.rows.records import Records
 from tbgen.tables.codes import DIRECT_WIN, Outcome, Value
 from tbgen.tables.names import RuleSet
-from tests.kits.solutions import solution
+from tests.helpers.solutions import solution
 
 MATERIAL = "KRKNA"
 """Material in which Black checks perpetually, and captures lead into KRKN, which has order 1."""

@@ -33,7 +33,7 @@ from tbgen.rules.chases import threatens
 from tbgen.verify.complete import hangs
 from tbgen.verify.index import BoardState, make_index
 from tbgen.verify.moves import set_up
-from tests.kits.strategies import random_position
+from tests.helpers.strategies import random_position
 
 MATERIALS = ("KRPKN", "KCAKP", "KNBKRA", "KPPKC", "KCAKNB", "KNKPP", "KRCKN")
 """Materials with every kind of piece as the inner piece (whose squares vary fastest in the index)

@@ -14,7 +14,7 @@ from tbgen.rows.storage import Storage
 from tbgen.rows.workers import Chunks
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.palettes import Palette
-from tests.kits.rows import WORD, random_rows, recorded
+from tests.helpers.rows import WORD, random_rows, recorded
 
 
 def test_a_journal_writes_the_codes_of_its_records() -> None:

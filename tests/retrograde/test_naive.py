@@ -15,7 +15,7 @@ from tbgen.indexing import Material, Position
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import Metric
-from tests.kits.solutions import solution
+from tests.helpers.solutions import solution
 from tests.oracles.naive.cache import forget, naive_solution
 
 CASES = [

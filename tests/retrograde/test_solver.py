@@ -15,7 +15,7 @@ from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.solve import solve
 from tbgen.tables.codes import CodeSpace, LimitExceededError, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tests.kits.solutions import solution
+from tests.helpers.solutions import solution
 
 
 @pytest.mark.parametrize("rules", [Rules.NONE, Rules.CHECK])

@@ -14,7 +14,7 @@ from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.solve import solve
 from tbgen.rows.storage import DiskStorage, Storage
 from tbgen.tables.names import RuleSet
-from tests.kits.solutions import solution
+from tests.helpers.solutions import solution
 
 
 class AllSteps:

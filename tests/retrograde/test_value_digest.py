@@ -17,8 +17,8 @@ from tbgen.tables import CodeSpace, Metric, Rules, TableFile, TableName
 from tbgen.tables.codes import BYTE_SPAN, LONG_SPAN, Value
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import RuleSet
-from tests.kits.solutions import solution
-from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
+from tests.helpers.solutions import solution
 from tests.oracles.naive.cache import naive_solution
 from tests.oracles.naive.movegen import from_fen, is_legal
 from tests.oracles.naive_reader import slot_of

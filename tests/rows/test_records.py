@@ -11,7 +11,7 @@ from tbgen.rows.records import ROW_BYTES, StoredRecords, k_record_lists, read_ro
 from tbgen.rows.sets import k_add, k_remove
 from tbgen.rows.storage import Storage
 from tbgen.rows.workers import CHUNK_SLOTS, RANGES, Chunks
-from tests.kits.rows import WORD, random_rows, recorded
+from tests.helpers.rows import WORD, random_rows, recorded
 
 
 @borrowing_kernel

@@ -11,7 +11,7 @@ import pytest
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import SQUARES, Side, piece_side
 from tbgen.rules import attacks, chases
-from tests.kits.strategies import pieces, place
+from tests.helpers.strategies import pieces, place
 from tests.oracles.naive import chases as naive
 from tests.oracles.naive.movegen import from_fen
 

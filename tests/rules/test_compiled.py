@@ -9,7 +9,7 @@ from tbgen.indexing import START_FEN, Position, Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.rules import attacks, moves
 from tbgen.rules.board import MAX_MOVES
-from tests.kits.strategies import ENDGAMES, random_position
+from tests.helpers.strategies import ENDGAMES, random_position
 
 
 @kernel

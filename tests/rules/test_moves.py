@@ -12,7 +12,7 @@ from tbgen.indexing import START_FEN, Move, MoveTextError, Position, PositionErr
 from tbgen.indexing.squares import EMPTY, SQUARES, flip_square, mirror_square, piece_side
 from tbgen.rules import attacks, moves
 from tbgen.rules.board import MAX_MOVES
-from tests.kits.strategies import positions, random_game, random_position
+from tests.helpers.strategies import positions, random_game, random_position
 from tests.oracles import fairy_stockfish as oracle
 
 START = Position.from_fen(START_FEN)

@@ -15,7 +15,7 @@ from tbgen.scheduling.processes import Processes
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import BusyError, LostError, Observer, run
 from tbgen.tables.errors import MissingTableError
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 
 def do(start: Start) -> object:

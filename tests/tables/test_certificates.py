@@ -24,7 +24,7 @@ from tbgen.tables.certificates import (
     write_certificate,
 )
 from tbgen.tables.checked_json import SchemaError
-from tests.kits.certificates import certificate, name_of, supporting
+from tests.helpers.certificates import certificate, name_of, supporting
 
 KRKN = name_of("KRKN.none.dtm")
 PREMISES = [Premise(below, f"{number:032x}") for number, below in enumerate(supporting(KRKN))]

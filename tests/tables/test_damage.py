@@ -13,7 +13,7 @@ import zstandard
 
 from tbgen.tables import CorruptTableError, FormatVersionError, TablebaseError, TableFile
 from tbgen.tables.header import _HEADER, HEADER_BYTES
-from tests.kits.tablekit import (
+from tests.helpers.random_tables import (
     Planes,
     agrees,
     random_planes,

@@ -26,7 +26,7 @@ from tbgen.tables.blocks import (
 from tbgen.tables.cache import BlockCache
 from tbgen.tables.header import _HEADER, HEADER_BYTES
 from tbgen.tables.writer import PackedBlock, Packing, write_table
-from tests.kits.tablekit import (
+from tests.helpers.random_tables import (
     agrees,
     check_tiles,
     random_planes,

@@ -11,8 +11,8 @@ from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Outcome, Tablebase, TableFile
 from tbgen.tables.blocks import encode_block, fill
-from tests.kits.paths import DOCS
-from tests.kits.tablekit import random_planes, some_arrangements, spec_of, write
+from tests.helpers.paths import DOCS
+from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
 from tests.oracles.naive_reader import value_of
 
 PAGE = (DOCS / "format.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from tbgen.tables import CodeSpace, Rules
 from tbgen.tables.blocks import encode_filled
 from tbgen.tables.palettes import Palette
 from tbgen.tables.writer import write_table
-from tests.kits.tablekit import random_planes, spec_of, statistics_of, write
+from tests.helpers.random_tables import random_planes, spec_of, statistics_of, write
 
 
 @pytest.mark.parametrize("width", [1, 2, 4])

@@ -17,7 +17,7 @@ from tbgen.tables.certificates import (
     read_certificate,
 )
 from tbgen.tables.proofs import Proofs, ProofState, find_in_directory
-from tests.kits.certificates import (
+from tests.helpers.certificates import (
     certificate,
     certify,
     digest_of,

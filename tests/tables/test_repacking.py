@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tbgen.publishing.index import pack_all_densely
 from tbgen.tables import CorruptTableError, TableFile
 from tbgen.tables.repacking import pack_densely
-from tests.kits.tablekit import Planes, agrees, random_planes, spec_of, write
+from tests.helpers.random_tables import Planes, agrees, random_planes, spec_of, write
 
 
 def repacked(path: Path, planes: Planes, threads: int = 1) -> int:

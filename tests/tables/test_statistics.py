@@ -11,7 +11,7 @@ from tbgen.indexing import Side
 from tbgen.tables import CodeSpace, Outcome, Rules, TableFile, TableStatistics, Value, longest_codes
 from tbgen.tables.checked_json import SchemaError
 from tbgen.tables.writer import write_table
-from tests.kits.tablekit import random_planes, source_of, spec_of
+from tests.helpers.random_tables import random_planes, source_of, spec_of
 
 CODES = CodeSpace(2)
 UNKNOWN = {"check_patterns": None, "chase_patterns": None}

@@ -21,7 +21,7 @@ from tbgen.tables import (
     UnsupportedMaterialError,
 )
 from tbgen.tables.header import TableSpec
-from tests.kits.tablekit import Planes, random_planes, spec_of, write
+from tests.helpers.random_tables import Planes, random_planes, spec_of, write
 
 ARMLESS = Position.from_fen("3ak4/9/9/9/9/9/9/9/9/3AKA3 w")
 KRK = Position.from_fen("3k5/9/9/9/9/9/9/9/4R4/4K4 w")

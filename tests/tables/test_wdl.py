@@ -26,8 +26,9 @@ from tbgen.tables import (
     WdlName,
 )
 from tbgen.tables.outcomes import DRAW, LOSS, WIN, encode_outcomes, outcomes_of
-from tests.kits.mutations import mutants
-from tests.kits.tablekit import (
+from tests.helpers.mutations import mutants
+from tests.helpers.random_outcomes import Outcomes, random_outcomes, write_outcomes
+from tests.helpers.random_tables import (
     agrees,
     check_tiles,
     random_planes,
@@ -37,7 +38,6 @@ from tests.kits.tablekit import (
     with_valid_checksum,
     write,
 )
-from tests.kits.wdlkit import Outcomes, random_outcomes, write_outcomes
 from tests.oracles.naive_reader import value_of
 
 

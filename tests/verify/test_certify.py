@@ -15,10 +15,10 @@ from tbgen import __version__
 from tbgen.cli import main
 from tbgen.tables import TableFile
 from tbgen.tables.certificates import certificate_path, read_certificate
-from tests.kits.built import built
-from tests.kits.solutions import solution
-from tests.kits.tablekit import with_valid_checksum
-from tests.kits.verifykit import Planted
+from tests.helpers.built import built
+from tests.helpers.memory_tables import Planted
+from tests.helpers.random_tables import with_valid_checksum
+from tests.helpers.solutions import solution
 from tests.verify.test_files import write
 
 NAMES = ["KRK", "KNK", "KRKN"]

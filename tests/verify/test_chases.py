@@ -26,10 +26,10 @@ from tbgen.verify.arrays import NOBODY
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import split_nodes
-from tests.kits.builders import Builder
-from tests.kits.built import NoProgress
-from tests.kits.solutions import solution
-from tests.kits.verifykit import recoded
+from tests.helpers.builders import Builder
+from tests.helpers.built import NoProgress
+from tests.helpers.memory_tables import recoded
+from tests.helpers.solutions import solution
 
 
 def solved(name, orders=None):

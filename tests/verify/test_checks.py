@@ -18,8 +18,8 @@ from tbgen.verify.checks import Graph
 from tbgen.verify.moves import split_nodes
 from tbgen.verify.passes import Candidates
 from tbgen.verify.values import NEVER
-from tests.kits.solutions import solution
-from tests.kits.verifykit import recoded
+from tests.helpers.memory_tables import recoded
+from tests.helpers.solutions import solution
 
 MATERIALS = ["KRKN", "KNKP", "KRKR", "KRKC", "KNKN", "KRKP", "KRKNA"]
 

@@ -16,8 +16,8 @@ from tbgen.verify.arrays import gather
 from tbgen.verify.index import BoardState
 from tbgen.verify.moves import list_moves, load_key, set_up, slot_after
 from tbgen.verify.values import key_of_code
-from tests.kits.solutions import solution
-from tests.kits.verifykit import Planted, completed
+from tests.helpers.memory_tables import Planted, completed
+from tests.helpers.solutions import solution
 from tests.oracles import fairy_stockfish as oracle
 
 NONE = key_of_code(0, 255, 128, 127)

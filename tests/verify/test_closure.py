@@ -25,8 +25,8 @@ from tbgen.tables import Metric, MissingTableError, Rules, RuleSet, TableName
 from tbgen.tables.certificates import certificate_path, read_certificate
 from tbgen.tables.proofs import Proofs, find_in_directory
 from tbgen.verify.files import FileProof, plan
-from tests.kits.built import built
-from tests.kits.certificates import name_of
+from tests.helpers.built import built
+from tests.helpers.certificates import name_of
 from tests.verify.test_certify import wrong_values
 
 CLOSURE = ["KNK", "KRK", "KRKN"]

@@ -24,9 +24,9 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.header import TableSpec
 from tbgen.tables.writer import write_table
 from tbgen.verify.files import FileTable
-from tests.kits.solutions import solution
-from tests.kits.tablekit import with_valid_checksum
-from tests.kits.verifykit import Planted
+from tests.helpers.memory_tables import Planted
+from tests.helpers.random_tables import with_valid_checksum
+from tests.helpers.solutions import solution
 
 NAMES = ["KRK", "KNK", "KRKN"]
 DIGEST_OFFSET = 88
@@ -197,7 +197,7 @@ def test_a_wrong_longest_position(tables, fen):
 
 
 def test_verify_reads_codes_of_every_width(tables):
-    from tests.kits.verifykit import recoded
+    from tests.helpers.memory_tables import recoded
 
     wide = recoded(solution("KRKN"), CodeSpace(4, 16383))
     path = write(tables, "KRKN", wide)

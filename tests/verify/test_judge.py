@@ -23,8 +23,8 @@ from tbgen.verify.complete import hangs
 from tbgen.verify.index import BoardState
 from tbgen.verify.moves import set_up
 from tbgen.verify.values import CHASED, CHECKED, MATE, key_after_move
-from tests.kits.solutions import solution
-from tests.kits.verifykit import Planted, completed, recoded
+from tests.helpers.memory_tables import Planted, completed, recoded
+from tests.helpers.solutions import solution
 
 RULE_SET = RuleSet(Rules.WXF)
 

@@ -1,6 +1,6 @@
 """Materials with one attacking side: there are candidates for patterns, and no pattern.
 
-Candidates are defined in `tests.kits.onearmed`. The solver does not search such materials; the
+Candidates are defined in `tests.helpers.onearmed`. The solver does not search such materials; the
 proof does. `scripts/reproduce/one_armed.py` searches all materials of at most five men.
 """
 
@@ -14,8 +14,8 @@ from tbgen.rules import in_check, legal_moves
 from tbgen.rules.chases import is_new_attack
 from tbgen.tables.codes import Outcome
 from tbgen.tables.names import RuleSet
-from tests.kits.onearmed import find_candidates, one_armed_materials
-from tests.kits.solutions import solution_under
+from tests.helpers.onearmed import find_candidates, one_armed_materials
+from tests.helpers.solutions import solution_under
 
 WXF = RuleSet(Rules.WXF)
 

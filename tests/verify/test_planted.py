@@ -10,8 +10,8 @@ import pytest
 
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import RuleSet
-from tests.kits.paths import ROOT
-from tests.kits.planting import Change, Field, kinds_found, regions, single
+from tests.helpers.paths import ROOT
+from tests.helpers.planting import Change, Field, kinds_found, regions, single
 
 sys.path.insert(0, str(ROOT / "scripts" / "reproduce"))
 

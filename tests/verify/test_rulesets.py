@@ -15,9 +15,9 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import Outcome
 from tbgen.tables.names import RuleSet
 from tbgen.verify.prove import verify
-from tests.kits.paths import DATA
-from tests.kits.regions import decided_by_chases, where_chases_decide, with_moves
-from tests.kits.solutions import solution
+from tests.helpers.paths import DATA
+from tests.helpers.regions import decided_by_chases, where_chases_decide, with_moves
+from tests.helpers.solutions import solution
 
 MATERIAL = "KNPKC"
 """Smallest material in which the rules `wxf` and `computer` differ."""

@@ -15,8 +15,8 @@ from tbgen.indexing import Material, Side
 from tbgen.tables import Rules, Tablebase, TableFile, WdlFile
 from tbgen.tables.outcomes import DRAW, LOSS, WIN
 from tbgen.verify.wdl import verify_wdl
-from tests.kits.built import built
-from tests.kits.wdlkit import Outcomes, write_outcomes
+from tests.helpers.built import built
+from tests.helpers.random_outcomes import Outcomes, write_outcomes
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_wrong_outcome_is_found(tables: Path, code: int, other: int) -> None:
 
 
 def test_counts_are_recomputed(tables: Path) -> None:
-    from tests.kits.tablekit import with_statistics
+    from tests.helpers.random_tables import with_statistics
 
     path = tables / "KPK.check.wdl.xqt"
     with WdlFile(path) as file:

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from tbgen.indexing import Move, Position
 from tbgen.referee import judge
-from tests.kits.loops import random_loop
+from tests.helpers.loops import random_loop
 from tests.oracles import naive_referee
 from tests.oracles.fairy_stockfish import repetition_verdict
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tbgen.cli.workshop import SMALL
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tbgen.indexing import Material
 from tbgen.tables import Metric, Rules, TableName
 from tbgen.tables.names import RuleSet
-from tests.kits.builders import Builder
+from tests.helpers.builders import Builder
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
 

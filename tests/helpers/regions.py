@@ -17,7 +17,7 @@ from tbgen.indexing import Position, Side
 from tbgen.indexing.rulesets import Rules
 from tbgen.rules import legal_moves
 from tbgen.tables.codes import Outcome
-from tests.kits.solutions import solution
+from tests.helpers.solutions import solution
 from tests.oracles.naive.region import Region
 
 

@@ -23,7 +23,7 @@ from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.chasers import NUMBER, list_chasers
 from tbgen.verify.checks import CheckPatterns
 from tbgen.verify.moves import split_nodes
-from tests.kits.verifykit import canonical, completed
+from tests.helpers.memory_tables import canonical, completed
 
 
 class Candidates(NamedTuple):

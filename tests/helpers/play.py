@@ -6,8 +6,8 @@
 
 An idle move neither checks nor chases. The referee judges every repetition at once, whichever side
 repeats. A repetition without an offender is counted, and the game goes on. Defenders are in
-`tests.kits.defences`, starting positions in `tests.kits.starts`, series of games in
-`tests.kits.tournament`.
+`tests.helpers.defences`, starting positions in `tests.helpers.starts`, series of games in
+`tests.helpers.tournament`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tbgen.play.streaks import Offences, is_irreversible
 from tbgen.play.tablebase import GameTablebase
 from tbgen.referee import Judgement
 from tbgen.tables import Outcome
-from tests.kits.defences import Defence
+from tests.helpers.defences import Defence
 
 MAX_OCCURRENCES = 4
 """Number of occurrences of a position after which a game of mutual offences ends."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from tbgen.indexing import Position
 from tbgen.play.preference import RootMove
 from tbgen.play.tablebase import GameTablebase
-from tests.kits.starts import is_endangered
+from tests.helpers.starts import is_endangered
 
 Defence = Callable[[random.Random, Sequence[RootMove], Sequence[Position]], RootMove]
 """Function (rng, moves, game so far) that chooses a defender's move.

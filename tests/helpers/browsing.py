@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlparse
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 
-from tests.kits.boardkit import demo
+from tests.helpers.board_server import demo
 
 KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
 """FEN of a position in which Red mates in 37 plies."""

@@ -10,9 +10,9 @@ from tbgen.indexing import Position, Side
 from tbgen.play.preference import is_direct_win
 from tbgen.play.tablebase import GameTablebase
 from tbgen.referee import Judgement
-from tests.kits.defences import DEFENCES, hunter
-from tests.kits.play import Ending, Game, Hunt, hunt, hunt_won, play_drawn, play_won
-from tests.kits.starts import drawn, endangered, rule_decided
+from tests.helpers.defences import DEFENCES, hunter
+from tests.helpers.play import Ending, Game, Hunt, hunt, hunt_won, play_drawn, play_won
+from tests.helpers.starts import drawn, endangered, rule_decided
 
 
 @dataclass

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tbgen.tables import TableFile, TableName
 from tbgen.tables.certificates import Certificate, Premise, write_certificate
-from tests.kits.tablekit import random_planes, spec_of, write
+from tests.helpers.random_tables import random_planes, spec_of, write
 
 
 def small_table(directory: Path, material: str, seed: int = 0) -> TableName:

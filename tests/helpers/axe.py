@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.kits.paths import ROOT
+from tests.helpers.paths import ROOT
 
 PACKAGE_FOLDERS = ("tbgen", "indexing", "tables")
 KERNEL_DECORATORS = {

@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.kits.boards import Boards
-from tests.kits.paths import ROOT
+from tests.helpers.boards import Boards
+from tests.helpers.paths import ROOT
 
 CONTRIB = ROOT / "contrib"
 READER = [CONTRIB / "xqprobe.c", CONTRIB / "xqgame.c"]

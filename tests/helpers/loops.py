@@ -13,7 +13,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rules import in_check, legal_moves
 from tbgen.rules.chases import is_new_attack
-from tests.kits.strategies import random_position
+from tests.helpers.strategies import random_position
 
 ARMED = (
     "KRKC",

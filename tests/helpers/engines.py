@@ -1,7 +1,7 @@
 """Tables whose `best_move` is chosen by a mock engine in a process.
 
 The mock engine (tests/probing/mock_engine.cpp) probes tables through contrib/adapter.h.
-`EngineTables` replaces a tablebase in the games of `tests.kits.play`.
+`EngineTables` replaces a tablebase in the games of `tests.helpers.play`.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from tbgen.rules import legal_moves
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
-from tests.kits.solutions import solution_under
-from tests.kits.verifykit import Planted, recoded
+from tests.helpers.memory_tables import Planted, recoded
+from tests.helpers.solutions import solution_under
 
 SINGLE = ("outcome", "distance", "order", "removed", "invented")
 SEVERAL = ("pair", "shift")
