@@ -36,7 +36,7 @@ PACKED = Packing(block_slots=BLOCK_SLOTS, tile_slots=256 * BLOCK_SLOTS, compress
 similar leads (placements of kings, advisors and elephants) become neighbours.
 """
 
-PLAIN = replace(PACKED, plain=True)
+PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""
 
 
@@ -82,15 +82,15 @@ class WdlStatistics:
         for inconsistent counts. `tbgen.verify` checks whether the counts are true.
         """
         found = checked_json.parse_object(text, {})
-        facts: WdlStatistics = _FACTS(
+        statistics: WdlStatistics = _WDL_STATISTICS(
             {name: found[name] for name in found.keys() & set(cls.__slots__)}
         )
-        for counts in (facts.red_to_move, facts.black_to_move):
+        for counts in (statistics.red_to_move, statistics.black_to_move):
             if counts.legal != counts.wins + counts.draws + counts.losses:
                 raise checked_json.SchemaError("the counts do not add up")
-            if counts.legal > facts.index_size:
+            if counts.legal > statistics.index_size:
                 raise checked_json.SchemaError("more positions than slots")
-        return facts
+        return statistics
 
 
 class WdlFile(BlockFile[WdlSpec]):
@@ -179,16 +179,16 @@ class WdlFile(BlockFile[WdlSpec]):
     def statistics(self) -> WdlStatistics:
         """Counts, and the table that the file was derived from."""
         try:
-            facts = WdlStatistics.from_text(self.metadata().decode("ascii"))
+            statistics = WdlStatistics.from_text(self.metadata().decode("ascii"))
         except ValueError:
-            raise CorruptTableError(self.path, "the facts cannot be read") from None
-        if facts.index_size != self.header.slots:
-            raise CorruptTableError(self.path, "the facts have another number of slots")
-        name = TableName.parse(facts.source.file)
+            raise CorruptTableError(self.path, "the statistics cannot be read") from None
+        if statistics.index_size != self.header.slots:
+            raise CorruptTableError(self.path, "the statistics have another number of slots")
+        name = TableName.parse(statistics.source.file)
         own = self.header.spec.name
-        if name is None or WdlName.of(name) != own or facts.material != own.material.name:
+        if name is None or WdlName.of(name) != own or statistics.material != own.material.name:
             raise CorruptTableError(self.path, "it was derived from another table")
-        return facts
+        return statistics
 
     def check(self, *, threads: int = 1) -> None:
         """Read the whole file, and verify every checksum, block, digest and the metadata."""
@@ -205,7 +205,7 @@ def _file(value: object) -> str:
     return value
 
 
-_FACTS = checked_json.record(
+_WDL_STATISTICS = checked_json.record(
     WdlStatistics,
     {
         "material": checked_json.text(r"K[A-Z]{1,31}", "material"),

@@ -74,7 +74,7 @@ class Packing:
     tile_slots: int = TILE_SLOTS
     """Slots per tile; more if a single lead (one placement of the defenders) has more slots."""
     compression: Parameters = FAST
-    plain: bool = False
+    uncompressed: bool = False
     """Whether blocks are stored uncompressed; only codings with a `plain_length` allow it."""
 
 
@@ -228,7 +228,7 @@ class _Job(Generic[Spec]):
         plain = coding.plain_length(codes.size)
 
         def stored(content: bytes) -> bytes:
-            if plain is not None and self.packing.plain:
+            if plain is not None and self.packing.uncompressed:
                 return content
             data = compressor.compress(content)
             return content if plain is not None and len(data) >= plain else data

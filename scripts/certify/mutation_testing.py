@@ -4,7 +4,7 @@
     a clone with a mutation  ->  pytest -x  ->  killed, survived, endless: a row of a file
 
 A mutation survives if the tests of its own package pass. `--again` runs the survivors against those
-tests and the tests of dependent packages (`RESTING`), at the current commit. A mutation is
+tests and the tests of dependent packages (`DEPENDENTS`), at the current commit. A mutation is
 `outdated` if its code has changed by then. Rows in DIRECTORY/mutations.csv are kept, so the command
 resumes where it stopped. The clone and its kernel cache stay in DIRECTORY. Some mutations cannot
 change a result (a safety margin, a limit of work), so a person has to read the survivors.
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("tbgen/rules", "tbgen/rows", "tbgen/retrograde", "tables", "tbgen/verify")
 """Packages that are mutated: those that the values of a table and their proof depend on."""
 
-RESTING = {
+DEPENDENTS = {
     "tbgen/rules": ("tbgen/referee", "tbgen/retrograde"),
     "tbgen/rows": ("tbgen/retrograde", "tbgen/verify"),
     "tbgen/retrograde": ("tbgen/verify",),
@@ -248,7 +248,7 @@ def main() -> None:
         wanted = [each for each in choose(clone.root, arguments.count, arguments.seed)
                   if each not in rows]  # fmt: skip
     packages_of = {
-        package: (*RESTING[package], package) if arguments.again else (package,)
+        package: (*DEPENDENTS[package], package) if arguments.again else (package,)
         for package in map(package_of, wanted)
     }
     for packages in packages_of.values():

@@ -41,13 +41,13 @@ _TIMEOUT_SECONDS = 3600.0
 
 _REQUIREMENT = re.compile(r"(?P<name>[\w.-]+(\[\w+\])?)>=(?P<least>[\d.]+)(,<[\d.]+)?")
 
-QUICK = (
+QUICK_TESTS = (
     "tests/tables/test_format.py", "tests/cli/test_judge.py", "tests/cli/test_live.py",
     "tests/cli/test_commands.py",
 )  # fmt: skip
 """Tests that `quick` runs: tests of code that uses the replaced packages, without kernels."""
 
-USES = (
+EXTRAS_TESTS = (
     "tests/board/test_api.py", "tests/board/test_fuzz.py", "tests/board/test_browser.py",
     "tests/building/test_exchange.py", "tests/cli/test_diagram.py", "tests/docs/test_notebooks.py",
     "tests/docs/test_schemas.py", "tests/docs/test_site.py", "tests/journeys/test_wheel.py",
@@ -143,7 +143,7 @@ def run_tests(tally: Tally, command: list[str], environment: Mapping[str, str]) 
 
 
 def quick(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run the tests `QUICK` with the lowest versions of all packages but numba.
+    """Run the tests `QUICK_TESTS` with the lowest versions of all packages but numba.
 
     These versions are put into a folder that comes first on Python's path.
     """
@@ -151,7 +151,16 @@ def quick(tally: Tally, budget: Budget, seed: int) -> None:
         wanted = [each for each in lower_ends() if not each.startswith("numba==")]
         command = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", folder]
         install(command, wanted)
-        command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider", *QUICK]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n",
+            "0",
+            "-p",
+            "no:cacheprovider",
+            *QUICK_TESTS,
+        ]
         run_tests(tally, command, {"PYTHONPATH": folder})
 
 
@@ -185,7 +194,7 @@ def extras(tally: Tally, budget: Budget, seed: int) -> None:
         )  # fmt: skip
         tally.expect(ended.status == OK, f"mypy: {ended.stdout.decode()[-500:]}")
         environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
-        command = [python, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *USES]
+        command = [python, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *EXTRAS_TESTS]
         run_tests(tally, command, environment)
 
 

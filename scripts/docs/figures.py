@@ -36,10 +36,8 @@ RULES = ("none", "check", "wxf")
 PAIRS = (("check", "wxf"), ("check", "computer"), ("wxf", "computer"), ("wxf", "taiwan"))
 """Pairs of rule sets whose outcomes are compared position by position."""
 
-CHUNK = 1 << 20
-"""Size from which the number of slots compared at once is derived: `CHUNK // 16`. A slot is the
-number of a placement in a table.
-"""
+CHUNK = 1 << 16
+"""Number of slots (numbers of placements in a table) that are compared at once."""
 
 
 class Fact(NamedTuple):
@@ -286,9 +284,9 @@ def differing(
     of placements) with `side` to move.
     """
     planes = [file.plane(side) for file in (first, second)]
-    for start in range(0, first.header.slots, CHUNK // 16):
+    for start in range(0, first.header.slots, CHUNK):
         one, other = (
-            outcomes_of(plane[start : start + CHUNK // 16], file.code_space)
+            outcomes_of(plane[start : start + CHUNK], file.code_space)
             for plane, file in zip(planes, (first, second), strict=True)
         )
         apart = start + np.flatnonzero(one != other)

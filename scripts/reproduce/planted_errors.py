@@ -35,7 +35,7 @@ from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import RuleSet
 from tests.helpers.paths import DOCS
-from tests.helpers.planting import SEVERAL, SINGLE, Change, Field, regions, several, single
+from tests.helpers.planting import SEVERAL, SINGLE, Change, Target, regions, several, single
 
 FIGURES = DOCS / "planted-errors.csv"
 
@@ -70,7 +70,7 @@ Outcome = tuple[list[Row], float]
 """Rows of a table, and the processor time of its changes in seconds."""
 
 
-def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Change]:
+def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Change]:
     """Yield the changes to plant in a table, whole regions first.
 
     Then come `singles` changes of one code, of all kinds in turn, with changes of several codes in
@@ -95,7 +95,7 @@ def changes_of(target: Field, singles: int, rng: random.Random) -> Iterator[Chan
 def plant(material: str, rules: str, singles: int, seconds: float, seed: int) -> Outcome:
     """Plant changes in one table until there are enough, or the time is over."""
     started = time.process_time()
-    target = Field(material, RULE_SETS[rules])
+    target = Target(material, RULE_SETS[rules])
     if not target.is_sound():
         raise SystemExit(f"{material} ({rules}) is refuted as it was solved")
     counts: dict[str, list[int]] = {}

@@ -47,7 +47,7 @@ _MODEST_FRONTIER = 20_000
 call of a kernel, which takes 20 microseconds.
 """
 
-_LISTED = 16
+_LIST_DIVISOR = 16
 """Divisor of a lead's number of rows that gives the room of its list. A lead with more rows in use
 is gathered as a whole (`sweep.py`). Lists of all rows would take a quarter of the memory of the
 rows.
@@ -73,7 +73,7 @@ class Frontier(NamedTuple):
 
 def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
     """Return a frontier without positions."""
-    limit = mids // _LISTED
+    limit = mids // _LIST_DIVISOR
     return Frontier(
         storage.zeros((leads * mids, 2), np.uint64),
         np.zeros(leads, np.int32),

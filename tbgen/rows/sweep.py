@@ -35,13 +35,13 @@ from tbgen.rows.moves import gather_sparse, without_escape
 from tbgen.rows.sets import Frontier, Rows, clear_lead, put_row, ranges_for
 from tbgen.rows.workers import RANGES, Workers
 
-MANY_ROWS = 6
-"""Threshold: if more than one in this many rows of a lead is wanted, scanning the lead as a whole
-is faster than testing the moves of each row.
+DENSE_LEAD_DIVISOR = 6
+"""A lead of which more than 1 / `DENSE_LEAD_DIVISOR` of the rows are wanted is scanned as a whole:
+that is faster than testing the moves of each row.
 """
 
-FEW_ROWS = 8
-"""Threshold: a lead is gathered from lists if the frontier has less than one in this many of its
+SPARSE_LEAD_DIVISOR = 8
+"""A lead is gathered from lists if the frontier has less than 1 / `SPARSE_LEAD_DIVISOR` of its
 rows, counting the leads that its moves lead to. A list costs a search for each move; a scan of
 lines takes the same time for any number of rows.
 """
@@ -91,12 +91,12 @@ def make_scratch(mids: int) -> Scratch:
 def _has_many_rows(lead, members, mids):
     """Return whether a set has so many rows in a lead that scanning the lead as a whole is faster.
 
-    The alternative is to test the moves of each row (`MANY_ROWS`).
+    The alternative is to test the moves of each row (`DENSE_LEAD_DIVISOR`).
     """
     rows = 0
     for row in range(lead * mids, (lead + 1) * mids):
         rows += 1 if members[row, 0] | members[row, 1] else 0
-        if rows > mids // MANY_ROWS:
+        if rows > mids // DENSE_LEAD_DIVISOR:
             return True
     return False
 
@@ -236,7 +236,7 @@ def _k_sweep(
                     dense = True
             if work == 0 and not waiting:
                 continue
-            if not (dense or work >= mids // FEW_ROWS):
+            if not (dense or work >= mids // SPARSE_LEAD_DIVISOR):
                 listed = gather_sparse(lead, side, front, scratch, frame)
             elif use_escape or not (waiting or _has_many_rows(lead, within, mids)):
                 # With escapes, gathering these suffices (module docstring).
@@ -255,7 +255,7 @@ def _k_sweep(
         if wanted == 0:
             # All rows that were read are zero in the buffers, too.
             continue
-        gathered = use_escape and whole and wanted > mids // MANY_ROWS
+        gathered = use_escape and whole and wanted > mids // DENSE_LEAD_DIVISOR
         _put_found(lead, side, rows, whole, scanned, gathered, front,
                    use_escape, escape, found, scratch, frame)  # fmt: skip
     return rows_read

@@ -414,12 +414,12 @@ def boards(tally: Tally, budget: Budget, seed: int) -> None:
 def _stop_a_board(tally: Tally, rng: random.Random, directory: Path, seconds: float) -> None:
     """Start a server that builds tables, stop it by a signal, and check that its builders end."""
     command = tbgen("serve", "--demo", "--tables", directory, "--port", "0", "--no-open")
-    number, before = rng.choice(SIGNALS), tables_of(directory)
+    number, moment, before = rng.choice(SIGNALS), rng.uniform(0, seconds), tables_of(directory)
     server = Started(command)
-    time.sleep(rng.uniform(0, seconds))
+    time.sleep(moment)
     others = descendants(server.process.pid)
     send(number, server.process.pid)
-    check_end(tally, "board", number, seconds, server.wait())
+    check_end(tally, "board", number, moment, server.wait())
     alive = alive_after(others)
     tally.expect(not alive, f"board, {number.name}: processes {alive} outlive it")
     tally.expect(before.items() <= tables_of(directory).items(), "a finished table is lost")

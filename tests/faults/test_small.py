@@ -212,7 +212,7 @@ def test_every_dependency_has_a_tested_lowest_version() -> None:
     names = [each.partition("==")[0] for each in lowest]
     assert len(set(names)) == len(names), "an extra and `dev` disagree"
     assert {"click==8.2", "numba==0.60", "mkdocs==1.6"} <= set(lowest)
-    assert all((ROOT / test).exists() for test in (*versions.QUICK, *versions.USES))
+    assert all((ROOT / test).exists() for test in (*versions.QUICK_TESTS, *versions.EXTRAS_TESTS))
 
 
 @pytest.mark.parametrize(

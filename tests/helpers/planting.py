@@ -49,7 +49,7 @@ class Change:
 
 
 @dataclass
-class Field:
+class Target:
     """A correct table, in which errors are planted one after another; each is removed again."""
 
     material: str
@@ -125,7 +125,7 @@ class Field:
 # -- one value ---------------------------------------------------------------------------------
 
 
-def single(target: Field, kind: str, rng: random.Random) -> Change | None:
+def single(target: Target, kind: str, rng: random.Random) -> Change | None:
     """Plan to change the value of one random position; None if no position suits the kind.
 
     kind : one of `SINGLE`
@@ -156,7 +156,7 @@ def _suits(kind: str, value: Value) -> bool:
     return kind != "invented" or not _is_direct(value)
 
 
-def _others(target: Field, kind: str, right: Value) -> Iterator[Value]:
+def _others(target: Target, kind: str, right: Value) -> Iterator[Value]:
     """Yield values, wrong or equal to `right`, that a change of this kind may plant.
 
     right : the correct value of the position
@@ -202,7 +202,7 @@ def _key(value: Value) -> tuple[int, int, int]:
 # -- several values that agree -----------------------------------------------------------------
 
 
-def several(target: Field, kind: str, rng: random.Random) -> Change | None:
+def several(target: Target, kind: str, rng: random.Random) -> Change | None:
     """Plan a random change of several values that still agree with each other.
 
     `kind` is one of `SEVERAL`: `pair` or `shift`. Returns None if no such change is found.
@@ -211,7 +211,7 @@ def several(target: Field, kind: str, rng: random.Random) -> Change | None:
     return Change(kind, values) if values else None
 
 
-def regions(target: Field) -> Iterator[Change]:
+def regions(target: Target) -> Iterator[Change]:
     """Yield the changes of regions: `next order` and `no orders` per order, `loop` per winner."""
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)
@@ -235,7 +235,7 @@ def _later(value: Value) -> Value:
     return Value(value.outcome, value.order, value.plies + 2)
 
 
-def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
+def _pair(target: Target, rng: random.Random) -> dict[Node, Value] | None:
     """Plan to lengthen a decided position and the one after its best move by two plies each.
 
     None if no such pair is found.
@@ -254,7 +254,7 @@ def _pair(target: Field, rng: random.Random) -> dict[Node, Value] | None:
     return None
 
 
-def _shift(target: Field, rng: random.Random) -> dict[Node, Value] | None:
+def _shift(target: Target, rng: random.Random) -> dict[Node, Value] | None:
     """Plan to lengthen all values of an order from some distance on by two plies.
 
     At most `MOST` positions are changed; None if every choice has more.
@@ -297,7 +297,7 @@ def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Valu
     return {node: won if node[0] == winner else lost for node in inside}
 
 
-def _drawing_moves(target: Field, node: Node) -> list[Node | None]:
+def _drawing_moves(target: Target, node: Node) -> list[Node | None]:
     """List the nodes after the moves of a draw that keep the draw.
 
     None stands for a capture into a draw of another table.
@@ -326,7 +326,7 @@ def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
     return code == table.code_space.draw
 
 
-def kinds_found(target: Field, rng: random.Random) -> set[str]:
+def kinds_found(target: Target, rng: random.Random) -> set[str]:
     """Plant three errors of every possible kind, check that each is found, and return the kinds."""
     kinds = set()
     for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):

@@ -82,7 +82,7 @@ def write_outcomes(
         WdlSpec(name),
         lambda side, first, count: outcomes[side][first : first + count],
         lambda: facts_of(source, outcomes, digest),
-        packing=replace(PACKED, block_slots=block_slots, plain=plain),
+        packing=replace(PACKED, block_slots=block_slots, uncompressed=plain),
         arrangements=arrangements or (as_indexed, as_indexed),
         encode=encode_outcomes,
     )

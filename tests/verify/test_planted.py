@@ -11,7 +11,7 @@ import pytest
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables.names import RuleSet
 from tests.helpers.paths import ROOT
-from tests.helpers.planting import Change, Field, kinds_found, regions, single
+from tests.helpers.planting import Change, Target, kinds_found, regions, single
 
 sys.path.insert(0, str(ROOT / "scripts" / "reproduce"))
 
@@ -33,7 +33,7 @@ OTHERS.append(RuleSet(Rules.WXF, minor_chases=False))
     ids=str,
 )
 def test_each_kind_is_found_in_a_small_table(rule_set: RuleSet) -> None:
-    target = Field("KNK", rule_set)
+    target = Target("KNK", rule_set)
     assert target.is_sound()
     kinds = kinds_found(target, random.Random(1))
     assert kinds == {"outcome", "distance", "order", "invented", "pair", "shift"}
@@ -45,7 +45,7 @@ def test_whole_regions_are_found() -> None:
 
     The planted values agree with each other, so only the check of direct wins refutes them.
     """
-    target = Field("KRKN", RuleSet(Rules.CHECK))
+    target = Target("KRKN", RuleSet(Rules.CHECK))
     found = list(regions(target))
     assert [change.kind for change in found] == ["next order", "no orders", "loop"]
     for change in found:
@@ -65,7 +65,7 @@ def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
 
     Whole regions are planted in small tables only.
     """
-    target = Field(name, RuleSet(rules))
+    target = Target(name, RuleSet(rules))
     assert target.is_sound()
     kinds = kinds_found(target, random.Random(4))
     assert kinds == {"outcome", "distance", "order", "invented", "removed", "pair", "shift"}
@@ -76,7 +76,7 @@ def test_errors_where_chases_decide(name: str, rules: Rules) -> None:
 
 
 def test_an_unchanged_table_is_not_refuted() -> None:
-    target = Field("KNK", RuleSet(Rules.NONE))
+    target = Target("KNK", RuleSet(Rules.NONE))
     node = target.random_node(random.Random(3))
     with pytest.raises(AssertionError):
         target.is_found(Change("none", {node: target.value(node)}))
