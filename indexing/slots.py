@@ -91,14 +91,14 @@ def group_rank(
         if mirrored:
             square = square + 8 - 2 * (square % 9)
         slot = d[table + square]
-        place = 1
+        number = 1
         for j in range(count):
             other = squares[first + j]
             if mirrored:
                 other = other + 8 - 2 * (other % 9)
             if d[table + other] < slot:
-                place += 1
-        rank += d[CHOOSE + slot * CHOOSE_WIDTH + place]
+                number += 1
+        rank += d[CHOOSE + slot * CHOOSE_WIDTH + number]
     return rank
 
 
@@ -147,14 +147,14 @@ def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) ->
                 if square == largest:
                     continue
                 slot = d[table + square]
-                place = 1
+                number = 1
                 for j in range(count + 1):
                     other = squares[at + j] if j < count else squares[d[PIECES] - 1]
                     if mirrored:
                         other = other + 8 - 2 * (other % 9)
                     if d[table + other] < slot:
-                        place += 1
-                rank += d[CHOOSE + slot * CHOOSE_WIDTH + place]
+                        number += 1
+                rank += d[CHOOSE + slot * CHOOSE_WIDTH + number]
             inner_square = largest
         else:
             rank = group_rank(squares, at, count, side, kind, mirrored, d)

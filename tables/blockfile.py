@@ -42,7 +42,7 @@ from tbgen.tables.header import (
     verify_checksum,
 )
 from tbgen.tables.names import TableName, WdlName
-from tbgen.tables.outcomes import AnyBlock, Coding
+from tbgen.tables.outcomes import AnyBlock, BlockCodec
 
 _file_numbers = itertools.count()
 _thread = threading.local()
@@ -95,7 +95,7 @@ class BlockFile(Generic[Spec]):
         size = os.fstat(self._descriptor.number).st_size
         raw = self._read(0, min(HEADER_BYTES, size))
         self.header: Header[Spec] = Header.unpack(raw, size, self.path, self._kind)
-        self._coding: Coding = self.header.spec.coding
+        self._codec: BlockCodec = self.header.spec.codec
         stored = self.header.spec.name
         if name not in (None, stored):
             raise CorruptTableError(self.path, f"the file holds {stored}, not what its name says")
@@ -106,10 +106,10 @@ class BlockFile(Generic[Spec]):
         # uint64 cannot overflow: there are fewer than 2**32 blocks of less than 2**32 bytes.
         self._offsets = HEADER_BYTES + np.concatenate([[0], np.cumsum(lengths)])
         # zstd never expands content by as much as a factor of 2.
-        limit = 2 * self._coding.max_content(self.header.block_slots) + 1024
+        limit = 2 * self._codec.max_content(self.header.block_slots) + 1024
         if self._offsets[-1] != self.header.table_offset or (lengths > limit).any():
             raise CorruptTableError(self.path, "the block table does not fit the file")
-        self._dtype: np.dtype[Any] = self._coding.dtype
+        self._dtype: np.dtype[Any] = self._codec.dtype
         self._maps = self.header.block_maps
 
     def __repr__(self) -> str:
@@ -255,7 +255,7 @@ class BlockFile(Generic[Spec]):
         header = self.header
         sides = digests[: header.blocks[0]], digests[header.blocks[0] :]
         contents = [
-            side or [hashlib.sha256(self._coding.constant_content(code)).digest()]
+            side or [hashlib.sha256(self._codec.constant_content(code)).digest()]
             for side, code in zip(sides, header.constants, strict=True)
         ]
         if header.content_digest(contents, self.metadata()) != header.digest:
@@ -330,20 +330,20 @@ class BlockFile(Generic[Spec]):
     def _content(self, number: int, data: bytes) -> bytes:
         """Return a block's bytes before compression, after checking them."""
         length, check = self._entries[number].tolist()
-        coding, slots = self._coding, self._slots_in(number)
+        codec, slots = self._codec, self._slots_in(number)
         if length == 0:
-            if check > coding.top:
+            if check > codec.top:
                 raise CorruptTableError(self.path, "the block has an impossible code", number)
-            return coding.constant_content(check)
+            return codec.constant_content(check)
         if zlib.crc32(data) != check:
             raise CorruptTableError(self.path, "the checksum is wrong", number)
-        plain = coding.plain_length(slots)
+        plain = codec.plain_length(slots)
         if plain is None:
-            return self._unpack(data, coding.max_content(slots), number)
+            return self._unpack(data, codec.max_content(slots), number)
         if length > plain:
             raise CorruptTableError(self.path, "the block has the wrong size", number)
         content = data if length == plain else self._unpack(data, plain, number)
-        if coding.constant_code(content) is not None:  # must be stored without bytes
+        if codec.constant_code(content) is not None:  # must be stored without bytes
             raise CorruptTableError(self.path, "a byte is not five outcomes", number)
         return content
 
@@ -361,7 +361,7 @@ class BlockFile(Generic[Spec]):
     def _decode(self, number: int, content: bytes) -> AnyBlock:
         """Return the `Block` of a block's uncompressed bytes; raises `CorruptTableError`."""
         try:
-            return self._coding.block(content, self._slots_in(number))
+            return self._codec.block(content, self._slots_in(number))
         except BlockError as error:
             raise CorruptTableError(self.path, str(error), number) from None
 

@@ -210,7 +210,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeCoding(CodeSpace):
+class DistanceCodec(CodeSpace):
     """Conversion between the codes of distances and the bytes of blocks."""
 
     max_slots: ClassVar[int] = MAX_BLOCK_BYTES

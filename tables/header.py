@@ -24,11 +24,11 @@ from tbgen.indexing import Material
 from tbgen.indexing.arrangement import MAX_AXES, Arrangement, BlockMap
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
-from tbgen.tables.blocks import CodeCoding
+from tbgen.tables.blocks import DistanceCodec
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import CorruptTableError, FormatVersionError
 from tbgen.tables.names import Metric, RuleOption, RuleSet, TableName, WdlName
-from tbgen.tables.outcomes import OUTCOMES, OutcomeCoding
+from tbgen.tables.outcomes import OUTCOMES, OutcomeCodec
 
 MAGIC = b"\x89XQT\r\n\x1a\n"
 """Signature like that of PNG: visibly damaged by programs that convert line ends or strip high
@@ -97,9 +97,9 @@ class TableSpec(_Spec):
     version: ClassVar[int] = 2
 
     @property
-    def coding(self) -> CodeCoding:
+    def codec(self) -> DistanceCodec:
         """Conversion of this table's codes to the bytes of blocks."""
-        return CodeCoding(self.codes.width)
+        return DistanceCodec(self.codes.width)
 
     @property
     def fields(self) -> tuple[int, int, int]:
@@ -127,7 +127,7 @@ class WdlSpec(_Spec):
     name: WdlName
 
     version: ClassVar[int] = 3
-    coding: ClassVar[OutcomeCoding] = OUTCOMES
+    codec: ClassVar[OutcomeCodec] = OUTCOMES
     fields: ClassVar[tuple[int, int, int]] = (0, 2, 0)
     """Header fields that mark a win-draw-loss file: width 0, 2 as the metric's number, span 0."""
 
@@ -273,11 +273,11 @@ class Header(Generic[Spec]):
 
         No memory is allocated by these sizes, so a forged header does no harm.
         """
-        coding = self.spec.coding
+        codec = self.spec.codec
         return (
-            1 <= self.block_slots <= coding.max_slots
+            1 <= self.block_slots <= codec.max_slots
             and all(
-                (1 <= constant <= coding.top) if count == 0 else constant == 0
+                (1 <= constant <= codec.top) if count == 0 else constant == 0
                 for count, constant in zip(self.blocks, self.constants, strict=True)
             )
             and self.table_offset >= HEADER_BYTES

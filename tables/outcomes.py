@@ -18,8 +18,8 @@ from tbgen.tables.blocks import (
     MAX_BLOCK_BYTES,
     Block,
     BlockError,
-    CodeCoding,
     Codes,
+    DistanceCodec,
     NumbersOf,
     fill,
 )
@@ -152,7 +152,7 @@ def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
     return _FLAT_DIGITS.take(packed.take(places) * np.int64(SLOTS_PER_BYTE) + within)
 
 
-class OutcomeCoding:
+class OutcomeCodec:
     """Conversion between outcomes and the bytes of blocks."""
 
     dtype: np.dtype[Any] = np.dtype(np.uint8)
@@ -183,10 +183,10 @@ class OutcomeCoding:
         return OutcomeBlock(content, slots)
 
 
-OUTCOMES = OutcomeCoding()
+OUTCOMES = OutcomeCodec()
 """Conversion between outcomes and blocks that all win-draw-loss files use."""
 
-Coding = CodeCoding | OutcomeCoding
+BlockCodec = DistanceCodec | OutcomeCodec
 """Encoding of the blocks of either kind of file. Codes are 1 or more: 0 marks a slot without a
 position during writing, and is never stored.
 """

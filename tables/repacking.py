@@ -63,11 +63,11 @@ def pack_densely(
 def _packed(file: TableFile, threads: int) -> Iterator[list[PackedBlock]]:
     """Yield the recompressed blocks of a file in lists, in order; few are in memory at a time."""
     blocks = sum(file.header.blocks)
-    coding, compressor = file.header.spec.coding, Compressor(DENSE)
+    codec, compressor = file.header.spec.codec, Compressor(DENSE)
 
     def pack(first: int) -> list[PackedBlock]:
         contents = file.contents(first, min(first + _BLOCKS_PER_TASK, blocks))
-        return [PackedBlock.of(each, coding, compressor.compress) for _, each in contents]
+        return [PackedBlock.of(each, codec, compressor.compress) for _, each in contents]
 
     tasks = range(0, blocks, _BLOCKS_PER_TASK)
     with thread_pool(threads) as pool:

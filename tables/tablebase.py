@@ -308,7 +308,7 @@ class Tablebase:
         position = as_position(position)
         material = position.material
         if not material.needs_table:
-            return self._armless(material)
+            return self._draw_without_table(material)
         file = self.table(material)
         if position.is_swapped:
             position = position.swapped()
@@ -363,7 +363,7 @@ class Tablebase:
             for number, code in zip(numbers.tolist(), codes.tolist(), strict=True):
                 results[number] = known[code]
         return [
-            results.get(number) or self._armless(position.material)
+            results.get(number) or self._draw_without_table(position.material)
             for number, position in enumerate(parsed)
         ]
 
@@ -395,7 +395,7 @@ class Tablebase:
             outcomes[numbers], orders[numbers], plies[numbers] = values
         return outcomes, orders, plies
 
-    def _armless(self, material: Material) -> ProbeResult:
+    def _draw_without_table(self, material: Material) -> ProbeResult:
         """Return the result for a material without attackers, which has no table: a draw."""
         try:
             rule_set = self.rule_set

@@ -118,7 +118,7 @@ class WdlFile(BlockFile[WdlSpec]):
 
     @property
     def _block_bytes(self) -> int:
-        return self._coding.max_content(self.header.block_slots)
+        return self._codec.max_content(self.header.block_slots)
 
     def hold(self) -> None:
         """Unpack all blocks and keep them until the file is closed: probes then read no file."""

@@ -40,7 +40,7 @@ from tbgen.tables.choosing import TILE_SLOTS, choose_arrangement
 from tbgen.tables.compression import FAST, Compressor, Parameters
 from tbgen.tables.files import replacing, sync_directory
 from tbgen.tables.header import HEADER_BYTES, MAX_METADATA, SIDES, Header, Spec
-from tbgen.tables.outcomes import Coding
+from tbgen.tables.outcomes import BlockCodec
 from tbgen.tables.palettes import Palette
 
 CodeSource = Callable[[int, int, int], Codes]
@@ -75,7 +75,7 @@ class Packing:
     """Slots per tile; more if a single lead (one placement of the defenders) has more slots."""
     compression: Parameters = FAST
     uncompressed: bool = False
-    """Whether blocks are stored uncompressed; only codings with a `plain_length` allow it."""
+    """Whether blocks are stored uncompressed; only codecs with a `plain_length` allow it."""
 
 
 class PackedBlock(NamedTuple):
@@ -89,12 +89,12 @@ class PackedBlock(NamedTuple):
     constant: int | None
 
     @classmethod
-    def of(cls, content: bytes, coding: Coding, store: Callable[[bytes], bytes]) -> PackedBlock:
+    def of(cls, content: bytes, codec: BlockCodec, store: Callable[[bytes], bytes]) -> PackedBlock:
         """Return the packed form of a block, given its bytes before compression.
 
         `store` compresses the bytes; it is not called for a block of one value.
         """
-        constant = coding.constant_code(content)
+        constant = codec.constant_code(content)
         data = b"" if constant is not None else store(content)
         return cls(data, hashlib.sha256(content).digest(), constant)
 
@@ -143,9 +143,9 @@ def write_table(
     errors of `source` pass through. On any error nothing is left behind, and an existing file stays
     unchanged.
     """
-    if not 1 <= packing.block_slots <= spec.coding.max_slots:
-        raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.coding.max_slots}")
-    dtypes, encoders = (spec.coding.dtype,) * SIDES, (encode,) * SIDES
+    if not 1 <= packing.block_slots <= spec.codec.max_slots:
+        raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.codec.max_slots}")
+    dtypes, encoders = (spec.codec.dtype,) * SIDES, (encode,) * SIDES
     if palettes is not None:
         dtypes = tuple(palette.dtype for palette in palettes)
         encoders = tuple(palette.encoder(encode) for palette in palettes)
@@ -159,7 +159,7 @@ def write_table(
         except _BlockTooLargeError:
             file.seek(0)
             file.truncate()
-            smaller = replace(packing, block_slots=safe_slots(spec.coding.dtype.itemsize))
+            smaller = replace(packing, block_slots=safe_slots(spec.codec.dtype.itemsize))
             # No block of so few slots is too large.
             header = _write(file, replace(job, packing=smaller, spool_directory=None))
     sync_directory(path.parent)
@@ -221,11 +221,11 @@ class _Job(Generic[Spec]):
         ]
 
     def _packed(self, side: int, codes: Codes, compressor: Compressor) -> PackedBlock:
-        coding = self.spec.coding
-        content = self.encoders[side](codes, coding.draw)
+        codec = self.spec.codec
+        content = self.encoders[side](codes, codec.draw)
         if len(content) > MAX_BLOCK_BYTES:
             raise _BlockTooLargeError
-        plain = coding.plain_length(codes.size)
+        plain = codec.plain_length(codes.size)
 
         def stored(content: bytes) -> bytes:
             if plain is not None and self.packing.uncompressed:
@@ -233,7 +233,7 @@ class _Job(Generic[Spec]):
             data = compressor.compress(content)
             return content if plain is not None and len(data) >= plain else data
 
-        return PackedBlock.of(content, coding, stored)
+        return PackedBlock.of(content, codec, stored)
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
     return choose_arrangement(
         job.layout,
         lambda block_map, tile: job.tile(block_map, side, tile),
-        lambda codes: job.encoders[side](codes, job.spec.coding.draw),
+        lambda codes: job.encoders[side](codes, job.spec.codec.draw),
         job.packing.block_slots,
         job.packing.tile_slots,
         job.threads,

@@ -102,9 +102,9 @@ class _TypeOfField(AttributeTemplate):  # type: ignore[misc]
 
 @lower_getattr_generic(_Pointer)  # type: ignore[untyped-decorator]
 def _load_field(context: Any, builder: Any, of: _Pointer, value: Any, name: str) -> Any:
-    place = of.plain.fields.index(name)
-    loaded = _load(builder, cgutils.gep_inbounds(builder, value, 0, place))
-    return context.data_model_manager[of.plain.types[place]].from_data(builder, loaded)
+    number = of.plain.fields.index(name)
+    loaded = _load(builder, cgutils.gep_inbounds(builder, value, 0, number))
+    return context.data_model_manager[of.plain.types[number]].from_data(builder, loaded)
 
 
 def _load(builder: Any, address: Any) -> Any:
@@ -118,9 +118,9 @@ def _load(builder: Any, address: Any) -> Any:
         value.set_metadata("invariant.load", builder.module.add_metadata([]))
         return value
     value = kind(None)
-    for place in range(len(kind)):
-        item = _load(builder, cgutils.gep_inbounds(builder, address, 0, place))
-        value = builder.insert_value(value, item, place)
+    for number in range(len(kind)):
+        item = _load(builder, cgutils.gep_inbounds(builder, address, 0, number))
+        value = builder.insert_value(value, item, number)
     return value
 
 
@@ -134,9 +134,9 @@ def _store(of: _Pointer, value: Any, c: Any) -> Any:
     manager = c.context.data_model_manager
     address = cgutils.alloca_once(c.builder, manager[of].struct)
     fields = manager[of.plain].as_data(c.builder, plain.value)
-    for place in range(len(of.plain.types)):
-        field = c.builder.extract_value(fields, place)
-        c.builder.store(field, cgutils.gep_inbounds(c.builder, address, 0, place))
+    for number in range(len(of.plain.types)):
+        field = c.builder.extract_value(fields, number)
+        c.builder.store(field, cgutils.gep_inbounds(c.builder, address, 0, number))
     # An opaque copy: if a kernel is inlined into its entry, these stores must stay invisible to it.
     kind = ir.FunctionType(address.type, [address.type])
     hidden = c.builder.asm(kind, "", "=r,0,~{memory}", [address], True)

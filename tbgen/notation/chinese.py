@@ -93,10 +93,12 @@ def names(place: RelativePlace) -> list[str]:
     """
     letter = LETTERS[place.kind]
     file = f"{letter}{place.file}"
-    if place.tandem == 1:
+    if place.count_on_file == 1:
         return [file]
-    where = _PLACES[0] if place.rank == 1 else _PLACES[2] if place.rank == place.tandem else ""
-    if not where and 2 * place.rank == place.tandem + 1:
+    where = (
+        _PLACES[0] if place.rank == 1 else _PLACES[2] if place.rank == place.count_on_file else ""
+    )
+    if not where and 2 * place.rank == place.count_on_file + 1:
         where = _PLACES[1]
     if not place.is_tandem:
         return [file, where + letter]
@@ -105,10 +107,10 @@ def names(place: RelativePlace) -> list[str]:
     others = []
     if where:
         others = [where + letter, f"{where}{letter}{place.file}", f"{where}{place.file}"]
-    if place.tandem == 2:
+    if place.count_on_file == 2:
         others.append(file)
     if place.crowded_files > 1:
         return [f"{place.serial}{letter}", *others]
-    if place.tandem < 4:
+    if place.count_on_file < 4:
         return [where + letter, f"{place.rank}{letter}", *others]
     return [f"{place.rank}{letter}", *others]

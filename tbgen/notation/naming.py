@@ -40,7 +40,7 @@ class RelativePlace(NamedTuple):
     """File, 1..9 from the owner's right."""
     rank: int
     """Number of the piece among those of its kind on the file; 1 is the most advanced."""
-    tandem: int
+    count_on_file: int
     """Number of pieces of this kind and side on the file."""
     crowded_files: int
     """Number of files with two or more pieces of this kind and side."""
@@ -58,7 +58,7 @@ class RelativePlace(NamedTuple):
         This is False for advisors and elephants: of two on one file, one can only go ahead and the
         other only back.
         """
-        return self.tandem > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
+        return self.count_on_file > 1 and self.kind not in (PieceType.ADVISOR, PieceType.ELEPHANT)
 
 
 def file_number(side: int, square: int) -> int:
@@ -85,7 +85,7 @@ def relative_place(position: Position, square: int) -> RelativePlace:
         side=side,
         file=own_file,
         rank=files[own_file].index(square) + 1,
-        tandem=len(files[own_file]),
+        count_on_file=len(files[own_file]),
         crowded_files=len(crowded),
         serial=sharing.index(square) + 1 if square in sharing else 0,
     )

@@ -47,8 +47,8 @@ def names(place: RelativePlace) -> list[str]:
     The federation's own name comes first, then other names that are read, too.
     """
     letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
-    front, rear = place.rank == 1, place.rank == place.tandem
-    if place.tandem == 1:
+    front, rear = place.rank == 1, place.rank == place.count_on_file
+    if place.count_on_file == 1:
         return [file]
     sign = "+" if front else "-" if rear else ""
     if not place.is_tandem:
@@ -56,17 +56,17 @@ def names(place: RelativePlace) -> list[str]:
     if place.kind != PieceType.PAWN:
         return [letter + sign, file]
     signed = [letter + sign] if sign else []
-    middle = 2 * place.rank == place.tandem + 1
+    middle = 2 * place.rank == place.count_on_file + 1
     # A bare file is the middle pawn; without one, any pawn that can make the move.
-    bare = [file] if middle or place.tandem % 2 == 0 else []
+    bare = [file] if middle or place.count_on_file % 2 == 0 else []
     others = [f"{place.rank}{place.file}", *bare]
     if place.crowded_files > 1:
         return [f"{place.file}{sign or place.file}", *signed, *others]
-    if place.tandem < 4:
+    if place.count_on_file < 4:
         with_file = [f"{place.file}{sign}"] if sign else []
         return [letter + sign if sign else file, *with_file, *others]
     if sign:
         return [2 * sign, *others]
     if middle:
         return [file, *others]
-    return [letter + ("+" if 2 * place.rank <= place.tandem else "-"), *others]
+    return [letter + ("+" if 2 * place.rank <= place.count_on_file else "-"), *others]

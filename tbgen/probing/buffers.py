@@ -84,7 +84,7 @@ class NumbaTables:
             self._first_blocks.append(self._first_blocks[-1] + sum(file.header.blocks))
         blocks = self._first_blocks[-1]
         frame_bytes = max(
-            (f.header.spec.coding.max_content(f.header.block_slots) for f in files), default=1
+            (f.header.spec.codec.max_content(f.header.block_slots) for f in files), default=1
         )
         frames = max(1, min(blocks, cache_bytes // frame_bytes))
         keys, numbers = hash_table(self.materials)

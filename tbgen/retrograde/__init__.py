@@ -57,7 +57,7 @@ Parameters of kernels, unless a kernel says otherwise:
     out : uint8 (n,), out; records of the chunks, one after the other
     ends : int64 (chunks,), out; end of each chunk's record
     setting : ChaseSetting, in; the sets of a search for chases
-    places : Places, in
+    converter : SlotConverter, in
     boards : Boards, of one thread
     mids : int64, total number of mids
     source, target : int64, squares; start and end of a move

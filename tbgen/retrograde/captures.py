@@ -177,9 +177,9 @@ class Captures:
         dropped = _dropped_leads(layout, view, columns, victim_side)
 
         def search(lead_0: int, lead_1: int, legal: Rows, numbers: Plane) -> None:
-            leads, places = np.unique(dropped[lead_0:lead_1], return_inverse=True)
+            leads, inverse = np.unique(dropped[lead_0:lead_1], return_inverse=True)
             k_capture_defender(
-                lead_0, lead_1, columns.start, columns.stop, places.reshape(-1, len(columns)),
+                lead_0, lead_1, columns.start, columns.stop, inverse.reshape(-1, len(columns)),
                 side, numbers, legal, maker.part(leads), maker.frame, strides, frame,
                 np.empty(STRIDE, numbers.dtype),
             )  # fmt: skip

@@ -16,21 +16,21 @@ from tbgen.tables.blocks import MAX_PALETTE, Codes, encode_filled
 
 
 @borrowing_kernel
-def _k_encode(codes, palette, place, out):
+def _k_encode(codes, palette, index_of, out):
     """Write a palette block, and return its size; 0 if there are no codes, or too many.
 
     codes : unsigned (slots,), in; the codes of a block, 0 where there is no position
     palette : unsigned (256,), scratch of the same type
-    place : uint16 (all codes,), inout; zeros, then the index of each code in the palette
+    index_of : uint16 (all codes,), inout; zeros, then the index of each code in the palette
     out : uint8 (n,), out; buffer for the block
     """
     size = 0
-    place[0] = 1  # no position, and so never new
+    index_of[0] = 1  # no position, and so never new
     for i in range(codes.size):
-        if not place[codes[i]]:
+        if not index_of[codes[i]]:
             if size == palette.size:
                 return 0
-            place[codes[i]] = 1
+            index_of[codes[i]] = 1
             at = size
             while at and palette[at - 1] > codes[i]:
                 palette[at] = palette[at - 1]
@@ -42,7 +42,7 @@ def _k_encode(codes, palette, place, out):
     out[0], out[1] = size & 255, size >> 8
     at = 2
     for n in range(size):
-        place[palette[n]] = n
+        index_of[palette[n]] = n
         for byte in range(codes.itemsize):
             out[at] = palette[n] >> (8 * byte) & 255
             at += 1
@@ -51,10 +51,10 @@ def _k_encode(codes, palette, place, out):
     first = 0
     while not codes[first]:
         first += 1
-    before = place[codes[first]]
+    before = index_of[codes[first]]
     for i in range(codes.size):
         if codes[i]:
-            before = place[codes[i]]
+            before = index_of[codes[i]]
         out[at + i] = before
     return at + codes.size
 
@@ -64,8 +64,8 @@ def encode(codes: Codes, otherwise: int) -> bytes:
     width = codes.itemsize
     if width <= 2:
         out = np.empty(2 + MAX_PALETTE * width + codes.size, np.uint8)
-        palette, place = np.empty(MAX_PALETTE, codes.dtype), np.zeros(256**width, np.uint16)
-        size = _k_encode(codes, palette, place, out)
+        palette, index_of = np.empty(MAX_PALETTE, codes.dtype), np.zeros(256**width, np.uint16)
+        size = _k_encode(codes, palette, index_of, out)
         if size:
             return out[:size].tobytes()
     return encode_filled(codes, otherwise)

@@ -36,7 +36,7 @@ _SEGMENT_BYTES = 1 << 15
 records of each chunk, fewer bytes than that, are not compressed yet.
 """
 
-Place = tuple[int, int]
+Cursor = tuple[int, int]
 """Position in a chunk's part of a journal, at the end of a record: number of full segments before
 it, and offset in the next segment. It stays valid when that segment is compressed.
 """
@@ -101,23 +101,23 @@ class Journal:
             self._open[chunk] = bytearray()
 
     @property
-    def places(self) -> list[Place]:
+    def cursors(self) -> list[Cursor]:
         """Present end of each chunk's records, from which later calls find those added since."""
         return [
             (len(packed), len(segment))
             for packed, segment in zip(self._packed, self._open, strict=True)
         ]
 
-    def better_since(self, places: list[Place], code: int) -> Records:
-        """Return the records added since some earlier `places`, of codes better than `code`.
+    def better_since(self, cursors: list[Cursor], code: int) -> Records:
+        """Return the records added since some earlier `cursors`, of codes better than `code`.
 
-        places : the earlier end of each chunk's records
+        cursors : the earlier end of each chunk's records
         """
-        return _LaterRecords(self, places, code)
+        return _LaterRecords(self, cursors, code)
 
-    def records_after(self, chunk: int, place: Place, code: int) -> list[Bytes]:
-        """Return one chunk's records after a place, of codes better than `code`."""
-        number, at = place
+    def records_after(self, chunk: int, cursor: Cursor, code: int) -> list[Bytes]:
+        """Return one chunk's records after a cursor, of codes better than `code`."""
+        number, at = cursor
         segments = [packer.decompress(self._storage.fetch(k)) for k in self._packed[chunk][number:]]
         found = []
         for segment in (*segments, bytes(self._open[chunk])):
@@ -160,28 +160,28 @@ class Journal:
 
 
 class _LaterRecords:
-    """Records added to a journal since some places, of codes better than one code.
+    """Records added to a journal since some cursors, of codes better than one code.
 
     Implements `Records`.
     """
 
-    def __init__(self, journal: Journal, places: list[Place], code: int) -> None:
+    def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:
         self._journal = journal
         self._code = code
-        now = enumerate(zip(places, journal.places, strict=True))
-        self._places = [(chunk, before) for chunk, (before, after) in now if before != after]
+        now = enumerate(zip(cursors, journal.cursors, strict=True))
+        self._cursors = [(chunk, before) for chunk, (before, after) in now if before != after]
 
     def __len__(self) -> int:
-        """Number of chunks with records added since their places; implements `Records`."""
-        return len(self._places)
+        """Number of chunks with records added since their cursors; implements `Records`."""
+        return len(self._cursors)
 
     def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
         """Yield some of these chunks, each with its later records.
 
         Records are decompressed one chunk at a time. Implements `Records`.
         """
-        for chunk, place in self._places[chunks]:
-            yield chunk, self._journal.records_after(chunk, place, self._code)
+        for chunk, cursor in self._cursors[chunks]:
+            yield chunk, self._journal.records_after(chunk, cursor, self._code)
 
 
 class Waiting:

@@ -34,10 +34,10 @@ def _k_keep_positions(lead_0, lead_1, side, outcomes, area, frame):
         for mid in range(mids):
             row = lead * mids + mid
             lo, hi = legal_row(lead, mid, side, frame)
-            for place in range(area.size):
-                square = area[place]
+            for inner in range(area.size):
+                square = area[inner]
                 if not (has(lo, hi, square) and is_canonical(lead, mid, square, frame)):
-                    outcomes[row * area.size + place] = 0
+                    outcomes[row * area.size + inner] = 0
 
 
 @borrowing_kernel

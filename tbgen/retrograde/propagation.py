@@ -106,7 +106,7 @@ class Propagation:
         self.waiting = red.waiting, black.waiting
         self.frontiers = [sets.empty_frontier() for _ in Side]
         self.spare_frontier = sets.empty_frontier()
-        self.order_starts = [journal.places for journal in self.journals]
+        self.order_starts = [journal.cursors for journal in self.journals]
         """Ends of the journals when the last order began."""
         self._report = report
 
@@ -129,7 +129,7 @@ class Propagation:
         """
         due = self._last_due(order)
         if not last:
-            self.order_starts = [journal.places for journal in self.journals]
+            self.order_starts = [journal.cursors for journal in self.journals]
         for number in itertools.count(last + 1):
             settled = self.step(order, number)
             yield number, settled

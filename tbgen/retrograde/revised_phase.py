@@ -19,7 +19,7 @@ from tbgen.retrograde.candidates import SearchState, SharedSets
 from tbgen.retrograde.chase.search import ChaseSearch, k_mark_attacked
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_mark_in_check
 from tbgen.retrograde.state import BuildState
-from tbgen.rows.boards import make_places
+from tbgen.rows.boards import make_converter
 from tbgen.tables.names import RuleSet
 
 
@@ -38,9 +38,9 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     if rule_set.rules is not None and rule_set.rules.judges_chases:
         mark = partial(k_mark_attacked, rule_set.chase_rules)
         chase_states = [SearchState(propagation, winner, mark, shared) for winner in Side]
-        places = make_places(layout, sets.frame)
+        converter = make_converter(layout, sets.frame)
         chase_searches = [
-            ChaseSearch(search_state, places, chase_rules=rule_set.chase_rules)
+            ChaseSearch(search_state, converter, chase_rules=rule_set.chase_rules)
             for search_state in chase_states
         ]
     state.add_searches([*check_states, *chase_states])

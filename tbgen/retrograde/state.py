@@ -175,7 +175,7 @@ def resume_state(
         p.journals[side].codes.update(codes[side])
         for chunk, _, segment in _section(parts):
             p.journals[side].append_segment(chunk, segment)
-    p.order_starts = [[(segments, size) for segments, size in places] for places in order_starts]
+    p.order_starts = [[(segments, size) for segments, size in cursors] for cursors in order_starts]
     if not order:
         _end(parts)
     report("resuming", order, max(0, step - (order > 0)), 0)

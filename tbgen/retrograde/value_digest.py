@@ -51,10 +51,10 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
     for lead in range(lead_0, lead_1):
         for mid in range(mids):
             lo, hi = legal_row(lead, mid, side, frame)
-            for place in range(area.size):
-                square = area[place]
+            for inner in range(area.size):
+                square = area[inner]
                 if has(lo, hi, square) and is_canonical(lead, mid, square, frame):
-                    code = np.int64(codes[slot + place])
+                    code = np.int64(codes[slot + inner])
                     outcome, order, plies = 1, 0, 0
                     if code != draw:
                         won = code > draw

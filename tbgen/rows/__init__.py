@@ -54,5 +54,5 @@ Parameters of kernels, unless a kernel says otherwise:
     count : int64, number of rows listed so far
     frame : Frame
     scratch : Scratch, of the thread
-    places : Places
+    converter : SlotConverter
 """

@@ -23,7 +23,7 @@ PAIRS = 256
 
 
 @by_pointer
-class Places(NamedTuple):
+class SlotConverter(NamedTuple):
     """Tables of one layout for converting slots (row and inner square) to boards, and back."""
 
     frame: Frame
@@ -35,10 +35,10 @@ class Places(NamedTuple):
     """int64 (inner size,): the inner piece's square of each inner slot."""
 
 
-def make_places(layout: Layout, frame: Frame) -> Places:
+def make_converter(layout: Layout, frame: Frame) -> SlotConverter:
     """Return the tables of a layout with an inner piece."""
     assert layout.inner is not None
-    return Places(
+    return SlotConverter(
         frame,
         np.array(layout.piece_codes, np.int64),
         layout.descriptor,
@@ -47,13 +47,13 @@ def make_places(layout: Layout, frame: Frame) -> Places:
 
 
 @part
-def set_up(row, square, places, squares, board):
+def set_up(row, square, converter, squares, board):
     """Write the squares (in the layout's order) and the board of a position.
 
     squares : int64 (pieces,), out
     board : int8 (90,), out
     """
-    frame = places.frame
+    frame = converter.frame
     lead, mid = row // frame.size[MIDS], row % frame.size[MIDS]
     at = frame.lead_squares.shape[1]
     for i in range(at):
@@ -65,23 +65,23 @@ def set_up(row, square, places, squares, board):
         squares[at] = square
     for s in range(SQUARES):
         board[s] = 0
-    for i in range(places.codes.size):
-        board[squares[i]] = places.codes[i]
+    for i in range(converter.codes.size):
+        board[squares[i]] = converter.codes[i]
 
 
 @part
-def slot_of(squares, places):
+def slot_of(squares, converter):
     """Return the row and inner square of a placement.
 
     squares : int64 (pieces,), in the layout's order
     """
-    slot = slot_of_squares(squares, places.descriptor)
-    size = places.inner_squares.size
-    return slot // size, places.inner_squares[slot % size]
+    slot = slot_of_squares(squares, converter.descriptor)
+    size = converter.inner_squares.size
+    return slot // size, converter.inner_squares[slot % size]
 
 
 @part
-def is_mirrored(row, square, squares, places, scratch, scratch_board):
+def is_mirrored(row, square, squares, converter, scratch, scratch_board):
     """Return whether a slot stands for the mirror image of a given placement.
 
     A placement and its mirror image have the same slot, which stands for one of them. Its position
@@ -90,10 +90,10 @@ def is_mirrored(row, square, squares, places, scratch, scratch_board):
     squares : int64 (pieces,), a placement with this slot (`slot_of`)
     scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
     """
-    set_up(row, square, places, scratch, scratch_board)
+    set_up(row, square, converter, scratch, scratch_board)
     differs = False
-    for i in range(places.codes.size):
-        differs = differs or scratch_board[squares[i]] != places.codes[i]
+    for i in range(converter.codes.size):
+        differs = differs or scratch_board[squares[i]] != converter.codes[i]
     return differs
 
 
@@ -140,9 +140,9 @@ class Boards(NamedTuple):
     """int64 (PAIRS,): the pieces that they attack, as indices of `squares`."""
 
 
-def make_boards(places: Places) -> Boards:
+def make_boards(converter: SlotConverter) -> Boards:
     """Return the boards and lists of one thread."""
-    pieces = len(places.codes)
+    pieces = len(converter.codes)
 
     def board() -> NDArray[np.int8]:
         return np.zeros(SQUARES, np.int8)

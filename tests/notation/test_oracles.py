@@ -41,7 +41,11 @@ def many_pawns(where: RelativePlace) -> bool:
 
     Notations must then number the pawns.
     """
-    return where.kind == PAWN and where.tandem > 1 and (where.tandem > 2 or where.crowded_files > 1)
+    return (
+        where.kind == PAWN
+        and where.count_on_file > 1
+        and (where.count_on_file > 2 or where.crowded_files > 1)
+    )
 
 
 def partner_leaves_the_board(position: Position, move: Move) -> bool:
@@ -77,7 +81,7 @@ def test_pyffish() -> None:
             else:
                 expected = ours
             assert theirs == expected.replace(".", "="), (fen, move)
-            third_of_two_files = where.tandem == 3 == where.rank and where.crowded_files == 2
+            third_of_two_files = where.count_on_file == 3 == where.rank and where.crowded_files == 2
             if third_of_two_files and where.file == 3:
                 continue  # 33 is the middle pawn in the federation's text, the rear one here
             assert parse_move(position, theirs) == move, (fen, theirs)
@@ -99,14 +103,14 @@ def test_cchess_writes() -> None:
             theirs = cchess.Move(board, *squares).to_text()
             ours = format_move(position, move, "zh")
             where = relative_place(position, move.source)
-            if where.kind == PAWN and where.tandem > 1 and where.crowded_files > 1:
+            if where.kind == PAWN and where.count_on_file > 1 and where.crowded_files > 1:
                 # cchess examines one file only, so the text may fit a pawn of the other, too.
                 assert theirs[1:] == ours[1:]
                 continue
-            if where.kind == PAWN and where.tandem > 3:
+            if where.kind == PAWN and where.count_on_file > 3:
                 # cchess: first 前, last 后, Black's others in full-width digits.
                 numerals = "二三四" if where.side == Side.RED else "２３４"
-                name = "前" + numerals[: where.tandem - 2] + "后"
+                name = "前" + numerals[: where.count_on_file - 2] + "后"
                 assert theirs == name[where.rank - 1] + ours[1:]
             else:
                 assert theirs == ours, (position.fen, move)
@@ -118,9 +122,9 @@ def test_cchess_reads() -> None:
         board = cchess.ChessBoard(position.fen)
         for move in legal_moves(position):
             where = relative_place(position, move.source)
-            if where.kind == PAWN and where.tandem > 1:
+            if where.kind == PAWN and where.count_on_file > 1:
                 continue  # cchess takes 前 and 后 over all pawns of the board
-            if not where.is_tandem and where.tandem > 1:
+            if not where.is_tandem and where.count_on_file > 1:
                 continue  # cchess tries only the first of two advisors or elephants
             text = format_move(position, move, "zh")
             source, target = ((square % FILES, square // FILES) for square in move)

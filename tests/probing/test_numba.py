@@ -29,7 +29,7 @@ from tbgen.probing import (
 from tbgen.probing.kernels import WIN
 from tbgen.rules import is_legal
 from tbgen.tables import CodeSpace, Tablebase, UnsupportedMaterialError, Value
-from tbgen.tables.blocks import CodeCoding
+from tbgen.tables.blocks import DistanceCodec
 from tests.helpers.boards import exchanged, random_boards
 from tests.helpers.random_tables import random_planes, some_arrangements, spec_of, write
 from tests.helpers.strategies import random_position
@@ -73,7 +73,7 @@ def test_compiled_probes_agree(directory: Path, cache_bytes: int) -> None:
     sides = np.array([p.side for p in positions])
     with Tablebase.open(directory) as tablebase:
         tables = NumbaTables(tablebase, cache_bytes=cache_bytes)
-        assert tables.cache_bytes <= max(cache_bytes, CodeCoding(4).max_content(5000))
+        assert tables.cache_bytes <= max(cache_bytes, DistanceCodec(4).max_content(5000))
         statuses, scores = tables.probe_boards(boards, sides)
         assert (statuses == OK).all()
         assert values(scores) == expected(tablebase, positions)

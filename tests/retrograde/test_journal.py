@@ -42,15 +42,15 @@ def test_a_journal_writes_the_codes_of_its_records() -> None:
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_records_after_a_place_are_found(saved: bool) -> None:
-    """Records added after a moment, noted as a place, are found with codes above a bound.
+def test_records_after_a_cursor_are_found(saved: bool) -> None:
+    """Records added after a moment, noted as a cursor, are found with codes above a bound.
 
-    Tested is every place in compressed and open segments, also after saving and loading.
+    Tested is every cursor in compressed and open segments, also after saving and loading.
     """
     rng = np.random.default_rng(3)
-    journal, noted, places = Journal(3, Storage()), [], []
+    journal, noted, cursors = Journal(3, Storage()), [], []
     for n in range(100):
-        places.append(journal.places)
+        cursors.append(journal.cursors)
         code, chunk = int(rng.integers(1, 100)), int(rng.integers(2))
         record = rng.integers(0, 255, int(rng.integers(1, 6000))).astype(np.uint8)
         journal.add(code, chunk, record)
@@ -60,14 +60,14 @@ def test_records_after_a_place_are_found(saved: bool) -> None:
             journal = Journal(3, Storage())
             for segment in segments:
                 journal.append_segment(*segment)
-    assert len({place[0][0] for place in places}) > 3, "segments were compressed"
-    for n, place in enumerate(places):
+    assert len({place[0][0] for place in cursors}) > 3, "segments were compressed"
+    for n, place in enumerate(cursors):
         found = journal.better_since(place, 50)
         assert len(found) == len({chunk for _, chunk, _ in noted[n:]})
         for chunk, records in found[:]:
             expected = [r for code, where, r in noted[n:] if where == chunk and code > 50]
             assert [r.tolist() for r in records] == [r.tolist() for r in expected]
-    assert len(journal.better_since(journal.places, 0)) == 0
+    assert len(journal.better_since(journal.cursors, 0)) == 0
 
 
 def test_waiting_lists_are_stored_by_code() -> None:

@@ -8,14 +8,14 @@ import pytest
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.squares import SQUARES, Side, area, piece_kind, piece_side
-from tbgen.rows.boards import is_mirrored, make_places, move, set_up, slot_of
+from tbgen.rows.boards import is_mirrored, make_converter, move, set_up, slot_of
 from tbgen.rows.frame import make_frame
 
 
 @pytest.mark.parametrize("name", ["KRRK", "KPPNKRA", "KCAKPB"])
 def test_boards_and_slots_are_those_of_the_layout(name: str) -> None:
     layout = Layout.of(Material.parse(name))
-    places = make_places(layout, make_frame(layout))
+    converter = make_converter(layout, make_frame(layout))
     rng = np.random.default_rng(3)
     squares, other = (np.zeros(len(layout.piece_codes), np.int64) for _ in range(2))
     board, scratch = np.zeros(SQUARES, np.int8), np.zeros(SQUARES, np.int8)
@@ -25,7 +25,7 @@ def test_boards_and_slots_are_those_of_the_layout(name: str) -> None:
         if position is None:
             continue
         row, inner = divmod(slot, layout.inner_size)
-        set_up(row, layout.inner.area[inner], places, squares, board)
+        set_up(row, layout.inner.area[inner], converter, squares, board)
         assert board.tobytes() == position.board
         source = int(rng.choice(squares))
         code = int(board[source])
@@ -40,11 +40,11 @@ def test_boards_and_slots_are_those_of_the_layout(name: str) -> None:
         move(squares, board, source, target)
         expected = position.after(source, target)
         assert board.tobytes() == expected.board
-        row, square = slot_of(squares, places)
+        row, square = slot_of(squares, converter)
         assert row * layout.inner_size + layout.inner.area.index(square) == layout.slot(expected)
         stored = layout.position(layout.slot(expected), Side.RED)
         assert stored is not None
-        assert is_mirrored(row, square, squares, places, other, scratch) == (
+        assert is_mirrored(row, square, squares, converter, other, scratch) == (
             stored.board != expected.board
         )
         images += stored.board != expected.board

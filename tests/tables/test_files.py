@@ -18,7 +18,7 @@ from tbgen.tables.blocks import (
     BLOCK_SLOTS,
     MAX_BLOCK_BYTES,
     Block,
-    CodeCoding,
+    DistanceCodec,
     encode_block,
     fill,
     safe_slots,
@@ -185,7 +185,7 @@ def test_decoded_blocks_stay_within_their_bound(width: int) -> None:
         for distinct in (1, 2, 255, 256, 257, 5000):
             codes = rng.integers(1, min(distinct, 256**width - 1) + 1, slots).astype(f"u{width}")
             content = encode_block(codes)
-            assert len(content) <= CodeCoding(width).max_content(slots) <= MAX_BLOCK_BYTES
+            assert len(content) <= DistanceCodec(width).max_content(slots) <= MAX_BLOCK_BYTES
             block = Block(content, slots, width)
             out = np.empty_like(codes)
             block.write_to(out)

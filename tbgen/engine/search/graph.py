@@ -68,7 +68,7 @@ class Graph(NamedTuple):
     """
     moves: NDArray[np.int16]
     """int16 (E,): move of each edge."""
-    places: NDArray[np.int32]
+    buckets: NDArray[np.int32]
     """int32 (H,): hash table from a position's key to its node: 1 + the node's number, 0 in a free
     slot. H is a power of two above N.
     """
@@ -93,13 +93,13 @@ def new_graph(nodes: int) -> Graph:
 
 @part
 def find(graph, key):
-    """Return the index in `places` of a position's entry, or of the free slot for it.
+    """Return the index in `buckets` of a position's entry, or of the free slot for it.
 
     key : int64; hash key of the position
     """
-    mask = len(graph.places) - 1
+    mask = len(graph.buckets) - 1
     at = (key ^ key >> 29) & mask
-    while graph.places[at] != 0 and graph.keys[graph.places[at] - 1] != key:
+    while graph.buckets[at] != 0 and graph.keys[graph.buckets[at] - 1] != key:
         at = at + 1 & mask
     return at
 
@@ -110,7 +110,7 @@ def number_of(graph, key):
 
     key : int64; hash key of the position
     """
-    return np.int64(graph.places[find(graph, key)]) - 1
+    return np.int64(graph.buckets[find(graph, key)]) - 1
 
 
 @part
@@ -122,11 +122,11 @@ def add(graph, key, in_check, defender):
     defender : int64; 1 if the side to move is the defender
     """
     at = find(graph, key)
-    if graph.places[at] != 0:
-        return np.int64(graph.places[at] - 1)
+    if graph.buckets[at] != 0:
+        return np.int64(graph.buckets[at] - 1)
     number = graph.counts[NODES]
     graph.counts[NODES] += 1
-    graph.places[at] = number + 1
+    graph.buckets[at] = number + 1
     graph.keys[number] = key
     node = graph.nodes[number]
     node.status, node.children, node.place = OPEN, -1, 0

@@ -21,7 +21,7 @@ Parameters of kernels, unless a kernel says otherwise:
     board : int8 (90,), a position
     chase_rules : int64, bits of the rule set (`tbgen.indexing.rulesets`)
     setting : ChaseSetting
-    places : Places
+    converter : SlotConverter
     boards : Boards, of the thread
     candidates : ChaseCandidates
     graph : PatternGraph

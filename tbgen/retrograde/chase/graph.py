@@ -41,7 +41,7 @@ from tbgen.rows.bitsets import (
 )
 from tbgen.rows.boards import (
     Boards,
-    Places,
+    SlotConverter,
     copy,
     is_mirrored,
     make_boards,
@@ -78,9 +78,9 @@ class ChaseCandidates(NamedTuple):
 
 
 @part
-def _set_up_key(key, places, squares, board):
+def _set_up_key(key, converter, squares, board):
     """Write the squares and the board of the position that a key stands for."""
-    set_up(key // SQUARES, key % SQUARES, places, squares, board)
+    set_up(key // SQUARES, key % SQUARES, converter, squares, board)
 
 
 @part
@@ -147,7 +147,7 @@ class PartialGraph(NamedTuple):
 
 
 @part
-def _chase(victim, source, target, setting, places, boards):
+def _chase(victim, source, target, setting, converter, boards):
     """Play a move of the offender on the boards, if it is a chase that does not lose.
 
     Returns the number of pieces that attack the victim anew, in `boards.attackers`, and the key of
@@ -158,19 +158,19 @@ def _chase(victim, source, target, setting, places, boards):
         return np.int64(-1), np.int64(-1)
     copy(boards.board, boards.after)
     move(boards.squares, boards.after, source, target)
-    row, square = slot_of(boards.squares, places)
+    row, square = slot_of(boards.squares, converter)
     if is_won(row, square, setting):
         move(boards.squares, boards.after, target, source)
         return np.int64(-1), np.int64(-1)
     attackers = new_attackers(
-        boards.board, boards.after, boards.squares, places.codes, source, target, victim,
+        boards.board, boards.after, boards.squares, converter.codes, source, target, victim,
         setting.chase_rules, boards.attackers,
     )  # fmt: skip
     return np.int64(attackers), row * SQUARES + square
 
 
 @part
-def _answer(victim, attackers, reply, reply_to, candidates, setting, places, boards):
+def _answer(victim, attackers, reply, reply_to, candidates, setting, converter, boards):
     """Return the offence node that a reply of the winner to a chase leads to.
 
     attackers : int64, number of attackers in `boards.attackers`, one of which the reply must answer
@@ -184,11 +184,11 @@ def _answer(victim, attackers, reply, reply_to, candidates, setting, places, boa
     move(boards.squares, boards.replied, reply, reply_to)
     check, calm = False, False
     # Few replies lead to a candidate, so this is tested first.
-    row, square = slot_of(boards.squares, places)
-    place = np.int64(reply_to if reply == victim else victim)
-    if is_mirrored(row, square, boards.squares, places, boards.other, boards.scratch):
-        place = MIRROR[place]
-    node = _find_node(row, square, place, candidates)
+    row, square = slot_of(boards.squares, converter)
+    victim_after = np.int64(reply_to if reply == victim else victim)
+    if is_mirrored(row, square, boards.squares, converter, boards.other, boards.scratch):
+        victim_after = MIRROR[victim_after]
+    node = _find_node(row, square, victim_after, candidates)
     if node >= 0:
         answered = False
         for n in range(attackers):
@@ -203,7 +203,7 @@ def _answer(victim, attackers, reply, reply_to, candidates, setting, places, boa
             node = np.int64(-1)
         if not check:
             x, y = newly_attacked(
-                boards.after, boards.replied, boards.squares, places.codes, reply, reply_to,
+                boards.after, boards.replied, boards.squares, converter.codes, reply, reply_to,
                 FULL, FULL, setting.chase_rules,
             )  # fmt: skip
             calm = not (x | y)
@@ -212,7 +212,7 @@ def _answer(victim, attackers, reply, reply_to, candidates, setting, places, boa
 
 
 @borrowing_kernel
-def _k_edges(first, last, candidates, setting, places, boards, graph_part):
+def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
     """Write the part of the graph that begins at the candidates [first, last), while there is room.
 
     Returns the first candidate that is not written, and the numbers of reply nodes and edges.
@@ -230,11 +230,11 @@ def _k_edges(first, last, candidates, setting, places, boards, graph_part):
             victim = first_square(lo, hi)
             lo, hi = without_first(lo, hi)
             graph_part.node_replies[node] = 0
-            _set_up_key(candidates.keys[c], places, boards.squares, boards.board)
+            _set_up_key(candidates.keys[c], converter, boards.squares, boards.board)
             count = generate_moves(boards.board, 1 - setting.winner, boards.sources, boards.targets)
             for m in range(count):
                 source, target = boards.sources[m], boards.targets[m]
-                attackers, key = _chase(victim, source, target, setting, places, boards)
+                attackers, key = _chase(victim, source, target, setting, converter, boards)
                 if attackers < 0:
                     continue
                 answers = generate_moves(
@@ -251,7 +251,7 @@ def _k_edges(first, last, candidates, setting, places, boards, graph_part):
                 for a in range(answers):
                     reply, reply_to = boards.answers[a], boards.answer_targets[a]
                     goal, check, calm = _answer(
-                        victim, attackers, reply, reply_to, candidates, setting, places, boards
+                        victim, attackers, reply, reply_to, candidates, setting, converter, boards
                     )
                     if goal >= 0:
                         graph_part.edge_target[edges] = goal
@@ -269,7 +269,7 @@ def _k_edges(first, last, candidates, setting, places, boards, graph_part):
 
 @borrowing_kernel
 def _k_pairs(
-    region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, places, boards
+    region, nodes, graph, moves, edge_move, pair_start, chased, follow, setting, converter, boards
 ):
     """Find the winner's own chases in a region of the graph (see `game.Conditions`).
 
@@ -279,7 +279,7 @@ def _k_pairs(
     chased : uint64 (pairs,), out; follow : int8 (edges, pieces), out
     """
     offender = 1 - setting.winner
-    pieces = places.codes.size
+    pieces = converter.codes.size
     squares, other, board, after = boards.squares, boards.other, boards.board, boards.after
     replied, attackers, victims = boards.replied, boards.attackers, boards.victims
     for o in range(nodes.size):
@@ -287,25 +287,25 @@ def _k_pairs(
             if not region[r]:
                 continue
             for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
-                _set_up_key(nodes[o], places, squares, board)
+                _set_up_key(nodes[o], converter, squares, board)
                 move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
                 copy(board, after)
                 source, target = edge_move[e] // SQUARES, edge_move[e] % SQUARES
                 move(squares, after, source, target)
-                row, square = slot_of(squares, places)
-                mirrored = is_mirrored(row, square, squares, places, other, boards.scratch)
+                row, square = slot_of(squares, converter)
+                mirrored = is_mirrored(row, square, squares, converter, other, boards.scratch)
                 pairs = 0
                 for v in range(pieces):
                     victim = squares[v]
-                    if piece_side(places.codes[v]) != offender:
+                    if piece_side(converter.codes[v]) != offender:
                         continue
-                    place = MIRROR[victim] if mirrored else victim
+                    victim_after = MIRROR[victim] if mirrored else victim
                     for i in range(pieces):
-                        if other[i] == place:
+                        if other[i] == victim_after:
                             follow[e, v] = i
                     if not may_be_victim(after[victim], victim, setting.chase_rules):
                         continue
-                    new = new_attackers(board, after, squares, places.codes, source, target,
+                    new = new_attackers(board, after, squares, converter.codes, source, target,
                                           victim, setting.chase_rules,
                                           attackers[pairs:])  # fmt: skip
                     for _ in range(new):
@@ -334,18 +334,18 @@ def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _chase_candidates(
-    losses: Frontier, setting: ChaseSetting, places: Places, workers: Workers
+    losses: Frontier, setting: ChaseSetting, converter: SlotConverter, workers: Workers
 ) -> ChaseCandidates:
     """Return the loss candidates with their victims."""
     most = int(np.bitwise_count(losses.rows).sum())
-    keys, victims = list_victims(losses, most, setting, places, workers)
+    keys, victims = list_victims(losses, most, setting, converter, workers)
     return ChaseCandidates(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
 
 
 def _edges(
     candidates: ChaseCandidates,
     setting: ChaseSetting,
-    places: Places,
+    converter: SlotConverter,
     boards_of: list[Boards],
     workers: Workers,
 ) -> PartialGraph:
@@ -358,7 +358,7 @@ def _edges(
         while True:
             graph_part = graph_parts[thread]
             end, replies, edges = _k_edges(
-                first, last, candidates, setting, places, boards_of[thread], graph_part
+                first, last, candidates, setting, converter, boards_of[thread], graph_part
             )
             parts[first] = graph_part.filled(start[end] - start[first], replies, edges)
             if end == last:
@@ -377,16 +377,20 @@ def _edges(
 
 
 def find_chase_wins(
-    losses: Frontier, setting: ChaseSetting, places: Places, marked: Rows, workers: Workers
+    losses: Frontier,
+    setting: ChaseSetting,
+    converter: SlotConverter,
+    marked: Rows,
+    workers: Workers,
 ) -> None:
     """Mark the winner's positions that win because the offender must chase one piece for ever.
 
     losses : the offender's positions that may be direct losses
     marked : Rows, inout; canonical positions are added to it
     """
-    boards_of = [make_boards(places) for _ in range(workers.threads)]
-    candidates = _chase_candidates(losses, setting, places, workers)
-    edges = _edges(candidates, setting, places, boards_of, workers)
+    boards_of = [make_boards(converter) for _ in range(workers.threads)]
+    candidates = _chase_candidates(losses, setting, converter, workers)
+    edges = _edges(candidates, setting, converter, boards_of, workers)
     graph = PatternGraph(
         _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
     )
@@ -397,10 +401,10 @@ def find_chase_wins(
         pairs = np.where(of_region, edges.node_replies[edges.edge_target], 0)
         pair_start = _starts(pairs)
         chased = np.zeros(pair_start[-1], np.uint64)
-        follow = np.zeros((len(edges.edge_target), len(places.codes)), np.int8)
+        follow = np.zeros((len(edges.edge_target), len(converter.codes)), np.int8)
         _k_pairs(region, nodes, graph, edges.moves, edges.edge_move, pair_start, chased, follow,
-                 setting, places, boards_of[0])  # fmt: skip
-        own = [i for i, code in enumerate(places.codes.tolist())
+                 setting, converter, boards_of[0])  # fmt: skip
+        own = [i for i, code in enumerate(converter.codes.tolist())
                if piece_side(code) != setting.winner and piece_kind(code) != KING]  # fmt: skip
         return Conditions(
             edges.edge_check, pair_start, chased, np.uint64(sum(1 << i for i in own)), follow

@@ -30,7 +30,7 @@ from tbgen.retrograde.chase.sieve import attacked_row
 from tbgen.retrograde.chase.victims import ChaseSetting, list_victims
 from tbgen.retrograde.legality import legal_row
 from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
-from tbgen.rows.boards import Places, make_places
+from tbgen.rows.boards import SlotConverter, make_converter
 from tbgen.rows.frame import MIDS, canonical, make_frame
 from tbgen.rows.records import Records
 from tbgen.rows.sets import Frontier, clear_lead, empty_frontier, put_row
@@ -93,14 +93,14 @@ def _k_keep_images(lead_0, lead_1, marked, wins, frame):
 class ChaseSearch:
     """Search for one winner's direct wins by perpetual chase, order after order."""
 
-    def __init__(self, state: SearchState, places: Places, *, chase_rules: int) -> None:
+    def __init__(self, state: SearchState, converter: SlotConverter, *, chase_rules: int) -> None:
         """Prepare the searches.
 
         state : of searches whose mark is `k_mark_attacked`
         chase_rules : `ChaseSetting.chase_rules`
         """
         self._state = state
-        self._places = places
+        self._converter = converter
         self._chase_rules = chase_rules
 
     def declare(self, order: int, lost: Records | None = None) -> int:
@@ -113,7 +113,11 @@ class ChaseSearch:
             setting = ChaseSetting(int(search.winner), self._chase_rules, search.unwon)
             losses, workers = search.loss_candidates, search.sets.workers
             loss_filter = partial(
-                list_victims, capacity=0, setting=setting, places=self._places, workers=workers
+                list_victims,
+                capacity=0,
+                setting=setting,
+                converter=self._converter,
+                workers=workers,
             )
             if not search.initialise(lost, loss_filter, captures_wait=False):
                 return 0
@@ -129,7 +133,7 @@ class ChaseSearch:
             search.sets.clear_rows(marked)
             if left > losses.rows.nbytes // _FEW_CANDIDATES:
                 search.discard_idle()
-            find_chase_wins(losses, setting, self._places, marked, workers)
+            find_chase_wins(losses, setting, self._converter, marked, workers)
             search.sets.run_kernel(_k_keep_images, marked, search.win_candidates.rows)
             search.declare(search.win_candidates)
             return search.sets.count(search.win_candidates.rows)
@@ -140,24 +144,24 @@ def compile_sieve() -> None:
 
     They work on rows and use no boards, so that they compile apart from those of the graph.
     """
-    with _empty_search() as (front, places, _):
+    with _empty_search() as (front, converter, _):
         k_mark_attacked(
-            Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, places.frame
+            Rules.WXF.chase_rules(), 0, 0, int(Side.RED), front.rows, front, converter.frame
         )
-        _k_keep_images(0, 0, front.rows, front.rows, places.frame)
+        _k_keep_images(0, 0, front.rows, front.rows, converter.frame)
 
 
 def compile_graph() -> None:
     """Compile all other kernels of chases, by a search without candidates."""
-    with _empty_search() as (front, places, workers):
+    with _empty_search() as (front, converter, workers):
         setting = ChaseSetting(int(Side.RED), Rules.WXF.chase_rules(), front.rows)
-        find_chase_wins(front, setting, places, front.rows, workers)
+        find_chase_wins(front, setting, converter, front.rows, workers)
 
 
 @contextmanager
-def _empty_search() -> Iterator[tuple[Frontier, Places, Workers]]:
-    """Context manager: yields empty frontier, places and workers to compile kernels."""
+def _empty_search() -> Iterator[tuple[Frontier, SlotConverter, Workers]]:
+    """Context manager: yields empty frontier, converter and workers to compile kernels."""
     layout = Layout.of(Material.parse("KRKN"))
     with Workers(1) as workers:
         front = empty_frontier(layout.leads, layout.mids, workers.storage)
-        yield front, make_places(layout, make_frame(layout)), workers
+        yield front, make_converter(layout, make_frame(layout)), workers

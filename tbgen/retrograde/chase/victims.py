@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.indexing.squares import SQUARES, PieceType, piece_kind, piece_side
 from tbgen.rows.bitsets import BIT, EMPTY, FULL, MIRROR, first_square, has, without_first
-from tbgen.rows.boards import Places, copy, make_boards, move, set_up, slot_of
+from tbgen.rows.boards import SlotConverter, copy, make_boards, move, set_up, slot_of
 from tbgen.rows.frame import EYE, MIDS, MIRRORED, SOURCE, TARGET, is_canonical
 from tbgen.rows.sets import Frontier, Rows, ranges_for
 from tbgen.rows.workers import Workers
@@ -93,14 +93,14 @@ def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_
 
 
 @part
-def _chased_by(source, target, lo, hi, setting, places, boards):
+def _chased_by(source, target, lo, hi, setting, converter, boards):
     """Return those of a set of victims that the quiet move `source`-`target` chases.
 
     Checks need no test: a check would be an escape, and positions with an escape are pruned.
     """
     move(boards.squares, boards.after, source, target)
     lo, hi = newly_attacked(
-        boards.board, boards.after, boards.squares, places.codes, source, target, lo, hi,
+        boards.board, boards.after, boards.squares, converter.codes, source, target, lo, hi,
         setting.chase_rules,
     )  # fmt: skip
     move(boards.squares, boards.after, target, source)
@@ -108,17 +108,17 @@ def _chased_by(source, target, lo, hi, setting, places, boards):
 
 
 @part
-def common_victims(row, square, setting, places, boards):
+def common_victims(row, square, setting, converter, boards):
     """Return the squares of the pieces that every move of the offender chases (unless it loses).
 
     Captures lose by this order, since the position is a loss candidate.
     """
-    frame = places.frame
+    frame = converter.frame
     mids = frame.size[MIDS]
     lead, mid = row // mids, row % mids
     offender = 1 - setting.winner
     squares, board, after = boards.squares, boards.board, boards.after
-    set_up(row, square, places, squares, board)
+    set_up(row, square, converter, squares, board)
     copy(board, after)
     lo, hi = FULL, FULL
     chases = 0
@@ -138,7 +138,7 @@ def common_victims(row, square, setting, places, boards):
             continue
         chases += 1
         source, target = frame.lead_moves[m, SOURCE], frame.lead_moves[m, TARGET]
-        lo, hi = _chased_by(source, target, lo, hi, setting, places, boards)
+        lo, hi = _chased_by(source, target, lo, hi, setting, converter, boards)
         if not (lo | hi):
             return lo, hi
     count = generate_moves(board, offender, boards.sources, boards.targets)
@@ -147,11 +147,11 @@ def common_victims(row, square, setting, places, boards):
         if piece_kind(board[source]) <= ELEPHANT or board[target] != 0:
             continue
         move(squares, after, source, target)
-        to_row, to_square = slot_of(squares, places)
+        to_row, to_square = slot_of(squares, converter)
         move(squares, after, target, source)
         if not is_won(to_row, to_square, setting):
             chases += 1
-            lo, hi = _chased_by(source, target, lo, hi, setting, places, boards)
+            lo, hi = _chased_by(source, target, lo, hi, setting, converter, boards)
             if not (lo | hi):
                 return lo, hi
     if chases == 0:
@@ -160,7 +160,7 @@ def common_victims(row, square, setting, places, boards):
 
 
 @borrowing_kernel
-def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boards):
+def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, converter, boards):
     """Remove the positions without a common victim from a frontier, and list the others.
 
     losses : Frontier of the offender, inout
@@ -169,7 +169,7 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boa
 
     Returns the number of listed positions.
     """
-    mids = places.frame.size[MIDS]
+    mids = converter.frame.size[MIDS]
     count = 0
     for lead in range(lead_0, lead_1):
         whole = losses.counts[lead] > losses.limit
@@ -180,11 +180,11 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boa
             while left_lo | left_hi:
                 square = first_square(left_lo, left_hi)
                 left_lo, left_hi = without_first(left_lo, left_hi)
-                lo, hi = common_victims(row, square, setting, places, boards)
+                lo, hi = common_victims(row, square, setting, converter, boards)
                 if not (lo | hi):
                     losses.rows[row, 0] &= ~BIT[square, 0]
                     losses.rows[row, 1] &= ~BIT[square, 1]
-                elif count < keys.size and is_canonical(lead, mid, square, places.frame):
+                elif count < keys.size and is_canonical(lead, mid, square, converter.frame):
                     keys[count] = row * SQUARES + square
                     victims[count, 0] = lo
                     victims[count, 1] = hi
@@ -193,7 +193,11 @@ def k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boa
 
 
 def list_victims(
-    losses: Frontier, capacity: int, setting: ChaseSetting, places: Places, workers: Workers
+    losses: Frontier,
+    capacity: int,
+    setting: ChaseSetting,
+    converter: SlotConverter,
+    workers: Workers,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """List the canonical loss candidates that must chase some piece; remove the others.
 
@@ -205,14 +209,14 @@ def list_victims(
     Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
     """
     rooms = [
-        (make_boards(places), np.empty(capacity, np.int64), np.empty((capacity, 2), np.uint64))
+        (make_boards(converter), np.empty(capacity, np.int64), np.empty((capacity, 2), np.uint64))
         for _ in range(workers.threads)
     ]
     found = [(np.empty(0, np.int64), np.empty((0, 2), np.uint64))]
 
     def list_some(lead_0: int, lead_1: int, thread: int) -> None:
         boards, keys, victims = rooms[thread]
-        count = k_common_victims(lead_0, lead_1, losses, keys, victims, setting, places, boards)
+        count = k_common_victims(lead_0, lead_1, losses, keys, victims, setting, converter, boards)
         if count:
             found.append((keys[:count].copy(), victims[:count].copy()))
 
