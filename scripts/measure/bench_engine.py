@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from frame import arguments, timed
+from perft import perft
 
 from tbgen.engine.search.scores import Iteration
 from tbgen.engine.search.searcher import Searcher
@@ -30,18 +31,18 @@ def deepest(searcher: Searcher, position: Position, nodes: int) -> Iteration:
 
 def speed(searcher: Searcher, nodes: int) -> None:
     """Print nodes a CPU second of perft and of search for each position."""
-    searcher.perft(Position.from_fen(START_FEN), 1)
+    perft(Position.from_fen(START_FEN), 1)
     for name, fen in SPEED_POSITIONS.items():
         position = Position.from_fen(fen)
-        spent, counted = timed(partial(searcher.perft, position, 4))
-        perft = counted / spent
+        spent, counted = timed(partial(perft, position, 4))
+        reference = counted / spent
         searcher.clear()
         searcher.clear_stop()
         spent, last = timed(partial(deepest, searcher, position, nodes))
         rate = searcher.nodes / spent
         print(
-            f"{name:12} perft {perft / 1e6:5.1f} M/s   search {rate / 1e6:5.2f} M/s   "
-            f"ratio {rate / perft:.3f}   depth {last.depth}"
+            f"{name:12} perft {reference / 1e6:5.1f} M/s   search {rate / 1e6:5.2f} M/s   "
+            f"ratio {rate / reference:.3f}   depth {last.depth}"
         )
 
 

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel
 from tbgen.engine.search import network
-from tbgen.engine.search.kinds import FULL_PHASE, PHASES
+from tbgen.engine.search.pieces import FULL_PHASE, PHASES
 from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, piece_code
 
 Floats = NDArray[np.float64]
 
-WEIGHTS = Path(network.__file__).with_name("weights.json")
-SHAPES = 8
+UNITS = 8
 LARGEST = 127 / network.FULL
 """Largest weight of the first layer, so that a byte holds it."""
 VALUES = (112, 119, 650, 333, 300, 70)
@@ -43,11 +42,11 @@ class Layers(NamedTuple):
     """Weights of the network, or their gradients."""
 
     shapes: NDArray[np.float32]
-    """float32 (INPUTS, SHAPES): weights of the first layer."""
+    """float32 (INPUTS, UNITS): weights of the first layer."""
     biases: NDArray[np.float32]
-    """float32 (SHAPES,): constants of the first layer."""
+    """float32 (UNITS,): constants of the first layer."""
     outputs: NDArray[np.float32]
-    """float32 (2, 2, SHAPES): by output (opening, ending) and view (own, other)."""
+    """float32 (2, 2, UNITS): by output (opening, ending) and view (own, other)."""
     bases: NDArray[np.float32]
     """float32 (2,): constants of the two outputs, opening and ending."""
 
@@ -86,8 +85,8 @@ def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
     positions : `Positions`, in
     layers : `Layers`, in
     gradients : `Layers`, inout
-    sums : float32 (2, 2, SHAPES), scratch; by view (of the side to move first) and wing
-    sum_gradients : float32 (2, 2, SHAPES), scratch; gradients of the sums
+    sums : float32 (2, 2, UNITS), scratch; by view (of the side to move first) and wing
+    sum_gradients : float32 (2, 2, UNITS), scratch; gradients of the sums
     outputs : float32 (n,), out; for the side to move
     """
     one, none = np.float32(1), np.float32(0)
@@ -97,19 +96,19 @@ def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
         phase = positions.phases[at]
         for view in range(2):
             for wing in range(2):
-                for i in range(SHAPES):
+                for i in range(UNITS):
                     sums[view, wing, i] = layers.biases[i]
         for square in range(SQUARES):
             if board[square] != EMPTY:
                 for view in range(2):
                     for wing in range(2):
                         number = INPUTS_OF[view ^ side, wing, board[square], square]
-                        for i in range(SHAPES):
+                        for i in range(UNITS):
                             sums[view, wing, i] += layers.shapes[number, i]
         opening, ending = layers.bases[0], layers.bases[1]
         for view in range(2):
             for wing in range(2):
-                for i in range(SHAPES):
+                for i in range(UNITS):
                     seen = min(max(sums[view, wing, i], none), one)
                     opening += layers.outputs[0, view, i] * seen * seen
                     ending += layers.outputs[1, view, i] * seen * seen
@@ -122,7 +121,7 @@ def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
         gradients.bases[1] += error * (one - phase)
         for view in range(2):
             for wing in range(2):
-                for i in range(SHAPES):
+                for i in range(UNITS):
                     seen = min(max(sums[view, wing, i], none), one)
                     gradients.outputs[0, view, i] += error * phase * seen * seen
                     gradients.outputs[1, view, i] += error * (one - phase) * seen * seen
@@ -138,7 +137,7 @@ def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
                 for view in range(2):
                     for wing in range(2):
                         number = INPUTS_OF[view ^ side, wing, board[square], square]
-                        for i in range(SHAPES):
+                        for i in range(UNITS):
                             gradients.shapes[number, i] += sum_gradients[view, wing, i]
 
 
@@ -161,9 +160,9 @@ def scale_of(scores: Floats, points: Floats) -> float:
 def begin_layers(rng: np.random.Generator) -> Layers:
     """Return the layers before training: small random weights."""
     return Layers(
-        rng.normal(0, 0.1, (network.INPUTS, SHAPES)).astype(np.float32),
-        np.full(SHAPES, 0.3, np.float32),
-        rng.normal(0, 0.05, (2, 2, SHAPES)).astype(np.float32),
+        rng.normal(0, 0.1, (network.INPUTS, UNITS)).astype(np.float32),
+        np.full(UNITS, 0.3, np.float32),
+        rng.normal(0, 0.05, (2, 2, UNITS)).astype(np.float32),
         np.zeros(2, np.float32),
     )
 
@@ -184,7 +183,7 @@ class Trainer:
     def evaluate(self, rows: NDArray[np.int64]) -> tuple[Floats, Layers]:
         """Return the network's scores of positions, for Red, and the gradients of the loss."""
         gradients, outputs = zeros(self.layers), np.zeros(len(rows), np.float32)
-        scratch = np.zeros((2, 2, 2, SHAPES), np.float32)
+        scratch = np.zeros((2, 2, 2, UNITS), np.float32)
         learn(rows, self.positions, self.layers, gradients, *scratch, outputs)
         return outputs * (1.0 - 2.0 * self.positions.sides[rows]), gradients
 
@@ -226,7 +225,9 @@ def write(layers: Layers, scale: float) -> None:
     }
     lines = [f'"{name}": {json.dumps(value)},' for name, value in numbers.items()]
     rows = ",\n".join(json.dumps(text[i : i + 90]) for i in range(0, len(text), 90))
-    WEIGHTS.write_text("\n".join(["{", *lines, '"shapes": [', rows, "]", "}\n"]), "utf-8")
+    network.WEIGHTS_FILE.write_text(
+        "\n".join(["{", *lines, '"shapes": [', rows, "]", "}\n"]), "utf-8"
+    )
 
 
 def arguments() -> argparse.Namespace:

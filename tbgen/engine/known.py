@@ -133,7 +133,7 @@ def _line(tables: GameTablebase, choice: RootMove) -> Line:
     assert value is not None
     assert result is not None
     mates = result.metric == Metric.DTM or choice.ends_game
-    score = scores.of_table(value.outcome, value.order, value.plies, mates)
+    score = scores.score_of_value(value.outcome, value.order, value.plies, mates)
     following: tuple[Move, ...] = ()
     try:
         line = tables.mainline(choice.after, _LINE_PLIES)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tbgen.engine.search import weights
+from tbgen.engine.search.network import WEIGHTS
 from tbgen.engine.search.state import STATE, begin
 from tbgen.indexing import START_FEN, Position, Side
 from tbgen.indexing.squares import (
@@ -75,20 +75,19 @@ def test_exchanged_colours_have_equal_values() -> None:
         assert value(colours_changed(position)) == value(position)
 
 
-def unpacked_shapes() -> NDArray[np.int64]:
+def first_layer() -> NDArray[np.int64]:
     """Return the weights of the network's first layer, int64 (inputs, width of the layer)."""
-    text = weights.SHAPES
-    count = len(weights.BIASES)
-    return np.frombuffer(base64.b85decode(text), np.int8).astype(np.int64).reshape(-1, count)
+    packed = base64.b85decode("".join(WEIGHTS["shapes"]))
+    return np.frombuffer(packed, np.int8).astype(np.int64).reshape(-1, len(WEIGHTS["biases"]))
 
 
-def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
+def naive_value(position: Position, layer: NDArray[np.int64]) -> float:
     """Return the network's value in plain arithmetic, from the board and the weights."""
     outputs = np.zeros(2)
     for view in range(2):
         side = position.side if view == 0 else position.side.other
         for mirror in (False, True):
-            sums = np.array(weights.BIASES)
+            sums = np.array(WEIGHTS["biases"])
             for square, code in enumerate(position.board):
                 if code == EMPTY:
                     continue
@@ -99,10 +98,10 @@ def naive_value(position: Position, shapes: NDArray[np.int64]) -> float:
                     file = 8 - file
                 theirs = (code >= 8) != (side == Side.BLACK)
                 kind = piece_kind(code) + 7 * theirs
-                sums = sums + shapes[90 * kind + 9 * rank + file]
+                sums = sums + layer[90 * kind + 9 * rank + file]
             seen = np.clip(sums / 181, 0, 1) ** 2
-            outputs += np.array(weights.OUTPUTS)[:, view] @ seen
-    outputs += weights.OUTPUT_BASES
+            outputs += np.array(WEIGHTS["outputs"])[:, view] @ seen
+    outputs += WEIGHTS["output_bases"]
     counts = {PieceType.ROOK: 4, PieceType.KNIGHT: 2, PieceType.CANNON: 2}
     phase = sum(counts.get(piece_kind(code), 0) for code in position.board if code != EMPTY)
     return float((outputs[0] * phase + outputs[1] * (32 - phase)) / 32 / 4)
@@ -114,14 +113,14 @@ def test_values_agree_with_plain_arithmetic() -> None:
     Tested are positions of more than five men with attackers on both sides, since the
     evaluation takes smaller materials from known outcomes.
     """
-    shapes, looked_at = unpacked_shapes(), 0
+    layer, looked_at = first_layer(), 0
     for position in random_positions(5, 8):
         men = [code for code in position.board if code != EMPTY]
         if len(men) > 5 and all(
             any(piece_kind(code) >= PieceType.ROOK for code in men if code >> 3 == side)
             for side in range(2)
         ):
-            assert abs(value(position) - naive_value(position, shapes)) <= 2
+            assert abs(value(position) - naive_value(position, layer)) <= 2
             looked_at += 1
     assert looked_at > 50
 
@@ -144,15 +143,15 @@ def test_incremental_sums_agree_with_new_ones() -> None:
         anew = np.zeros(1, STATE)
         anew["boards"][0, 0] = np.frombuffer(position.board, np.int8)
         begin(anew, np.zeros(0, np.int32), int(position.side))
-        for name in ("hidden", "phase", "attackers_left", "men_left"):
+        for name in ("accumulator", "phase", "attackers_left", "men_left"):
             assert (states[name][0, len(played)] == anew[name][0, 0]).all(), name
 
 
 def test_sums_and_outputs_do_not_overflow() -> None:
     """For any board, sums need at most 16 bits and outputs at most 32."""
-    totals = 2 * np.abs(np.array(weights.OUTPUTS)).sum(axis=(1, 2))
+    totals = 2 * np.abs(np.array(WEIGHTS["outputs"])).sum(axis=(1, 2))
     assert totals.max() * 181**2 < 1 << 31
-    assert 32 * np.abs(unpacked_shapes()).max() + np.abs(weights.BIASES).max() < 1 << 15
+    assert 32 * np.abs(first_layer()).max() + np.abs(WEIGHTS["biases"]).max() < 1 << 15
 
 
 @pytest.mark.parametrize(

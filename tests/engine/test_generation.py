@@ -1,6 +1,7 @@
 """The search's move generator agrees with the rules."""
 
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from tbgen.indexing.squares import SQUARES, PieceType, piece_code
 from tbgen.referee.record import CHECKED
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import attacks, in_check
+from tests.helpers.paths import ROOT
 from tests.helpers.strategies import ENDGAMES, random_position
+
+sys.path.insert(0, str(ROOT / "scripts" / "measure"))
+
+from perft import perft
 
 MIDDLE = "r1ba1a3/4kn3/2n1b4/pNp1p1p1p/4c4/6P2/P1P2R2P/1CcC5/9/2BAKAB2 w"
 
@@ -20,29 +26,29 @@ CROWDED = ("KRNNCCPPPKRNNCCPPP",)
 
 
 @pytest.mark.parametrize(("depth", "count"), [(1, 44), (2, 1920), (3, 79666)])
-def test_the_opening_array_has_the_known_numbers_of_lines(searcher, depth, count):
-    assert searcher.perft(Position.from_fen(START_FEN), depth) == count
+def test_the_opening_array_has_the_known_numbers_of_lines(depth, count):
+    assert perft(Position.from_fen(START_FEN), depth) == count
 
 
 @pytest.mark.parametrize("position", [Position.from_fen(MIDDLE)], ids=["middle game"])
-def test_a_middle_game(searcher, position):
-    assert searcher.perft(position, 3) == _lines(position, 3)
+def test_a_middle_game(position):
+    assert perft(position, 3) == _lines(position, 3)
 
 
-def test_random_endgames(searcher):
+def test_random_endgames():
     rng = random.Random(3)
     for _ in range(40):
         position = random_position(rng, ENDGAMES)
-        assert searcher.perft(position, 1) == len(legal_moves(position)), position.fen
-        assert searcher.perft(position, 2) == _lines(position, 2), position.fen
+        assert perft(position, 1) == len(legal_moves(position)), position.fen
+        assert perft(position, 2) == _lines(position, 2), position.fen
 
 
-def test_every_check_is_detected(searcher):
+def test_every_check_is_detected():
     rng, states, checks, uncovered = random.Random(9), np.zeros(1, STATE), 0, 0
     for _ in range(700):
         position = random_position(rng, CROWDED)
         legal = legal_moves(position)
-        assert searcher.perft(position, 1) == len(legal), position.fen
+        assert perft(position, 1) == len(legal), position.fen
         for move in legal:
             states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
             played = np.array([move.source << 7 | move.target], np.int32)

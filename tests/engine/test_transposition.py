@@ -25,7 +25,7 @@ def tell(states, shared, depth, move, found):  # type: ignore[no-untyped-def]
     state, row = states[0], np.int64(0)
     if depth >= 0:
         entry.store(state, shared, row, 0, depth, entry.UPPER, -55, OTHER_MOVE)
-    entry.remember_move(state, shared, row, move)
+    entry.store_move(state, shared, row, move)
     data = entry.look_up(state, shared, row)
     found[0], found[1] = entry.move_of(data), entry.cutoff_score(state, data, 0, 3, 0, 1)
 

@@ -16,18 +16,17 @@
     evaluation     output of the network, scaled down where tables show that most positions of the
                    material are drawn (`outcomes.csv`, written by a script)
     network        evaluation network: sums updated with every move, and the output
-    weights        weights of the network (`weights.json`, written by a script)
+                   (`weights.json`, written by a script)
     transposition  the hash table (transposition table)
-    perft          number of legal lines: a test of move generation and a measure of its speed
-    kinds          names of piece codes
+    pieces         names of piece codes, and the game phase
     geometry       look-up tables of lines, leaps and legs
     state          memory of one search as one record, and making a move
     scores         bands of scores: mates, tables, verdicts, evaluation
 
-The modules above `state` import downwards only. All modules but `scores` and `weights` import
-numba; `tbgen.engine.thinking` loads them in the background. The search is one kernel with its
-parts, so that it is optimised and compiled as a whole. Recursive parts do not pass literals to
-themselves (`tbgen.compiling.jit.recursive_part`).
+The modules above `state` import downwards only. All modules but `scores` import numba;
+`tbgen.engine.thinking` loads them in the background. The search is one kernel with its parts, so
+that it is optimised and compiled as a whole. Recursive parts do not pass literals to themselves
+(`tbgen.compiling.jit.recursive_part`).
 
 Parameters of kernels, unless a kernel says otherwise:
     state : `State`, inout; the memory of this search, a record of `state.STATE`
@@ -38,9 +37,20 @@ Parameters of kernels, unless a kernel says otherwise:
     depth : int64; plies left to search
     alpha, beta : int64; the window: scores for the side to move
     move : int64; `source << 7 | target`, 0 for none
-    source, target : int64; squares of a move
+    source, target, square : int64; squares, of a move those from which and to which it goes
+    code : int64; a piece code
+    board : int8 (90,), in; piece codes
+    king : int64; square of the king of `side`
+    key : int64; hash key of a position
+    data : int64; an entry of the hash table, 0 for none
+    count : int64; moves of the ply so far
+    captures : bool; append captures, else quiet moves
+    searched : int64; number of moves searched before
+    best : int64; best score so far
     buffers : `Buffers`, in; the tables, empty where there are none
     graph : `Graph`, inout; graph of a proof
     number : int64; number of a node of the graph
+    path : int64 (MAX_PLY,), scratch; nodes of the current path
+    inside : int8 (N,), scratch; 1 for nodes of a candidate set of perpetual checks
     winner : int64; the attacker: the side whose win is to be proven
 """

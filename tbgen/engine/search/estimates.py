@@ -63,7 +63,6 @@ def estimate(graph, path, number, place, loop):
     The edge leads to the child that the proof search should visit next. It is -1 if every child is
     settled against the side to move.
 
-    path : int64 (MAX_PLY,), in; the nodes of the current path
     number : int64; the node, open, with children
     place : int64; 1 + the node's index on the path; 0 without a path
     loop : int64; least place from which on every move of the defender, and none of the attacker,

@@ -4,10 +4,8 @@
     sums updated with every move            ->  output of the network
     share of decided positions of material  ->  factor of the evaluation
 
-The evaluation of a side without attacking pieces is never positive.
-
-`scripts/tune/train.py` trains the weights (`weights`) on games of the engine against itself. The
-unit is about a hundredth of a pawn; a rook is worth about 650.
+The evaluation of a side without attacking pieces is never positive. The unit is about a hundredth
+of a pawn; a rook is worth about 650.
 """
 
 from __future__ import annotations
@@ -18,18 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search import weights
-from tbgen.engine.search.kinds import ADVISOR, KING, PAWN
-from tbgen.engine.search.network import network_output
+from tbgen.engine.search.network import WEIGHTS, network_output
+from tbgen.engine.search.pieces import ADVISOR, KING, PAWN
 from tbgen.engine.search.scores import MAX_EVALUATION
 from tbgen.indexing.squares import LETTERS, PieceType, piece_code
 
-EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *weights.VALUES]), 2)
+EXCHANGE_VALUES = np.tile(np.array([0, 10_000, *WEIGHTS["values"]]), 2)
 """int64 (16,): value of a piece code in an exchange, on any square; the king's is the largest."""
 
 FEW_PHASE = 12
-"""Largest game phase, the sum of piece weights in `kinds.PHASES`, for which `DECIDED` is looked up:
-that of three rooks, the most that the material of five men in `OUTCOMES` can have.
+"""Largest game phase for which `DECIDED` is looked up: that of three rooks, the most that the
+material of five men in `OUTCOMES` can have.
 """
 KNOWN_MEN = 5
 OUTCOMES = Path(__file__).with_name("outcomes.csv")

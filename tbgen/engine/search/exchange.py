@@ -11,7 +11,7 @@ from __future__ import annotations
 from tbgen.compiling.jit import part
 from tbgen.engine.search.evaluation import EXCHANGE_VALUES
 from tbgen.engine.search.geometry import LENGTHS, SOURCE_LEGS, SOURCES, STEPS
-from tbgen.engine.search.kinds import ADVISOR, CANNON, ELEPHANT, KING, KNIGHT, PAWN, ROOK
+from tbgen.engine.search.pieces import ADVISOR, CANNON, ELEPHANT, KING, KNIGHT, PAWN, ROOK
 from tbgen.indexing.squares import EMPTY
 
 
@@ -19,7 +19,6 @@ from tbgen.indexing.squares import EMPTY
 def _short_range_attacker(board, code, target):
     """Return the square of a piece of this code that attacks the target, or -1.
 
-    board : int8 (90,); piece codes
     code : int64; code of a short-range piece
     """
     i = 0
@@ -33,10 +32,7 @@ def _short_range_attacker(board, code, target):
 
 @part
 def _line_attacker(board, side, target):
-    """Return the square of a side's cannon, else rook, that attacks the target, or -1.
-
-    board : int8 (90,); piece codes
-    """
+    """Return the square of a side's cannon, else rook, that attacks the target, or -1."""
     rook = -1
     for direction in range(4):
         to, left = target, LENGTHS[target, direction]
@@ -59,10 +55,7 @@ def _line_attacker(board, side, target):
 
 @part
 def _cheapest_attacker(board, side, target):
-    """Return the square of a side's cheapest piece that attacks the target, or -1.
-
-    board : int8 (90,); piece codes
-    """
+    """Return the square of a side's cheapest piece that attacks the target, or -1."""
     for kind in (PAWN, ADVISOR, ELEPHANT, KNIGHT):
         source = _short_range_attacker(board, 8 * side + kind, target)
         if source >= 0:

@@ -20,18 +20,13 @@ from tbgen.engine.search.geometry import (
     WAY_SHIFT,
     sights,
 )
-from tbgen.engine.search.kinds import CANNON, ROOK
+from tbgen.engine.search.pieces import CANNON, ROOK
 from tbgen.indexing.squares import EMPTY
 
 
 @part
 def _slide(state, row, ply, count, source, code, captures):
-    """Append the moves of a rook or cannon; return the new count.
-
-    count : int64; moves of the ply so far
-    code : int64; piece code on `source`
-    captures : bool; append captures, else quiet moves
-    """
+    """Append the moves of a rook or cannon; return the new count."""
     # A cannon captures the second piece, over the mount.
     shift = np.int64(SECOND_SHIFT if code & 7 == CANNON else FIRST_SHIFT)
     for axis in range(2):
@@ -58,8 +53,6 @@ def _slide(state, row, ply, count, source, code, captures):
 def generate(state, row, side, ply, count, captures):
     """Append the pseudo-legal captures, or quiet moves, of a side to `moves[ply]`.
 
-    count : int64; moves of the ply so far
-    captures : bool; append captures, else quiet moves
 
     Returns the new count.
     """

@@ -2,11 +2,11 @@
 """Look-up tables of the squares that pieces reach and attack from each square.
 
     LENGTHS, STEPS    number of squares in each direction, and the step of a direction
-    TOWARDS           direction from one square to another on the same line
+    DIRECTION_TO      direction from one square to another on the same line
     SIGHTS            distances of the first two pieces on a line, by its occupied squares
     TARGETS, LEGS     squares that a short-range piece attacks, and the squares that block it
     SOURCES           squares from which a short-range piece attacks a square
-    CONCERNS          pairs of a changed square and a king's square, where the king may be exposed
+    EXPOSES_KING      pairs of a changed square and a king's square, where the king may be exposed
 
 A *line* is a file or a rank. A *sight* is the view along a line from a square, in one direction.
 The tables are computed from the rules in `tbgen.rules.attacks`.
@@ -34,7 +34,6 @@ RANK_OF, FILE_OF = (each.astype(np.int8) for each in np.divmod(np.arange(SQUARES
 STEPS = np.array([9 * rank + file for rank, file in DIRECTIONS], np.int64)
 """int64 (4,): difference of square numbers for one step in each direction."""
 
-
 LENGTHS = np.stack([RANKS - 1 - RANK_OF, RANK_OF, FILES - 1 - FILE_OF, FILE_OF], 1, dtype=np.int64)
 """int64 (90, 4): number of squares from a square to the edge, in each direction of `STEPS`."""
 
@@ -55,8 +54,7 @@ def _short_range() -> tuple[NDArray[np.int8], NDArray[np.int8]]:
 
     `TARGETS` has the squares that a piece attacks, `LEGS` the square that blocks each attack.
     """
-    targets = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
-    legs = np.full((16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
+    targets, legs = np.full((2, 16, SQUARES, MAX_TARGETS + 1), -1, np.int8)
     for side in Side:
         for kind in SHORT_RANGE:
             code = piece_code(side, kind)
@@ -97,8 +95,8 @@ sights (views along a line from a square) in both directions.
 """
 
 
-def _towards() -> NDArray[np.int8]:
-    """Compute the table `TOWARDS`: the direction from one square to another."""
+def _directions() -> NDArray[np.int8]:
+    """Compute the table `DIRECTION_TO`: the direction from one square to another."""
     table = np.full((SQUARES, SQUARES), -1, np.int8)
     for square, direction in np.ndindex(LENGTHS.shape):
         for away in range(1, LENGTHS[square, direction] + 1):
@@ -106,7 +104,7 @@ def _towards() -> NDArray[np.int8]:
     return table
 
 
-TOWARDS = _towards()
+DIRECTION_TO = _directions()
 """int8 (90, 90): the direction (index of `STEPS`) from one square to another; -1 for none."""
 
 
@@ -141,7 +139,6 @@ def sights(state, row, square, axis):
 
     The result is an entry of `SIGHTS`: two sights packed into one integer.
 
-    square : int64
     axis : int64; the line: 0 for the square's file, 1 for its rank
     """
     rank, file = RANK_OF[square], FILE_OF[square]
@@ -162,7 +159,7 @@ _APART = [np.abs(np.subtract.outer(of, of)) for of in (RANK_OF, FILE_OF)]
 DISTANCES = np.maximum(*_APART)
 """int8 (90, 90): distance of two squares: the larger of the differences of ranks and of files."""
 
-CONCERNS = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
+EXPOSES_KING = (np.minimum(*_APART) == 0) | (DISTANCES <= 2)
 """bool (90, 90): True where a piece that comes to or leaves the first square may attack, or uncover
 an attack on, a king on the second: on the same line, or within a knight's leap. Other moves do not
 change the king's safety.

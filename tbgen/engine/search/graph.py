@@ -93,10 +93,7 @@ def new_graph(nodes: int) -> Graph:
 
 @part
 def find(graph, key):
-    """Return the index in `buckets` of a position's entry, or of the free slot for it.
-
-    key : int64; hash key of the position
-    """
+    """Return the index in `buckets` of a position's entry, or of the free slot for it."""
     mask = len(graph.buckets) - 1
     at = (key ^ key >> 29) & mask
     while graph.buckets[at] != 0 and graph.keys[graph.buckets[at] - 1] != key:
@@ -106,10 +103,7 @@ def find(graph, key):
 
 @part
 def number_of(graph, key):
-    """Return the node of a position, or -1.
-
-    key : int64; hash key of the position
-    """
+    """Return the node of a position, or -1."""
     return np.int64(graph.buckets[find(graph, key)]) - 1
 
 
@@ -117,7 +111,6 @@ def number_of(graph, key):
 def add(graph, key, in_check, defender):
     """Return the node of a position; creates it if there is none.
 
-    key : int64; hash key of the position
     in_check : int64; 1 if the side to move is in check
     defender : int64; 1 if the side to move is the defender
     """
@@ -191,8 +184,6 @@ def _stays(graph, number, inside):
 
     A node of the attacker stays if one of its moves leads into the set or to a won node. A node of
     the defender stays if all of its moves do.
-
-    inside : int8 (N,), in; 1 for nodes of the candidate set
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0
@@ -210,8 +201,6 @@ def find_patterns(state, graph, inside):
 
     Computes a greatest fixpoint: nodes that break the conditions are removed until none does.
     Returns 0 when the search is stopped.
-
-    inside : int8 (N,), scratch
     """
     count = graph.counts[EXPANDED]
     for i in range(count):

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.scores import DRAW, UNKNOWN, VERDICT_WIN, of_table
+from tbgen.engine.search.scores import DRAW, UNKNOWN, VERDICT_WIN, score_of_value
 from tbgen.probing.kernels import OK, order_of, outcome_of, plies_of, probe_board
 from tbgen.referee import record
 
@@ -92,5 +92,5 @@ def table_score(state, shared, row, side):
         return UNKNOWN
     state.table_hits += 1
     outcome = outcome_of(value)
-    score = of_table(outcome, order_of(value), plies_of(value), False)
+    score = score_of_value(outcome, order_of(value), plies_of(value), False)
     return np.int64(score - outcome * (row - state.root))

@@ -38,7 +38,7 @@ _PLACES = (1 << _PLACE_BITS) - 1
 """Bit mask of a move's index in a number that packs the move's rank and its index. The index is in
 the lower bits.
 """
-_NO_LOSS = 0
+_SOUND = 0
 """Least rank of captures that lose no material by static exchange evaluation."""
 HISTORY_LIMIT = 1 << 14
 """Maximum absolute value of a history counter."""
@@ -79,7 +79,6 @@ def _rank_captures(state, row, side, ply):
 def _history_sum(state, code, target, before, earlier):
     """Return the sum of the three histories of a piece that moves to a square.
 
-    code : int64; the piece
     before, earlier : int64; entries of `state.played` for the last two moves before it, latest
         first; `earlier` is -1 for none
     """
@@ -183,7 +182,7 @@ def next_move(state, row, side, ply):
             _rank_captures(state, row, side, ply)
             state.stage[ply] = stage + 1
         elif stage == GOOD or stage == GOOD_ONLY:
-            move = _pick(state, ply, _NO_LOSS)
+            move = _pick(state, ply, _SOUND)
             if move != 0 or stage == GOOD_ONLY:
                 return move
             state.stage[ply] = QUIETS

@@ -68,17 +68,17 @@ class Prover:
         self._graph = new_graph(_MAX_NODES) if few else None
         self._nodes = 0
 
-    def continue_proof(self, state: NDArray[np.void], buffers: Buffers, limit: int) -> Move | None:
+    def continue_proof(self, state: NDArray[np.void], buffers: Buffers) -> Move | None:
         """Continue the proof after an iteration of the search; return the winning move once proven.
 
-        `limit` is the maximum number of nodes of search and proof together.
+        The node limit of `state` holds for search and proof together.
         """
         searched = int(state["nodes"][0]) - self._nodes
         if self._graph is None or searched < _LEAST_SEARCHED:
             return None
         before = int(state["nodes"][0])
         share = _SHARE * searched + (_LATE_SHARE - _SHARE) * max(0, searched - _LATE_NODES)
-        until = min(limit, before + max(0, share - self._nodes))
+        until = min(int(state["node_limit"][0]), before + max(0, share - self._nodes))
         status = prove(state, buffers, self._graph, self._inside, self._scratch, until)
         self._nodes += int(state["nodes"][0]) - before
         if status == WON:

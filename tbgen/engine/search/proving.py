@@ -156,8 +156,6 @@ def _expand(state, buffers, graph, row, number, winner):
 def _settle_all(state, graph, path, inside, recompute):
     """Settle all nodes whose outcome the graph implies.
 
-    path : int64 (MAX_PLY,), scratch
-    inside : int8 (N,), scratch
     recompute : bool; also recompute the estimates of all open nodes as if on no path. This removes
         estimates that depend on loops; needed when no descent has reached a leaf
     """
@@ -178,7 +176,6 @@ def _grow(state, buffers, graph, path, loops):
     Returns True if a leaf was expanded, or if the path has the maximum length. Then its last node
     gets the numbers of a failure, so that the next descent takes another path.
 
-    path : int64 (MAX_PLY,), scratch
     loops : int64 (MAX_PLY,), scratch
     """
     winner, row = state.root_side, np.int64(state.root)
@@ -237,7 +234,6 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
 
     states : `State` (1,), inout; set up for a search; its nodes are counted
     graph : `Graph`, inout; empty at first, later as the last call has left it
-    inside : int8 (N,), scratch
     scratch : int64 (2, MAX_PLY), scratch
     node_limit : int64; returns once `nodes` of the record reaches this number
 

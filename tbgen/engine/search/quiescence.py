@@ -68,7 +68,7 @@ def quiesce(state, shared, row, side, alpha, beta):
             if hope <= alpha:
                 best = max(best, hope)
                 continue
-        entry.fetch_bucket(shared, key_after(state, row, source, target))
+        entry.prefetch_bucket(shared, key_after(state, row, source, target))
         if not is_safe(state, row, side, source, target):
             continue
         push(state, row, side, source, target)

@@ -8,7 +8,7 @@ are looked up outward from the king's square. Advisors and elephants never attac
                                whose leg it frees, and the moved piece
     king moves or in check     all attacks are tested (`_is_king_attacked`)
 
-The counts of `perft` verify the legality of moves; a test verifies checks on random games.
+The counts of `scripts/measure/perft.py` verify the legality of moves; a test verifies checks.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.geometry import (
-    CONCERNS,
+    DIRECTION_TO,
     DISTANCES,
+    EXPOSES_KING,
     FILE_OF,
     FIRST_SHIFT,
     FREE,
@@ -28,10 +29,9 @@ from tbgen.engine.search.geometry import (
     SOURCE_LEGS,
     SOURCES,
     STEPS,
-    TOWARDS,
     WAY_SHIFT,
 )
-from tbgen.engine.search.kinds import CANNON, KING, KNIGHT, PAWN, ROOK
+from tbgen.engine.search.pieces import CANNON, KING, KNIGHT, PAWN, ROOK
 from tbgen.indexing.squares import EMPTY, RANKS
 from tbgen.referee.record import CHECKED
 
@@ -41,10 +41,7 @@ _NOWHERE = -1
 
 @part
 def _is_attacked_by_pawn(state, row, king, side):
-    """Return whether a pawn attacks the king of a side.
-
-    king : int64; its square
-    """
+    """Return whether a pawn attacks the king of a side."""
     # Pawns capture forward, and sideways in the opponent's half, where this palace is.
     board, pawn = state.boards[row], 8 - 8 * side + PAWN
     return board[king + 1] == pawn or board[king - 1] == pawn or board[king + 9 - 18 * side] == pawn
@@ -52,10 +49,7 @@ def _is_attacked_by_pawn(state, row, king, side):
 
 @part
 def _is_attacked_by_knight(state, row, king, side):
-    """Return whether a knight attacks the king of a side.
-
-    king : int64; its square
-    """
+    """Return whether a knight attacks the king of a side."""
     board, knight = state.boards[row], 8 - 8 * side + KNIGHT
     i = 0
     while SOURCES[KNIGHT, king, i] >= 0:
@@ -72,7 +66,6 @@ def _is_attacked_by_knight(state, row, king, side):
 def _is_attacked_from(state, row, king, side, direction, left, come):
     """Return whether a line piece attacks a side's king from one direction, or the kings face.
 
-    king : int64; its square
     direction : int64; index of `STEPS`, or `_NOWHERE`, which returns False
     left, come : int64; source and target of a move of this side that the row's lines do not contain
         yet; `_NOWHERE` to test the row unchanged
@@ -104,7 +97,6 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
 def _is_king_attacked(state, row, king, side, source, target):
     """Return whether the king of a side is attacked by any piece, or faces the other king.
 
-    king : int64; its square
     source, target : int64; a move that the board contains and the lines do not
     """
     for direction in range(4):
@@ -123,9 +115,9 @@ def gives_check(state, row, side, source, target):
     """
     other = 1 - side
     king = np.int64(state.squares[row, state.kings[other]])
-    if not CONCERNS[king, source] and not CONCERNS[king, target]:
+    if not EXPOSES_KING[king, source] and not EXPOSES_KING[king, target]:
         return False
-    left, come = np.int64(TOWARDS[king, source]), np.int64(TOWARDS[king, target])
+    left, come = np.int64(DIRECTION_TO[king, source]), np.int64(DIRECTION_TO[king, target])
     if _is_attacked_from(state, row, king, other, left, _NOWHERE, _NOWHERE):
         return True
     if come != left and _is_attacked_from(state, row, king, other, come, _NOWHERE, _NOWHERE):
@@ -140,11 +132,8 @@ def gives_check(state, row, side, source, target):
 
 @part
 def _stays_safe(state, row, side, king, source, target):
-    """Return whether a safe king stays safe after a pseudo-legal move of another piece of its side.
-
-    king : int64; its square
-    """
-    left, come = np.int64(TOWARDS[king, source]), np.int64(TOWARDS[king, target])
+    """Return whether a safe king stays safe after a pseudo-legal move of another own piece."""
+    left, come = np.int64(DIRECTION_TO[king, source]), np.int64(DIRECTION_TO[king, target])
     if _is_attacked_from(state, row, king, side, left, source, target):
         return False
     if come != left and _is_attacked_from(state, row, king, side, come, source, target):
@@ -170,7 +159,7 @@ def is_safe(state, row, side, source, target):
     if source == king:
         king = target
     elif state.log[row, CHECKED] == 0:
-        if not CONCERNS[king, source] and not CONCERNS[king, target]:
+        if not EXPOSES_KING[king, source] and not EXPOSES_KING[king, target]:
             return True
         return _stays_safe(state, row, side, king, source, target)
     moved, taken = board[source], board[target]

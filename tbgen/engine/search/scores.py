@@ -61,9 +61,10 @@ class Iteration:
     """Result of a search to one depth; `complete` unless the search was stopped before its end.
 
     `lines` are the best lines, the best first. `deepest` is the maximum ply reached; `filled` the
-    used share of the hash table in thousandths. `nodes`, `table_hits`, `judged` and `spared` count
-    from the start of the search. `judged` is the number of repetitions judged by the referee;
-    `spared` of these needed only one side's conduct, because a draw was enough for a cutoff.
+    number of used entries among the first thousand of the hash table. `nodes`, `table_hits`,
+    `judged` and `spared` count from the start of the search: `judged` is the number of repetitions
+    judged by the referee; `spared` of these needed only one side's conduct, because a draw was
+    enough for a cutoff.
     """
 
     depth: int
@@ -83,7 +84,7 @@ def is_decided(score: int) -> bool:
 
 
 @scalar
-def of_table(outcome: int, order: int, plies: int, mates: bool) -> int:
+def score_of_value(outcome: int, order: int, plies: int, mates: bool) -> int:
     """Return the score of a position from its table value, with plies counted from that position.
 
     outcome : int; 1, 0 or -1

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import compile_lock
 from tbgen.engine.search import scores, transposition
-from tbgen.engine.search.perft import perft
 from tbgen.engine.search.prover import Prover
 from tbgen.engine.search.scores import Iteration, Line
 from tbgen.engine.search.state import GAME_PLIES, MAX_PLY, STATE, Shared, begin
@@ -79,7 +78,7 @@ class Searcher:
     def warm_up_proofs(self) -> None:
         """Compile or load the kernel of proofs, which only positions with few pieces need."""
         with compile_lock():
-            state = self._begin([Position.from_fen(_EMPTY)], [], _WXF, NO_LIMIT)
+            state = self._begin([Position.from_fen(_EMPTY)], [], _WXF)
             self._prover.warm_up(state[:1], self._tables.buffers)
 
     def resize(self, hash_mebibytes: int) -> None:
@@ -108,11 +107,6 @@ class Searcher:
         """Set the tables to probe in later searches."""
         self._tables = tables or self._no_tables
         self._prover.forget()
-
-    def perft(self, position: Position, depth: int) -> int:
-        """Return the number of lines of `depth` legal moves (`perft`)."""
-        state = self._begin([position], [], _WXF, NO_LIMIT)
-        return int(perft(state[:1], depth))
 
     @property
     def nodes(self) -> int:
@@ -148,7 +142,8 @@ class Searcher:
             legal = [move for move in legal if move in only]
         if not legal:
             return
-        state = self._begin(positions, moves, rule_set, nodes or NO_LIMIT)
+        state = self._begin(positions, moves, rule_set)
+        state["node_limit"] = nodes or NO_LIMIT
         state["full_width"] = full_width
         root_moves = np.array([move.source << 7 | move.target for move in legal], np.int32)
         # No proof where a depth is given: a proven win may take more plies than necessary.
@@ -166,9 +161,7 @@ class Searcher:
             found = self._search_lines(root_moves, min(lines, len(legal)), reached)
             proven = None
             if proves and found and not scores.is_decided(found[0].score):
-                proven = self._prover.continue_proof(
-                    state[:1], self._tables.buffers, nodes or NO_LIMIT
-                )
+                proven = self._prover.continue_proof(state[:1], self._tables.buffers)
                 if proven is None:
                     found = [self._easier_to_prove(found[0], reached)]
                 else:
@@ -204,14 +197,14 @@ class Searcher:
             tuple(found),
             self.nodes,
             int(states["table_hits"].sum()),
-            self._filled(),
+            int(np.count_nonzero(self._table[:1000, 1])),
             not states["stop"][0],
             int(states["judged"].sum()),
             int(states["spared"].sum()),
         )
 
     def _begin(
-        self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet, nodes: int
+        self, positions: Sequence[Position], moves: Sequence[Move], rule_set: RuleSet
     ) -> NDArray[np.void]:
         """Set up the searches of all threads, each in a record of its own, from the game so far.
 
@@ -229,7 +222,6 @@ class Searcher:
         begin(state, np.array(played, np.int32), int(positions[first].side))
         rules = rule_set.rules or Rules.WXF
         state["rules"], state["chase_rules"] = rules.number, rule_set.chase_rules
-        state["node_limit"] = nodes
         state["table_pieces"] = max((m.men for m in self._tables.materials), default=0)
         self._states[1:] = state
         return self._states
@@ -294,13 +286,6 @@ class Searcher:
     def _shared(self) -> Shared:
         """Memory that all threads of a search share: the hash table and the tables."""
         return Shared(self._table, self._tables.buffers)
-
-    def _filled(self) -> int:
-        """Return how full the hash table is, in thousandths.
-
-        This is the number of used entries among its first thousand.
-        """
-        return int(np.count_nonzero(self._table[:1000, 1]))
 
     def clear_stop(self) -> None:
         """Clear a `stop` that was called while no search was running, before the next search."""

@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Reductions and pruning by the estimate of a node (`state.estimate`).
 
-    is_far_above   reverse futility pruning: cutoff where the estimate is far above beta
-    null_depth     null move pruning: cutoff where a shallow search after passing is above beta
-    is_far_below   razoring: only captures are searched where the estimate is far below alpha
-    reduction      late move reduction of quiet moves
-    is_late        late move pruning near the leaves
-    is_pruned      futility pruning of quiet moves and pruning of losing captures, never of checks
+    is_reverse_futile  reverse futility pruning: cutoff where the estimate is far above beta
+    null_depth         null move pruning: cutoff where a shallow search after passing is above beta
+    is_razored         razoring: only captures are searched where the estimate is far below alpha
+    reduction          late move reduction of quiet moves
+    is_late            late move pruning near the leaves
+    is_pruned          futility pruning of quiet moves, pruning of losing captures; never of checks
 
 In check there is no estimate: then only `reduction` applies. In a full-width search
 (`state.full_width`) none applies. Decided scores overrule estimates: no move is pruned before a
@@ -19,20 +19,17 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import part
-from tbgen.engine.search.geometry import CONCERNS
-from tbgen.engine.search.kinds import PHASES
+from tbgen.engine.search.geometry import EXPOSES_KING
 from tbgen.engine.search.ordering import HISTORY_LIMIT, REST, history_of
+from tbgen.engine.search.pieces import PHASES
 from tbgen.engine.search.scores import INFINITE, MAX_EVALUATION
 from tbgen.indexing.squares import EMPTY
 from tbgen.referee.record import CHECKED
 
 NO_ESTIMATE = -INFINITE
-"""Value that stands for "no estimate". There is no static evaluation in check and in a full-width
-search.
-"""
 
-_ABOVE_DEPTH, _ABOVE_MARGIN = 8, 60
-_BELOW_DEPTH, _BELOW_MARGIN = 3, 160
+_REVERSE_DEPTH, _REVERSE_MARGIN = 8, 60
+_RAZOR_DEPTH, _RAZOR_MARGIN = 3, 160
 _NULL_DEPTH, _NULL_STEP = 2, 120
 _LEAST_ATTACKERS = 2
 """Least number of rooks, knights and cannons for a null move; with fewer, zugzwang is likely."""
@@ -58,21 +55,21 @@ def is_improving(state, ply):
 
 
 @part
-def is_far_above(state, ply, depth, beta):
+def is_reverse_futile(state, ply, depth, beta):
     """Return whether the estimate is so far above beta that the node is cut off."""
-    margin = _ABOVE_MARGIN * (depth - is_improving(state, ply))
+    margin = _REVERSE_MARGIN * (depth - is_improving(state, ply))
     is_above = state.estimate[ply] - margin >= beta
-    return depth <= _ABOVE_DEPTH and abs(beta) <= MAX_EVALUATION and is_above
+    return depth <= _REVERSE_DEPTH and abs(beta) <= MAX_EVALUATION and is_above
 
 
 @part
-def is_far_below(state, ply, depth, alpha):
+def is_razored(state, ply, depth, alpha):
     """Return whether the estimate is so far below alpha that only captures are searched."""
     return (
-        depth <= _BELOW_DEPTH
+        depth <= _RAZOR_DEPTH
         and abs(alpha) <= MAX_EVALUATION
         and state.estimate[ply] != NO_ESTIMATE
-        and state.estimate[ply] + _BELOW_MARGIN * depth <= alpha
+        and state.estimate[ply] + _RAZOR_MARGIN * depth <= alpha
     )
 
 
@@ -98,7 +95,6 @@ def reduction(state, row, depth, searched, move, narrow):
 
     The move has been made already: row `row + 1` has the position after it.
 
-    searched : int64; number of moves searched before
     narrow : bool; a null window: not on the principal variation
     """
     ply = row - state.root
@@ -120,11 +116,7 @@ def reduction(state, row, depth, searched, move, narrow):
 
 @part
 def is_late(state, row, depth, searched, best):
-    """Return whether enough moves have been searched to prune all remaining quiet moves.
-
-    searched : int64; number of moves searched before
-    best : int64; best score so far
-    """
+    """Return whether enough moves have been searched to prune all remaining quiet moves."""
     ply = row - state.root
     if state.estimate[ply] == NO_ESTIMATE or best < -MAX_EVALUATION or depth > _LATE_DEPTH:
         return False
@@ -136,17 +128,13 @@ def is_late(state, row, depth, searched, best):
 
 @part
 def is_pruned(state, row, side, depth, searched, move, alpha, best):
-    """Return whether a move is pruned: a quiet move far below alpha, or a losing capture.
-
-    searched : int64; number of moves searched before
-    best : int64; best score so far
-    """
+    """Return whether a move is pruned: a quiet move far below alpha, or a losing capture."""
     ply = row - state.root
     estimate = state.estimate[ply]
     if estimate == NO_ESTIMATE or best < -MAX_EVALUATION or state.stage[ply] != REST:
         return False
     king = np.int64(state.squares[row, state.kings[1 - side]])
-    if CONCERNS[king, move >> 7] or CONCERNS[king, move & 127]:
+    if EXPOSES_KING[king, move >> 7] or EXPOSES_KING[king, move & 127]:
         return False
     if state.boards[row, move & 127] != EMPTY:
         return depth <= _LOSING_DEPTH

@@ -20,8 +20,13 @@ from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, part
 from tbgen.engine.search.geometry import FILE_OF, LINES, RANK_OF
-from tbgen.engine.search.kinds import KING, PHASES, ROOK
-from tbgen.engine.search.network import EMPTY_HIDDEN, HIDDEN, add_hidden, move_hidden
+from tbgen.engine.search.network import (
+    ACCUMULATOR_SIZE,
+    EMPTY_ACCUMULATOR,
+    add_piece,
+    update_accumulator,
+)
+from tbgen.engine.search.pieces import KING, PHASES, ROOK
 from tbgen.engine.search.safety import gives_check
 from tbgen.indexing.squares import EMPTY, RANKS, SQUARES
 from tbgen.probing import Buffers
@@ -49,7 +54,7 @@ STATE = np.dtype(
         ("lines", np.int16, (ROWS, LINES)),  # occupancy masks of ranks and files (`geometry`)
         ("squares", np.int8, (ROWS, PIECES)),  # square of each id; -1 once captured
         ("keys", np.int64, ROWS),
-        ("hidden", np.int16, (ROWS, HIDDEN)),  # sums of the `network`
+        ("accumulator", np.int16, (ROWS, ACCUMULATOR_SIZE)),  # sums of the `network`
         ("phase", np.int32, ROWS),
         ("attackers_left", np.int32, (ROWS, 2)),  # rooks, knights, cannons and pawns by side
         ("men_left", np.int32, ROWS),  # number of pieces on the board
@@ -115,10 +120,7 @@ SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 @part
 def _toggle(state, row, square):
-    """Toggle the bit of a square in the occupancy masks of its rank and of its file.
-
-    square : int64
-    """
+    """Toggle the bit of a square in the occupancy masks of its rank and of its file."""
     rank, file = np.int64(RANK_OF[square]), np.int64(FILE_OF[square])
     state.lines[row, rank] ^= 1 << file
     state.lines[row, RANKS + file] ^= 1 << rank
@@ -136,8 +138,8 @@ def begin(states, moves, side):
     record.start_record(state.boards, state.ids, state.log, side)
     key = np.int64(side * SIDE_KEY)
     phase = np.int64(0)
-    for i in range(HIDDEN):
-        state.hidden[0, i] = EMPTY_HIDDEN[i]
+    for i in range(ACCUMULATOR_SIZE):
+        state.accumulator[0, i] = EMPTY_ACCUMULATOR[i]
     state.attackers_left[0, 0] = state.attackers_left[0, 1] = 0
     state.men_count[0] = state.men_count[1] = 0
     for line in range(LINES):
@@ -160,7 +162,7 @@ def begin(states, moves, side):
             _toggle(state, np.int64(0), square)
             key ^= PIECE_KEYS[code, square]
             phase += PHASES[code]
-            add_hidden(state, np.int64(0), code, np.int64(square))
+            add_piece(state, np.int64(0), code, np.int64(square))
     state.keys[0], state.phase[0] = key, phase
     state.men_left[0] = state.men_count[0] + state.men_count[1]
     for row in range(len(moves)):
@@ -208,7 +210,7 @@ def push(state, row, side, source, target):
     if taken == EMPTY:
         _toggle(state, after, target)
     state.keys[after] = key_after(state, row, source, target)
-    move_hidden(state, row, code, source, target, taken)
+    update_accumulator(state, row, code, source, target, taken)
     if taken != EMPTY:
         state.squares[after, state.ids[row, target]] = -1
         state.phase[after] -= PHASES[taken]
@@ -231,8 +233,8 @@ def push_null(state, row):
         state.ids[after, square] = state.ids[row, square]
     state.keys[after] = state.keys[row] ^ SIDE_KEY
     _copy(state, row)
-    for i in range(HIDDEN):
-        state.hidden[after, i] = state.hidden[row, i]
+    for i in range(ACCUMULATOR_SIZE):
+        state.accumulator[after, i] = state.accumulator[row, i]
     here, following = state.log[row], state.log[after]
     following[record.KEY] = here[record.KEY]
     following[record.FIRST] = after

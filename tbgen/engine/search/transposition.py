@@ -49,17 +49,13 @@ def _bucket(table, key):
     """Return the index of the first entry of a position's bucket.
 
     table : int64 (2 * buckets, 2), in; the hash table
-    key : int64; hash key of the position
     """
     return (key & ((len(table) >> 1) - 1)) << 1
 
 
 @part
-def fetch_bucket(shared, key):
-    """Prefetch the bucket that `look_up` will read.
-
-    key : int64; hash key of the position
-    """
+def prefetch_bucket(shared, key):
+    """Prefetch the bucket that `look_up` will read."""
     table = shared.table
     prefetch(table, _bucket(table, key))
 
@@ -82,37 +78,25 @@ def look_up(state, shared, row):
 
 @part
 def move_of(data):
-    """Return the move stored in a hash table entry, 0 for none.
-
-    data : int64; an entry's data
-    """
+    """Return the move stored in a hash table entry, 0 for none."""
     return data & _MOVES
 
 
 @part
 def bound_of(data):
-    """Return how an entry's score bounds the true score: `UPPER`, `LOWER`, `EXACT` or `NO_BOUND`.
-
-    data : int64; an entry's data
-    """
+    """Return the kind of bound of an entry: `UPPER`, `LOWER`, `EXACT` or `NO_BOUND`."""
     return data >> _BOUND & 3
 
 
 @part
 def depth_of(data):
-    """Return the depth of the search whose result a hash table entry holds.
-
-    data : int64; an entry's data
-    """
+    """Return the depth of the search whose result a hash table entry holds."""
     return data >> _DEPTH & 255
 
 
 @part
 def score_of(data, ply):
-    """Return the score of a hash table entry, converted to plies from the root of the search.
-
-    data : int64; an entry's data
-    """
+    """Return the score of a hash table entry, converted to plies from the root of the search."""
     score = (data >> _SCORE & 0xFFFFFF) - _SCORE_OFFSET
     if score > MAX_EVALUATION:
         score -= ply
@@ -144,7 +128,7 @@ def cutoff_score(state, data, ply, depth, alpha, beta):
 
 
 @part
-def remember_move(state, shared, row, move):
+def store_move(state, shared, row, move):
     """Store a move for move ordering, without its value, because the value depends on the path.
 
     If the position has an entry, only its move is replaced. A new entry replaces the second one of

@@ -26,10 +26,10 @@ from tbgen.engine.search.safety import is_safe
 from tbgen.engine.search.scores import INFINITE, MATE, MAX_EVALUATION, UNKNOWN
 from tbgen.engine.search.selectivity import (
     NO_ESTIMATE,
-    is_far_above,
-    is_far_below,
     is_late,
     is_pruned,
+    is_razored,
+    is_reverse_futile,
     null_depth,
     reduction,
 )
@@ -44,7 +44,7 @@ deep.
 
 
 @part
-def _keep_line(state, ply, move):
+def _store_line(state, ply, move):
     """Store the principal variation of a ply: a move, followed by the variation of the next ply."""
     state.line[ply, 0] = move
     length = state.line_length[ply + 1]
@@ -54,7 +54,7 @@ def _keep_line(state, ply, move):
 
 
 @part
-def _enter(state, shared, row, side, beta):
+def _begin_node(state, shared, row, side, beta):
     """Start a node: return its score if it is known without search, else `UNKNOWN`.
 
     The score is known by the referee's verdict on a repetition, or by a table. Sets `state.stop` at
@@ -82,14 +82,13 @@ def _static_evaluation(state, row, side):
 
 
 @part
-def _settled(state, ply, estimate, data, depth, alpha, beta):
+def _cutoff_score(state, ply, estimate, data, depth, alpha, beta):
     """Return the score if hash table or estimate cut the node off, else `UNKNOWN`.
 
     Sets `state.estimate` to the static evaluation, or to the hash table's score if that bounds the
     true score more closely.
 
     estimate : int64; the static evaluation, or `NO_ESTIMATE`
-    data : int64; an entry of the hash table, or 0
     """
     narrow = beta - alpha == 1
     if data != 0:
@@ -102,7 +101,7 @@ def _settled(state, ply, estimate, data, depth, alpha, beta):
         if estimate != NO_ESTIMATE and abs(score) <= MAX_EVALUATION and closer:
             estimate = score
     state.estimate[ply] = estimate
-    if narrow and is_far_above(state, ply, depth, beta):
+    if narrow and is_reverse_futile(state, ply, depth, beta):
         return np.int64(estimate)
     return UNKNOWN
 
@@ -121,7 +120,7 @@ def play(state, row, side, move):
 
 
 @part
-def _remember(state, shared, row, depth, depends, bound, score, move):
+def _store_result(state, shared, row, depth, depends, bound, score, move):
     """Store a node's score in the hash table, unless the score depends on the path to the node.
 
     A score depends on the path if it comes from a repetition of an earlier position. Then only the
@@ -137,7 +136,7 @@ def _remember(state, shared, row, depth, depends, bound, score, move):
     if depends >= row:
         entry.store(state, shared, row, ply, depth, bound, score, move)
     elif move != 0:
-        entry.remember_move(state, shared, row, move)
+        entry.store_move(state, shared, row, move)
 
 
 @recursive_part
@@ -147,7 +146,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     may_pass : bool; a null move may be tried: the last move was none
     """
     ply, narrow = row - state.root, beta - alpha == 1
-    known = _enter(state, shared, row, side, beta)
+    known = _begin_node(state, shared, row, side, beta)
     if known != UNKNOWN:
         return known
     if state.log[row, CHECKED] != 0:
@@ -158,13 +157,13 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
     # Evaluate before the look-up, while the bucket is prefetched.
     estimate = _static_evaluation(state, row, side)
     data = entry.look_up(state, shared, row)
-    known = _settled(state, ply, estimate, data, depth, alpha, beta)
+    known = _cutoff_score(state, ply, estimate, data, depth, alpha, beta)
     if known != UNKNOWN:
         return known
     # Recursive calls must not pass literals (`recursive_part`).
     yes, no = ply >= 0, ply < 0
     if narrow:
-        if is_far_below(state, ply, depth, alpha):
+        if is_razored(state, ply, depth, alpha):
             score = quiesce(state, shared, row, side, alpha, beta)
             if score <= alpha:
                 return score
@@ -190,7 +189,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
         if narrow and is_pruned(state, row, side, depth, searched, move, alpha, best):
             continue
         # Prefetch: legality and making the move take about as long as the memory access.
-        entry.fetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
+        entry.prefetch_bucket(shared, key_after(state, row, move >> 7, move & 127))
         if not is_safe(state, row, side, move >> 7, move & 127):
             continue
         play(state, row, side, move)
@@ -213,13 +212,13 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             best = score
             if score > alpha:
                 alpha, best_move, bound = score, move, entry.EXACT
-                _keep_line(state, ply, move)
+                _store_line(state, ply, move)
     if best >= beta:
         # The cutoff depends on one move only.
         bound, depends = entry.LOWER, state.depends[ply + 1]
         if state.boards[row, best_move & 127] == EMPTY:
             reward(state, row, ply, best_move, depth)
-    _remember(state, shared, row, depth, depends, bound, best, best_move)
+    _store_result(state, shared, row, depth, depends, bound, best, best_move)
     return best
 
 
@@ -257,7 +256,7 @@ def search_root(states, shared, moves, first, depth, low, high):
         best = max(best, score)
         if score > alpha:
             alpha = score
-            _keep_line(state, np.int64(0), move)
+            _store_line(state, np.int64(0), move)
             for j in range(i, first, -1):
                 moves[j] = moves[j - 1]
             moves[first] = move

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Perft: number of lines of legal moves to a depth.
+"""Perft by the engine's kernels: number of lines of legal moves to a depth.
 
 Uses only the generation, legality and making of moves of the search. Wrong counts show a mistake in
 these; the speed is a reference for the speed of the search.
@@ -12,7 +12,8 @@ import numpy as np
 from tbgen.compiling.jit import borrowing_kernel, recursive_part
 from tbgen.engine.search.generation import generate
 from tbgen.engine.search.safety import is_safe
-from tbgen.engine.search.state import push
+from tbgen.engine.search.state import STATE, begin, push
+from tbgen.indexing import Position
 
 
 @recursive_part
@@ -35,11 +36,14 @@ def _count(state, row, side, depth):
 
 
 @borrowing_kernel
-def perft(states, depth):
-    """Return the number of lines of `depth` legal moves from the root.
+def _count_lines(states, no_moves, side, depth):
+    """Return the number of lines of `depth` legal moves from the board in row 0."""
+    begin(states, no_moves, side)
+    return _count(states[0], np.int64(0), side, depth)
 
-    states : `State` (1,), inout; set up by `state.begin`
-    depth : int64; 1 or more
-    """
-    state = states[0]
-    return _count(state, state.root, state.root_side, depth)
+
+def perft(position: Position, depth: int) -> int:
+    """Return the number of lines of `depth` legal moves; `depth` is 1 or more."""
+    states = np.zeros(1, STATE)
+    states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
+    return int(_count_lines(states, np.zeros(0, np.int32), int(position.side), depth))
