@@ -21,10 +21,11 @@ example where its text and lists contradict that: `docs/notations.md` lists ever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.material import MAX_COUNT
+from tbgen.indexing.position import Position
 from tbgen.indexing.squares import (
     EMPTY,
     FILES,
@@ -33,17 +34,13 @@ from tbgen.indexing.squares import (
     PieceType,
     Side,
     piece_code,
-    piece_kind,
     square_name,
 )
 
-BoardCode = tuple[int, int, int, int, int, int]
+_INTEGERS, _DIGITS = 6, 9
 
-INTEGERS = 6
-
-_SIDES = (Side.RED, Side.BLACK)
 _PAIRED = (PieceType.ROOK, PieceType.KNIGHT, PieceType.CANNON)
-_MAX_INTEGER = 999_999_999
+_GUARDS = (PieceType.ELEPHANT, PieceType.ADVISOR)
 _RANGE_HINT = "the code is six integers of at most nine digits, none negative"
 
 _BLACK_POINTS = {
@@ -70,7 +67,7 @@ def _cases(side: Side, kind: PieceType) -> tuple[tuple[int, ...], ...]:
     return tuple(sets)
 
 
-CASES = {(side, kind): _cases(side, kind) for side in _SIDES for kind in _BLACK_POINTS}
+CASES = {(side, kind): _cases(side, kind) for side in Side for kind in _BLACK_POINTS}
 """The paper's six lists (B_KING, ..., R_ELEPHANT). Each entry is one case, a tuple of coordinate
 numbers of the points where the pieces stand; case number 1 is the first entry.
 """
@@ -81,57 +78,32 @@ _CASE_NUMBERS = {
 }
 
 
-def encode(board: Sequence[int]) -> BoardCode:
-    """Return the six integers of a 90-square board; kings may be absent.
-
-    Raises `PositionError` for more pieces than a set has, and for a king, advisor or elephant on a
-    square outside its area.
-    """
-    _check_pieces(board)
+def encode(position: Position) -> tuple[int, ...]:
+    """Return the six integers of a position."""
     found: dict[int, list[int]] = {}
-    for square, piece in enumerate(board):
-        if piece != EMPTY:
-            found.setdefault(piece, []).append(_coordinate(square))
+    for piece, square in position.pieces():
+        found.setdefault(piece, []).append(_coordinate(square))
 
-    def numbers(side: Side, kind: PieceType) -> list[int]:
-        points = sorted(found.get(piece_code(side, kind), ()))
-        if len(points) > MAX_COUNT[kind]:
-            raise PositionError(
-                f"{side.name.title()} has {len(points)} {kind.name.lower()}s",
-                f"the code has room for {MAX_COUNT[kind]}",
-            )
-        return [0] * (MAX_COUNT[kind] - len(points)) + points
+    def points(side: Side, kind: PieceType) -> list[int]:
+        return sorted(found.get(piece_code(side, kind), ()))
 
     def case(side: Side, kind: PieceType) -> int:
-        points = frozenset(numbers(side, kind)) - {0}
-        number = _CASE_NUMBERS[side, kind].get(points)
-        if number is None:
-            where = ", ".join(square_name(_square(point)) for point in sorted(points))
-            raise PositionError(
-                f"{side.name.title()}'s {kind.name.lower()} cannot stand on {where}",
-                "kings and advisors stay in the palace, elephants on their seven points",
-            )
-        return number
+        return _CASE_NUMBERS[side, kind][frozenset(points(side, kind))]
 
-    kings = 0
-    for kind in (PieceType.ELEPHANT, PieceType.ADVISOR):
-        for side in _SIDES:
-            kings = 100 * kings + case(side, kind)
-    for side in _SIDES:
-        # Ten cases in one digit: the tenth is written 0, which no other case uses.
-        kings = 10 * kings + case(side, PieceType.KING) % 10
+    def digits(side: Side, kind: PieceType) -> str:
+        return "".join(f"{point:02}" for point in points(side, kind)).zfill(2 * MAX_COUNT[kind])
+
+    kings = "".join(f"{case(side, kind):02}" for kind, side in product(_GUARDS, Side))
+    # Ten cases in one digit: the tenth is written 0, which no other case uses.
+    kings += "".join(str(case(side, PieceType.KING) % 10) for side in Side)
     rooks, knights, cannons = (
-        _join(numbers(Side.RED, kind) + numbers(Side.BLACK, kind)) for kind in _PAIRED
+        digits(Side.RED, kind) + digits(Side.BLACK, kind) for kind in _PAIRED
     )
-    red_pawns, black_pawns = (_join(numbers(side, PieceType.PAWN)) for side in _SIDES)
-    return (
-        kings // 10,
-        10 * rooks + kings % 10,
-        10 * knights + red_pawns % 10,
-        10 * cannons + black_pawns % 10,
-        red_pawns // 10,
-        black_pawns // 10,
-    )
+    red, black = (digits(side, PieceType.PAWN) for side in Side)
+    parts = (
+        kings[:-1], rooks + kings[-1], knights + red[-1], cannons + black[-1], red[:-1], black[:-1]
+    )  # fmt: skip
+    return tuple(map(int, parts))
 
 
 def decode(code: Sequence[int]) -> bytes:
@@ -140,12 +112,12 @@ def decode(code: Sequence[int]) -> bytes:
     Raises `PositionError` for invalid case numbers or coordinates, and for two pieces on one
     square.
     """
-    if len(code) != INTEGERS:
+    if len(code) != _INTEGERS:
         raise PositionError(f"the board code has {len(code)} integers", _RANGE_HINT)
     for index, value in enumerate(code):
-        if not 0 <= value <= _MAX_INTEGER:
+        if not 0 <= value < 10**_DIGITS:
             raise PositionError(f"integer {index} of the board code is out of range", _RANGE_HINT)
-    kings = 10 * code[0] + code[1] % 10
+    parts = [f"{value:0{_DIGITS}}" for value in code]
     board = bytearray(SQUARES)
 
     def put(side: Side, kind: PieceType, points: Sequence[int]) -> None:
@@ -174,28 +146,18 @@ def decode(code: Sequence[int]) -> bytes:
             )
         put(side, kind, cases[number - 1])
 
-    put_case(Side.RED, PieceType.ELEPHANT, kings // 10**8)
-    put_case(Side.BLACK, PieceType.ELEPHANT, kings // 10**6 % 100)
-    put_case(Side.RED, PieceType.ADVISOR, kings // 10**4 % 100)
-    put_case(Side.BLACK, PieceType.ADVISOR, kings // 100 % 100)
-    put_case(Side.RED, PieceType.KING, kings // 10 % 10 or 10)
-    put_case(Side.BLACK, PieceType.KING, kings % 10 or 10)
-    for kind, value in zip(_PAIRED, code[1:4], strict=True):
-        points = _split(value // 10, 4)
+    numbers = _two_digit_numbers(parts[0][:-1])
+    for (kind, side), number in zip(product(_GUARDS, Side), numbers, strict=True):
+        put_case(side, kind, number)
+    for side in Side:
+        put_case(side, PieceType.KING, int(parts[side][-1]) or 10)
+    for kind, part in zip(_PAIRED, parts[1:4], strict=True):
+        points = _two_digit_numbers(part[:-1])
         put(Side.RED, kind, points[:2])
         put(Side.BLACK, kind, points[2:])
-    put(Side.RED, PieceType.PAWN, _split(10 * code[4] + code[2] % 10, 5))
-    put(Side.BLACK, PieceType.PAWN, _split(10 * code[5] + code[3] % 10, 5))
+    for side in Side:
+        put(side, PieceType.PAWN, _two_digit_numbers(parts[4 + side] + parts[2 + side][-1]))
     return bytes(board)
-
-
-def _check_pieces(codes: Sequence[int]) -> None:
-    """Raise `PositionError` unless there are ninety values, each `EMPTY` or a piece code."""
-    if len(codes) != SQUARES:
-        raise PositionError(f"a board has {SQUARES} squares, not {len(codes)}")
-    for code in codes:
-        if code != EMPTY and not (0 < code < 16 and 0 <= piece_kind(code) < len(PieceType)):
-            raise PositionError(f"{code} is no piece", "0 is empty, 1..7 are Red's, 9..15 Black's")
 
 
 def _coordinate(square: int) -> int:
@@ -208,14 +170,5 @@ def _square(coordinate: int) -> int:
     return FILES * (RANKS - 1 - coordinate // 10) + coordinate % 10 - 1
 
 
-def _join(numbers: Sequence[int]) -> int:
-    """Concatenate two-digit numbers into one integer."""
-    value = 0
-    for number in numbers:
-        value = 100 * value + number
-    return value
-
-
-def _split(value: int, count: int) -> list[int]:
-    """Split an integer into `count` two-digit numbers; inverse of `_join`."""
-    return [value // 100**index % 100 for index in range(count - 1, -1, -1)]
+def _two_digit_numbers(digits: str) -> list[int]:
+    return [int(digits[at : at + 2]) for at in range(0, len(digits), 2)]

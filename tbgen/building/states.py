@@ -60,7 +60,7 @@ class StateFile:
         self, directory: Path, spec: TableSpec, supporting: Iterable[TableFile], every: float
     ) -> None:
         """Compute the identity that a usable checkpoint of this table must have."""
-        from tbgen.retrograde.state import program_digest
+        from tbgen.retrograde.state import source_digest
 
         self.path = state_path(directory, spec.name)
         self._identity: dict[str, Any] = {
@@ -71,7 +71,7 @@ class StateFile:
             "supporting": {
                 str(file.header.spec.name): file.header.digest.hex() for file in supporting
             },
-            "program": program_digest(),
+            "program": source_digest(),
         }
         self._every = every
         self._begun = time.monotonic(), time.process_time()

@@ -97,7 +97,7 @@ def format_position(position: Position, style: str = "fen", viewpoint: Side = Si
     if style == "pai":
         return _format_pai(position, viewpoint)
     if style == "six":
-        return ",".join(str(value) for value in boardcode.encode(position.board))
+        return ",".join(str(value) for value in boardcode.encode(position))
     if style == "board":
         return _format_board(position, viewpoint)
     raise InputError(

@@ -25,7 +25,7 @@ from itertools import chain
 from struct import Struct
 from typing import Protocol
 
-from tbgen.compiling.folder import source_digest
+from tbgen.compiling.folder import source_digest as source_digest
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState
 from tbgen.retrograde.initialisation import SortedPositions
@@ -46,14 +46,6 @@ Entry = tuple[int, int, bytes]
 
 Report = Callable[[str, int, int, int], None]
 """Function `report(phase, order, plies, settled)`, called to report progress."""
-
-
-def program_digest() -> str:
-    """Return the digest of this program's sources.
-
-    A saved state is read only by a program with the same digest.
-    """
-    return source_digest()
 
 
 class Checkpoint(Protocol):
