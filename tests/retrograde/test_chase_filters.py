@@ -25,9 +25,13 @@ from tbgen.indexing.squares import (
     piece_side,
 )
 from tbgen.retrograde.chase import sieve
+from tbgen.retrograde.chase.search import k_mark_attacked
 from tbgen.retrograde.chase.sieve import attacked_row
+from tbgen.retrograde.legality import find_legal
 from tbgen.rows import bitsets
 from tbgen.rows.frame import MIDS, make_frame
+from tbgen.rows.sets import Sets
+from tbgen.rows.workers import Workers
 from tbgen.rules.attacks import attacks
 from tbgen.rules.chases import threatens
 from tbgen.verify.complete import hangs
@@ -132,3 +136,23 @@ def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:
     for victim in (PieceType.PAWN, *chasers, PieceType.ADVISOR, PieceType.ELEPHANT):
         assert {kind for kind, of in seen if of == victim} & chasers, PieceType(victim).name
     assert {PieceType.ADVISOR, PieceType.ELEPHANT} & {kind for kind, _ in seen}
+
+
+def test_marks_of_one_half_of_the_board_do_not_depend_on_the_other() -> None:
+    """Rows with candidates in one of their two words only are searched, too."""
+    with Workers(1) as workers:
+        sets = Sets(make_frame(Layout.of(Material.parse("KRKN"))), workers)
+        legal = find_legal(sets.frame, Side.BLACK, workers)
+
+        def marked(within: np.ndarray) -> np.ndarray:
+            found = sets.empty_frontier()
+            rules = Rules.WXF.chase_rules()
+            k_mark_attacked(rules, 0, sets.leads, int(Side.BLACK), within, found, sets.frame)
+            return found.rows
+
+        whole = marked(legal)
+        for word in range(2):
+            half = legal.copy()
+            half[:, 1 - word] = 0
+            assert whole[:, word].any()
+            assert np.array_equal(marked(half)[:, word], whole[:, word])

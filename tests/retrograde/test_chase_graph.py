@@ -1,4 +1,4 @@
-"""Offence nodes of the search for chase patterns: one for each victim of a candidate, in order."""
+"""Graph of the search for chase patterns: offence nodes, one for each victim, and reply nodes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,39 @@ import random
 import numpy as np
 import pytest
 
-from tbgen.indexing.squares import SQUARES
+from tbgen.indexing import Material, Position, Side
+from tbgen.indexing.layout import Layout
+from tbgen.indexing.rulesets import Rules
+from tbgen.indexing.squares import SQUARES, PieceType, piece_code
 from tbgen.retrograde.chase import graph
+from tbgen.retrograde.chase.victims import ChaseSetting, list_victims
 from tbgen.rows import bitsets
+from tbgen.rows.boards import SlotConverter, make_boards, make_converter
+from tbgen.rows.frame import make_frame
+from tbgen.rows.sets import empty_frontier, put_row
+from tbgen.rows.storage import Storage
+from tbgen.rows.workers import Workers
+from tbgen.rules.board import MAX_MOVES
+from tbgen.rules.moves import generate_moves
+
+LAYOUT = Layout.of(Material.parse("KRKNN"))
+KNIGHT = piece_code(Side.BLACK, PieceType.KNIGHT)
+SLOTS = sorted(
+    LAYOUT.slot(Position.from_fen(fen))
+    for fen in ("3k5/9/4n4/9/2n6/4R4/9/9/9/3K5 w", "4k4/9/n8/9/9/R8/9/5n3/9/3K5 w")
+)
+"""Slots of two positions in which Red's rook attacks a knight; 90 slots are a row, so they are also
+keys of candidates.
+"""
+
+
+def searched(unwon: np.ndarray) -> tuple[ChaseSetting, SlotConverter]:
+    """Return the arguments of kernels for a search for Black's wins.
+
+    unwon : uint64 (rows, 2), `ChaseSetting.unwon`
+    """
+    setting = ChaseSetting(int(Side.BLACK), Rules.WXF.chase_rules(), unwon)
+    return setting, make_converter(LAYOUT, make_frame(LAYOUT))
 
 
 def sets_of(squares: list[list[int]]) -> np.ndarray:
@@ -45,3 +75,35 @@ def test_each_victim_has_a_node_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
     assert node == starts[-1]
     absent = next(key for key in range(50 * SQUARES) if key not in keys)
     assert graph._find_node(*divmod(absent, SQUARES), victims[0][0], candidates) == -1
+
+
+def test_a_node_has_a_reply_node_for_each_move_that_does_not_lose() -> None:
+    """If no move loses, these are all quiet moves, whichever piece is the victim."""
+    positions = [LAYOUT.position(slot, Side.RED) for slot in SLOTS]
+    knights = [[at for code, at in each.pieces() if code == KNIGHT] for each in positions]
+    quiet = []
+    for each in positions:
+        sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
+        count = generate_moves(each.board, Side.RED, sources, targets)
+        quiet.append(sum(each.board[target] == 0 for target in targets[:count]))
+    candidates = graph.ChaseCandidates(np.array(SLOTS), sets_of(knights), np.array([0, 2, 4]))
+    setting, converter = searched(np.full((LAYOUT.rows, 2), bitsets.FULL))
+    with Workers(1) as workers:
+        found = graph._edges(candidates, setting, converter, [make_boards(converter)], workers)
+    assert min(quiet) > 10
+    assert found.node_replies.tolist() == [number for number in quiet for _ in range(2)]
+    assert len(found.moves) == len(found.reply_keys) == len(found.reply_edges) == 2 * sum(quiet)
+
+
+def test_a_candidate_whose_moves_all_lose_has_no_victim() -> None:
+    """It is lost by captures, not by a chase, and so is removed from the candidates."""
+    losses = empty_frontier(LAYOUT.leads, LAYOUT.mids, Storage())
+    for slot in SLOTS:
+        row, square = divmod(slot, SQUARES)
+        lead, mid = divmod(row, LAYOUT.mids)
+        put_row(lead, mid, *bitsets.BIT[square], losses, LAYOUT.mids)
+    setting, converter = searched(np.zeros((LAYOUT.rows, 2), np.uint64))
+    with Workers(1) as workers:
+        keys, victims = list_victims(losses, 10, setting, converter, workers)
+    assert (len(keys), len(victims)) == (0, 0)
+    assert not losses.rows.any()
