@@ -30,8 +30,8 @@ from tbgen.verify.index import (
     LEG,
     MIRRORED,
     NOWHERE,
+    RED_CHECKED,
     RED_HANGS,
-    RED_HIT,
     TARGET,
 )  # fmt: skip
 
@@ -180,7 +180,7 @@ def _mark_facing(mask, state, index):
 def mark_row(chases, chase_rules, state, index):
     """Fill the masks of a row: places where kings are attacked or face each other, or pieces hang.
 
-    The masks are RED_HIT to BLACK_HANGS. The innermost attacker is not on the board.
+    The masks are RED_CHECKED to BLACK_HANGS. The innermost attacker is not on the board.
 
     chases : bool, whether to fill the masks of hanging pieces; chase_rules : int, rule set bits
     """
@@ -189,7 +189,7 @@ def mark_row(chases, chase_rules, state, index):
     masks[:] = 0
     _mark_facing(masks[FACING], state, index)
     for side in range(2):
-        king, hit, k = state.kings[side], masks[RED_HIT + side], 0
+        king, hit, k = state.kings[side], masks[RED_CHECKED + side], 0
         while index.attackers_of[1 - side, k] != NOWHERE:
             m = index.attackers_of[1 - side, k]
             if m == index.attackers.size - 1:

@@ -61,12 +61,12 @@ SLACK = 64
 Numbers = NDArray[np.int64]
 """Lists of nodes (2 * slot + side to move), of orders, of keys, or of indices into such lists."""
 
-NOBODY: Numbers = np.empty(0, np.int64)
+NO_NODES: Numbers = np.empty(0, np.int64)
 
-ManyNumbers = NDArray[np.uint32] | NDArray[np.int64]
+NodeList = NDArray[np.uint32] | NDArray[np.int64]
 """Lists of possibly millions of nodes, as uint32 where four bytes are enough."""
 
-Members = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 """Subset of a list of nodes or indices, as one flag for each element of the list."""
 
 
@@ -170,14 +170,14 @@ class Arrays(NamedTuple):
     pieces of this table, in the order of the supporting table.
     """
     values: Values
-    hung: NDArray[np.uint8]
+    hanging: NDArray[np.uint8]
     """uint8 (2, bytes): by side to move, bit set of slots. The slot is a draw or a
     rule-decided win, and a piece of the side to move hangs, or a capture wins by the
     repetition rules. Empty except from `complete` to `candidates`.
     """
-    seek_patterns: bool
+    judges_checks: bool
     """Whether the rules judge perpetual checks."""
-    seek_chases: bool
+    judges_chases: bool
     """Whether the rules judge perpetual chases."""
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
@@ -309,8 +309,8 @@ def gather(
     """
     if rule_set.rules is None:
         raise InputError("nothing is proven under unknown rules", "name the rules of the table")
-    layout, seek = table.layout, rule_set.rules != Rules.NONE
-    room = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)
+    layout, judges_checks = table.layout, rule_set.rules != Rules.NONE
+    allocator = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)
     tables, captures, planes, slots = _list_captures(layout, supporting)
     own = [list_codes(table, side) for side in Side]
     others = [
@@ -321,18 +321,18 @@ def gather(
         [keys for _, keys in own],
         [[keys for (_, _, here), (_, keys) in zip(planes, others, strict=True) if here == side]
          for side in Side],
-        seek=seek,
+        judges_checks=judges_checks,
     )  # fmt: skip
     marks = make_marks(values.keys)
     dtype = np.min_scalar_type(max(values.keys.shape[1], marks.keys.shape[1]) - 1)
-    ranks = room.reserve(len(Side) * layout.slots + SLACK, dtype)
+    ranks = allocator.reserve(len(Side) * layout.slots + SLACK, dtype)
     palettes = tuple(
         Palette(codes, values.translate(side, keys))
         for side, (codes, keys) in zip(Side, own, strict=True)
     )
     for own_side, palette in zip(Side, palettes, strict=True):
         unpack(table, own_side, palette, ranks[own_side * layout.slots :])
-    captured = room.reserve(slots, dtype)
+    captured = allocator.reserve(slots, dtype)
     captured[: len(Side)] = [values.translate(side, np.zeros(1, np.int64))[0] for side in Side]
     start = len(Side)
     for (number, side, here), (codes, keys) in zip(planes, others, strict=True):
@@ -344,13 +344,13 @@ def gather(
         slots=layout.slots,
         ranks=ranks,
         captured=captured,
-        descriptors=np.concatenate([NOBODY, *(each.layout.descriptor for each in tables)]),
+        descriptors=np.concatenate([NO_NODES, *(each.layout.descriptor for each in tables)]),
         pieces=np.array(layout.piece_codes, np.int64),
         captures=captures,
         values=values,
-        hung=np.zeros((len(Side), 0), np.uint8),
-        seek_patterns=seek,
-        seek_chases=rule_set.rules.judges_chases,
+        hanging=np.zeros((len(Side), 0), np.uint8),
+        judges_checks=judges_checks,
+        judges_chases=rule_set.rules.judges_chases,
         chase_rules=rule_set.chase_rules,
     )
     return Loaded(arrays, marks, palettes)

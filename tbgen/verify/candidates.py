@@ -22,7 +22,7 @@ from tbgen.compiling.jit import borrowing_kernel, part
 from tbgen.indexing import Side
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.verify.acceleration import best_of_row
-from tbgen.verify.arrays import NO_PLANE, NOBODY, PLANE, ManyNumbers, Members, Numbers
+from tbgen.verify.arrays import NO_NODES, NO_PLANE, PLANE, Flags, NodeList, Numbers
 from tbgen.verify.complete import find_canonical
 from tbgen.verify.index import open_row
 from tbgen.verify.moves import (
@@ -32,7 +32,7 @@ from tbgen.verify.moves import (
     narrow_nodes,
     split_nodes,
 )
-from tbgen.verify.passes import Candidates, Found, Passes
+from tbgen.verify.passes import Candidates, Compared, Passes
 from tbgen.verify.values import (
     ATTACKED,
     ATTACKED_WIN,
@@ -55,7 +55,7 @@ from tbgen.verify.values import (
     Marks,
 )
 
-_PIECE = 1 << 20
+_CHUNK = 1 << 20
 """Number of entries of `Arrays.captured` (ranks after captures) that `_mark` replaces at a time."""
 
 _ROUNDS = 100
@@ -69,7 +69,7 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
     The mark of a slot depends on its rank and its state: shared, in check, attacked or quiet.
     """
     slots, planes, of_ranks = index.slots, arrays.ranks, marks.of_ranks
-    red_hung, black_hung = arrays.hung[0], arrays.hung[1]
+    red_hanging, black_hanging = arrays.hanging[0], arrays.hanging[1]
     for lead in range(lead_0, lead_1):
         for row in range(index.lead_slots // index.row_slots):
             at, _, overlaps, _, _ = open_row(lead, row, state, index)
@@ -78,8 +78,8 @@ def k_mark(lead_0, lead_1, state, index, arrays, marks):
                 red, black = planes[slot], planes[slots + slot]
                 if red == 0 and black == 0:
                     continue
-                red_state = ATTACKED if has_bit(red_hung, slot) else QUIET
-                black_state = ATTACKED if has_bit(black_hung, slot) else QUIET
+                red_state = ATTACKED if has_bit(red_hanging, slot) else QUIET
+                black_state = ATTACKED if has_bit(black_hanging, slot) else QUIET
                 if overlaps or state.board[index.square_of_place[place]] != EMPTY:
                     red_state = black_state = SHARED
                 elif black == 0:
@@ -211,30 +211,30 @@ def _mark(passes: Passes, marks: Marks) -> None:
     # The first two entries are the ranks of a draw, for Red and for Black to move.
     for (start, here), (end, _) in pairwise([(0, 0), (1, 1), *sorted(planes), (len(captured), 0)]):
         mark_of = marks.of_ranks[here, SHARED].astype(captured.dtype)
-        for first in range(start, end, _PIECE):
-            some = captured[first : min(first + _PIECE, end)]
+        for first in range(start, end, _CHUNK):
+            some = captured[first : min(first + _CHUNK, end)]
             some[:] = mark_of[some]
     passes.arrays = arrays._replace(
         values=arrays.values._replace(
             keys=marks.keys, confirmed=np.zeros(marks.keys.shape, np.bool_)
         ),
-        hung=np.zeros((2, 0), np.uint8),
+        hanging=np.zeros((2, 0), np.uint8),
     )
 
 
-def find_candidates(passes: Passes, found: Found, marks: Marks) -> Candidates:
+def find_candidates(passes: Passes, compared: Compared, marks: Marks) -> Candidates:
     """Replace ranks by marks, and return the positions that may belong to repetition patterns."""
     _mark(passes, marks)
-    sides = [_find_for_side(passes, winner, found.held, marks) for winner in Side]
+    sides = [_find_for_side(passes, winner, compared.held, marks) for winner in Side]
     questions, losing, alive = (np.concatenate(each) for each in zip(*sides, strict=True))
     passes.arrays.values.confirmed[:] = np.isin(marks.role, [DIRECT_LOSS, EARLY_LOSS])
-    chasers = np.sort(np.concatenate([found.chasers, losing]))
+    chasers = np.sort(np.concatenate([compared.chasers, losing]))
     return Candidates(split_nodes(np.unique(alive)), np.unique(questions), split_nodes(chasers))
 
 
 def _find_for_side(
-    passes: Passes, winner: Side, held: ManyNumbers, marks: Marks
-) -> tuple[Numbers, ManyNumbers, Numbers]:
+    passes: Passes, winner: Side, held: NodeList, marks: Marks
+) -> tuple[Numbers, NodeList, Numbers]:
     """Run the passes with one side as the winner, which would win by the repetition.
 
     held : draws of both sides in which every move that keeps the draw is a check
@@ -277,14 +277,14 @@ def _find_for_side(
     return listed[winner][QUESTIONS], narrow_nodes(listed[offender][LOSING], index.slots), alive
 
 
-def _list_alive(passes: Passes, side: Side, is_alive: Members, due: Members) -> Numbers:
+def _list_alive(passes: Passes, side: Side, is_alive: Flags, due: Flags) -> Numbers:
     """Return the nodes of a side that are possible offenders, as their marks say, in the due rows.
 
     is_alive : bool (M,), whether positions of each mark are possible offenders
     due : bool (rows,), the rows to read
     """
     size = passes.index.row_slots
-    places, listed = passes.plane(side).reshape(-1, size), [NOBODY]
+    places, listed = passes.plane(side).reshape(-1, size), [NO_NODES]
     for some in split_nodes(np.flatnonzero(due)):
         rows = some()
         at, place = np.nonzero(is_alive[places[rows]])
@@ -293,7 +293,7 @@ def _list_alive(passes: Passes, side: Side, is_alive: Members, due: Members) -> 
 
 
 def _run_pass(
-    passes: Passes, side: Side, updated: Members, next_pass: Members, is_first: bool, due: Members,
+    passes: Passes, side: Side, updated: Flags, next_pass: Flags, is_first: bool, due: Flags,
     marks: Marks,
 ) -> tuple[int, list[Numbers]]:  # fmt: skip
     """Update the marks of a side once, in all due rows.

@@ -38,13 +38,13 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, by_pointer, compile_lock, part
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
-from tbgen.verify.arrays import Arrays, Members, Numbers
+from tbgen.verify.arrays import Arrays, Flags, Numbers
 from tbgen.verify.chasers import FIRST_ORDER, NUMBER, ChaseBoards, list_chasers
 from tbgen.verify.chases import (
+    ATTACKS_NOTHING,
     CHASE_COLUMNS,
     CHASER,
     EDGE_COLUMNS,
-    IS_CALM,
     IS_CHECK,
     LISTS,
     LOSES_FROM,
@@ -56,7 +56,7 @@ from tbgen.verify.chases import (
 )
 from tbgen.verify.index import Index
 from tbgen.verify.moves import Ranges, list_rows, stored_orders
-from tbgen.verify.report import Wrong
+from tbgen.verify.report import Refuted
 
 
 @by_pointer
@@ -73,7 +73,7 @@ class ChaseGraph(NamedTuple):
     """int64 (C + 1,): index of the first edge of each chase."""
     edge_to: Numbers
     """int64 (edges,): index of the chaser that each edge leads to."""
-    is_check: Members
+    is_check: Flags
     """bool (edges,): whether the answer of each edge gives check."""
 
 
@@ -100,7 +100,7 @@ class Victims(NamedTuple):
 
 
 def keep_clauses(
-    graph: ChaseGraph, victims: Victims, due: Members, dead: Members, alive: Members
+    graph: ChaseGraph, victims: Victims, due: Flags, dead: Flags, alive: Flags
 ) -> None:
     """Remove chasers from a safe set until the winner can meet every clause; the pattern is left.
 
@@ -260,7 +260,7 @@ class ChasePatterns:
             self._edges[:, IS_CHECK] != 0,
         )
 
-    def check_order(self, order: int) -> list[Wrong]:
+    def check_order(self, order: int) -> list[Refuted]:
         """Return the positions whose stored values the pattern of an order refutes.
 
         First those that must be direct wins but are stored otherwise, then those that are stored as
@@ -273,7 +273,7 @@ class ChasePatterns:
         may = self._chases[answered[inside], NODE_AFTER]
         claimed = self.claims[self._claimed_orders == order]
         return [
-            Wrong(node, order, is_pattern=is_pattern, by_chase=True)
+            Refuted(node, order, is_pattern=is_pattern, by_chase=True)
             for nodes, is_pattern in (
                 (np.setdiff1d(must, claimed), True),
                 (np.setdiff1d(claimed, may), False),
@@ -281,7 +281,7 @@ class ChasePatterns:
             for node in nodes.tolist()
         ]
 
-    def find(self, order: int) -> tuple[Members, Members, Members]:
+    def find(self, order: int) -> tuple[Flags, Flags, Flags]:
         """Return the chasers of an order's pattern, its candidates, and the due chases, as flags.
 
         Candidates are the chasers that may belong to the pattern. A chase is due if it does not
@@ -289,19 +289,19 @@ class ChasePatterns:
         """
         candidates = (self._first_orders <= order) & (self._chaser_orders >= order)
         alive = candidates.copy()
-        due: Members = self._chases[:, LOSES_FROM] > order
+        due: Flags = self._chases[:, LOSES_FROM] > order
         dead = np.zeros(len(due), np.bool_)
         k_keep_safe(self._graph, due, dead, alive)
         if alive.any():
             keep_clauses(self._graph, self._find_victims(alive, due), due, dead, alive)
         return alive, candidates, due
 
-    def _find_victims(self, alive: Members, due: Members) -> Victims:
+    def _find_victims(self, alive: Flags, due: Flags) -> Victims:
         """Return the pieces that the winner's answers chase, inside the safe set `alive`."""
         sources = self._edges[:, SOURCE]
         inside = alive[self._chases[sources, CHASER]] & due[sources] & alive[self._edges[:, TO]]
         wanted = np.flatnonzero(inside)
-        asked = inside & (self._edges[:, IS_CALM] == 0) & (self._edges[:, IS_CHECK] == 0)
+        asked = inside & (self._edges[:, ATTACKS_NOTHING] == 0) & (self._edges[:, IS_CHECK] == 0)
         starts = self._graph.chase_start
         pairs = np.where(asked, np.diff(starts)[self._edges[:, TO]], 0)
         pair_start = np.where(asked, np.cumsum(pairs) - pairs, -1)

@@ -29,7 +29,7 @@ from tbgen.indexing.slots import squares_of_slot
 from tbgen.indexing.squares import EMPTY, SQUARES, piece_side
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.chases import is_new_attack
-from tbgen.verify.arrays import NOBODY, Arrays, Numbers
+from tbgen.verify.arrays import NO_NODES, Arrays, Numbers
 from tbgen.verify.complete import wins_by_capture
 from tbgen.verify.index import NOWHERE, BoardState, Index
 from tbgen.verify.moves import Ranges, list_moves, list_rows, load_key, new_row, set_up
@@ -282,6 +282,6 @@ def list_chasers(
         return found
 
     with compile_lock():
-        scan(NOBODY)
+        scan(NO_NODES)
     chasers = np.concatenate(list(pool.map(lambda some: scan(some()), ranges)))
     return chasers[np.argsort(chasers[:, NUMBER])]

@@ -7,7 +7,7 @@
 
 An *edge* is an answer together with the chaser that it leads to. Victims are computed only for
 answers inside a possible pattern, and only for answers that give no check. Most answers attack
-nothing anew: they are *calm*, and have no victims.
+nothing anew: they have no victims.
 
 Points are those of docs/referee.md, section 2. `chase_patterns` decides which chasers form a
 pattern.
@@ -40,7 +40,7 @@ CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
 which the move loses. A move is piece * 90 + target square, with pieces as in the chaser's slot.
 """
 
-SOURCE, TO, MOVE, IS_CHECK, IS_CALM, EDGE_COLUMNS = range(6)
+SOURCE, TO, MOVE, IS_CHECK, ATTACKS_NOTHING, EDGE_COLUMNS = range(6)
 """Columns of edges: the index of the chase, the index of the chaser that the answer leads to, the
 answer as a move, whether it gives check, and whether it attacks nothing anew.
 """
@@ -86,7 +86,7 @@ def _is_met(attackers, source, target, victim_square, boards, arrays):
 
 
 @part
-def _is_calm(side, source, target, boards, index, arrays):
+def _attacks_nothing(side, source, target, boards, index, arrays):
     """Return whether a reply creates no attack on a piece; side : int, the side that replies."""
     squares = boards.state.piece_squares
     for v in range(squares.size):
@@ -134,7 +134,7 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
                 edges[row, TO] = at
                 edges[row, MOVE] = mover * SQUARES + target
                 edges[row, IS_CHECK] = check
-                edges[row, IS_CALM] = not check and _is_calm(
+                edges[row, ATTACKS_NOTHING] = not check and _attacks_nothing(
                     1 - side, source, target, boards, index, arrays
                 )
             play(mover, source, replied, squares)

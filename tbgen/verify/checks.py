@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import borrowing_kernel, compile_lock, part
 from tbgen.indexing.squares import EMPTY
 from tbgen.indexing.threads import thread_pool
-from tbgen.verify.arrays import NOBODY, Arrays, Members, Numbers
+from tbgen.verify.arrays import NO_NODES, Arrays, Flags, Numbers
 from tbgen.verify.index import BoardState, Index
 from tbgen.verify.moves import (
     Ranges,
@@ -54,7 +54,7 @@ from tbgen.verify.moves import (
     stored_keys,
     stored_orders,
 )
-from tbgen.verify.report import Wrong
+from tbgen.verify.report import Refuted
 from tbgen.verify.values import (
     MATE,
     NEVER,
@@ -85,11 +85,11 @@ class Graph:
     replies: Edges
     offender_orders: Numbers
     first_orders: Numbers
-    offender_in_check: Members
+    offender_in_check: Flags
     checked_orders: Numbers
     wins_from: Numbers
 
-    def find(self, order: int) -> Members:
+    def find(self, order: int) -> Flags:
         """Return the checked sides of the pattern of an order, bool (checked,).
 
         A checked side is a position with the winner to move, in check. All are False without a
@@ -103,14 +103,14 @@ class Graph:
         checked = unknown
         while True:
             offenders, checked = self._prune(offenders, checked, needed, wins_by_capture)
-            calm = self._find_calm(offenders, checked, needed, wins_by_capture)
-            if np.array_equal(calm, checked):
+            meeting = self._meet_winners_clause(offenders, checked, needed, wins_by_capture)
+            if np.array_equal(meeting, checked):
                 return checked
-            checked = calm
+            checked = meeting
 
     def _prune(
-        self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
-    ) -> tuple[Members, Members]:
+        self, offenders: Flags, checked: Flags, needed: Edges, wins_by_capture: Flags
+    ) -> tuple[Flags, Flags]:
         """Return the offenders and checked sides that remain when all without support are removed.
 
         An offender stays if all needed checks lead to checked sides that stay. A checked side stays
@@ -124,15 +124,15 @@ class Graph:
                 return offenders, checked
             offenders, checked = staying, supported
 
-    def _reach(self, offenders: Members) -> Members:
+    def _reach(self, offenders: Flags) -> Flags:
         """Return the checked sides with a reply to one of the given offenders, bool (checked,)."""
         reached = np.zeros(len(self.checked_orders), np.bool_)
         reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
         return reached
 
-    def _find_calm(
-        self, offenders: Members, checked: Members, needed: Edges, wins_by_capture: Members
-    ) -> Members:
+    def _meet_winners_clause(
+        self, offenders: Flags, checked: Flags, needed: Edges, wins_by_capture: Flags
+    ) -> Flags:
         """Return the checked sides that can reach, inside the pattern, a reply that is no check.
 
         A least fixpoint. A checked side is in it if it has a reply to an offender that is not in
@@ -142,17 +142,17 @@ class Graph:
         quiet = offenders & ~self.offender_in_check
         if np.array_equal(quiet, offenders):
             return checked
-        calm = checked & (wins_by_capture | self._reach(quiet))
+        meeting = checked & (wins_by_capture | self._reach(quiet))
         while True:
             answered = offenders.copy()
-            answered[needed[~calm[needed[:, 1]], 0]] = False
-            larger = calm | (checked & self._reach(answered))
-            if np.array_equal(larger, calm):
-                return calm
-            calm = larger
+            answered[needed[~meeting[needed[:, 1]], 0]] = False
+            larger = meeting | (checked & self._reach(answered))
+            if np.array_equal(larger, meeting):
+                return meeting
+            meeting = larger
 
 
-class Listed(NamedTuple):
+class ListedEdges(NamedTuple):
     """Result of `CheckPatterns._list`: nodes, their first or winning orders, and their edges.
 
     An edge is a check by a possible offender, or a checked side's reply.
@@ -182,7 +182,7 @@ class CheckPatterns:
         """
         self._arrays, self._index = arrays, index
         with compile_lock():
-            self._list_range(NOBODY, None)
+            self._list_range(NO_NODES, None)
         with thread_pool(threads) as pool:
             listed = self._list(pool, offenders)
             self._checked: Numbers = np.unique(np.concatenate([checked, listed.edges[:, 1]]))
@@ -202,7 +202,7 @@ class CheckPatterns:
             answered.orders,
         )
 
-    def check_order(self, order: int) -> list[Wrong]:
+    def check_order(self, order: int) -> list[Refuted]:
         """Return the positions that the pattern of an order shows to be wrong, by ascending node.
 
         The pattern must have exactly the stored direct wins of this order; each difference is
@@ -211,11 +211,11 @@ class CheckPatterns:
         pattern = self.graph.find(order)
         claimed = self._keys == MATE - order * ORDER
         return [
-            Wrong(int(self._checked[i]), order, is_pattern=bool(pattern[i]))
+            Refuted(int(self._checked[i]), order, is_pattern=bool(pattern[i]))
             for i in np.flatnonzero(pattern != claimed)
         ]
 
-    def _relies_on_unlisted_wins(self, listed: Listed) -> bool:
+    def _relies_on_unlisted_wins(self, listed: ListedEdges) -> bool:
         """Return whether a check leads to a win of a lower order that is no claim.
 
         The passes over rows do not examine such wins: they assume that the check is answered. So
@@ -231,21 +231,21 @@ class CheckPatterns:
 
     def _list(
         self, pool: ThreadPoolExecutor, ranges: Ranges, offenders: Numbers | None = None
-    ) -> Listed:
+    ) -> ListedEdges:
         """Return the checks of possible offenders, or the answers of checked sides.
 
         ranges : the possible offenders, or the checked sides
         offenders : None to list checks; else the offenders that answers may lead to
         """
-        parts: list[Listed] = []
+        parts: list[ListedEdges] = []
         count = 0
         for each in pool.map(lambda some: self._list_range(some(), offenders), ranges):
             each.edges[:, 0] += count
             count += len(each.nodes)
             parts.append(each)
-        return Listed(*map(np.concatenate, zip(*parts, strict=True)))
+        return ListedEdges(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> Listed:
+    def _list_range(self, nodes: Numbers, offenders: Numbers | None) -> ListedEdges:
         """Return the checks, or the answers of checked sides, of one range of nodes.
 
         offenders : as in `_list`
@@ -255,7 +255,7 @@ class CheckPatterns:
             BoardState.make(self._index, self._arrays.ranks.dtype),
         )
         answers = offenders is not None
-        goals = NOBODY if offenders is None else offenders
+        goals = NO_NODES if offenders is None else offenders
         (edges,) = list_rows(
             lambda lists: k_list(
                 nodes, goals, answers, orders, lists, state, self._index, self._arrays
@@ -265,7 +265,7 @@ class CheckPatterns:
         )
         kept = orders <= NEVER
         edges[:, 0] = (np.cumsum(kept) - 1)[edges[:, 0]]
-        return Listed(nodes[kept], orders[kept], edges)
+        return ListedEdges(nodes[kept], orders[kept], edges)
 
 
 @part
@@ -344,7 +344,7 @@ def k_list(nodes, offenders, answers, orders, lists, state, index, arrays):
     nodes : int64 (n,), possible offenders, or checked sides
     offenders : int64 (m,), ascending, the offenders that answers may lead to
     answers : bool, whether nodes are checked sides, and edges their answers
-    orders : int64 (n,), out: as in `Listed`, NEVER + 1 for nodes that are no offenders
+    orders : int64 (n,), out: as in `ListedEdges`, NEVER + 1 for nodes that are no offenders
     lists : Lists, out: edges
     """
     for n in range(nodes.size):

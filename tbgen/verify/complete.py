@@ -32,7 +32,7 @@ from tbgen.verify.arrays import (
     SWAPPED,
     WINS_BY_RULES,
 )  # fmt: skip
-from tbgen.verify.index import FACING, NOWHERE, RED_HANGS, RED_HIT, open_row
+from tbgen.verify.index import FACING, NOWHERE, RED_CHECKED, RED_HANGS, open_row
 from tbgen.verify.moves import has_bit, set_bit
 from tbgen.verify.values import CHASED, DRAWN, FREE, NEVER, WON, order_of_key
 
@@ -40,7 +40,7 @@ _KING = int(PieceType.KING)
 
 
 @part
-def is_hit(side, skipped, state, index):
+def is_king_attacked(side, skipped, state, index):
     """Return whether an attacker of the opponent attacks the king of a side.
 
     skipped : int, an attacker treated as off the board, or NOWHERE
@@ -144,7 +144,7 @@ def _capture(x, y, slot, state, arrays, index):
             continue
         board[square] = pieces[mover]
         # The side that has moved is not in check.
-        if pieces_between(board, state.kings[0], state.kings[1]) != 0 and not is_hit(
+        if pieces_between(board, state.kings[0], state.kings[1]) != 0 and not is_king_attacked(
             1 - side, taken - first, state, index
         ):
             number = after_capture(side, taken, state, arrays)
@@ -185,7 +185,7 @@ def _mark_places(chases, chase_rules, state, index):
         state.attacker_squares[last] = state.piece_squares[state.piece_squares.size - 1] = square
         masks[FACING, place] = pieces_between(board, state.kings[0], state.kings[1]) == 0
         for side in range(2):
-            masks[RED_HIT + side, place] = is_hit(side, NOWHERE, state, index)
+            masks[RED_CHECKED + side, place] = is_king_attacked(side, NOWHERE, state, index)
             masks[RED_HANGS + side, place] = chases and hangs(side, chase_rules, state, index)
         board[square] = EMPTY
 
@@ -206,22 +206,22 @@ def _fill_row(side, slot, counts, state, arrays, index):
         arrays.ranks[side * index.slots + slot :],
     )
     # Local names of the arrays: the kernel reads them once, not in every turn.
-    hit, hit_other, facing = masks[RED_HIT + side], masks[RED_HIT + 1 - side], masks[FACING]
-    hung, canonical, counted = masks[RED_HANGS + side], state.canonical, counts[side]
+    hit, hit_other, facing = masks[RED_CHECKED + side], masks[RED_CHECKED + 1 - side], masks[FACING]
+    hanging, canonical, counted = masks[RED_HANGS + side], state.canonical, counts[side]
     open_as = arrays.values.open_as[side]
     for place in range(index.row_slots):
         rank = row[place]
         is_legal = ((hit_other[place] | facing[place]) == 0) & (canonical[place] == slot + place)
-        kind = (1 - hit[place]) * (FREE - hung[place])
+        kind = (1 - hit[place]) * (FREE - hanging[place])
         counted[rank] += is_legal
         row[place] = (rank - (open_as[rank] == DRAWN) * (FREE - kind)) * is_legal
         if is_legal and kind == CHASED and open_as[rank]:
-            set_bit(arrays.hung[side], slot + place)
+            set_bit(arrays.hanging[side], slot + place)
         elif is_legal and kind == FREE and open_as[rank] == WON:
             square = index.square_of_place[place]
             state.piece_squares[last], state.board[square] = square, arrays.pieces[last]
             if wins_by_capture(side, NEVER, state, arrays):
-                set_bit(arrays.hung[side], slot + place)
+                set_bit(arrays.hanging[side], slot + place)
             state.board[square] = EMPTY
 
 
@@ -288,9 +288,9 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
                     _fill_shared(first + place, square, overlaps, x, y, state, arrays, index)
                 continue
             if plain:
-                _mark_places(arrays.seek_chases, arrays.chase_rules, state, index)
+                _mark_places(arrays.judges_chases, arrays.chase_rules, state, index)
             else:
-                mark_row(arrays.seek_chases, arrays.chase_rules, state, index)
+                mark_row(arrays.judges_chases, arrays.chase_rules, state, index)
             _find_canonical_row(lead, at, image, state, index)
             for side in range(2):
                 _fill_row(side, first, counts, state, arrays, index)
@@ -303,5 +303,5 @@ def k_complete(lead_0, lead_1, plain, counts, state, index, arrays):
                 elif canonical != slot:
                     for side in range(2):
                         planes[side * slots + slot] = planes[side * slots + canonical]
-                        if has_bit(arrays.hung[side], canonical):
-                            set_bit(arrays.hung[side], slot)
+                        if has_bit(arrays.hanging[side], canonical):
+                            set_bit(arrays.hanging[side], slot)

@@ -53,7 +53,7 @@ target.
 """
 _MOST_LEAPS = 8
 
-RED_HIT, BLACK_HIT, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
+RED_CHECKED, BLACK_CHECKED, FACING, RED_HANGS, BLACK_HANGS, MASKS = range(6)
 """Masks of a row, each with a flag for each place: the red or the black king is attacked, the kings
 face each other, a red or a black piece hangs.
 """

@@ -27,7 +27,7 @@ from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.slots import slot_of_squares
 from tbgen.indexing.squares import EMPTY, piece_side
 from tbgen.rules.moves import piece_moves
-from tbgen.verify.arrays import Arrays, ManyNumbers, Members, Numbers
+from tbgen.verify.arrays import Arrays, Flags, NodeList, Numbers
 from tbgen.verify.index import (
     EYE,
     FIRST_SLOT,
@@ -138,23 +138,23 @@ _NODES = 1 << 14
 """Largest number of nodes that one function of `Ranges` returns."""
 
 
-def split_nodes(nodes: ManyNumbers) -> Ranges:
+def split_nodes(nodes: NodeList) -> Ranges:
     """Divide an ascending list of nodes into `Ranges`, the shares of tasks."""
     starts = range(0, max(1, len(nodes)), _NODES)
     return [partial(_part, nodes, start) for start in starts]
 
 
-def _part(nodes: ManyNumbers, start: int) -> Numbers:
+def _part(nodes: NodeList, start: int) -> Numbers:
     """Return `_NODES` nodes from index `start` on, fewer at the end of the list; int64."""
     return nodes[start : start + _NODES].astype(np.int64)
 
 
-def narrow_nodes(nodes: ManyNumbers, slots: int) -> ManyNumbers:
+def narrow_nodes(nodes: NodeList, slots: int) -> NodeList:
     """Return a copy of nodes of a table with `slots` slots, as uint32 if that is enough."""
     return nodes.astype(np.uint32) if 2 * slots <= 1 << 32 else nodes.astype(np.int64)
 
 
-_FIRST_ROOM = 1 << 15
+_FIRST_CAPACITY = 1 << 15
 """Initial capacity of a list, in entries; if it is too small, the kernel runs again with more."""
 
 
@@ -166,14 +166,14 @@ class Lists(NamedTuple):
     """
 
     rows: NDArray[np.int64]
-    """int64 (lists, room + 1, columns): the entries; `room` is the capacity."""
+    """int64 (lists, capacity + 1, columns): the entries; the last row is spare."""
     counts: NDArray[np.int64]
     """int64 (lists,): the number of entries of each list, including those beyond its capacity."""
 
     @classmethod
-    def make(cls, lists: int, room: int, columns: int = 1) -> Lists:
+    def make(cls, lists: int, capacity: int, columns: int = 1) -> Lists:
         """Return empty lists; room : capacity of each list, in entries."""
-        return cls(np.empty((lists, room + 1, columns), np.int64), np.zeros(lists, np.int64))
+        return cls(np.empty((lists, capacity + 1, columns), np.int64), np.zeros(lists, np.int64))
 
     def entries(self) -> list[Numbers]:
         """Return the entries of each list, int64 (n, columns)."""
@@ -182,13 +182,13 @@ class Lists(NamedTuple):
 
 def list_rows(write: Callable[[Lists], object], lists: int, columns: int) -> list[Numbers]:
     """Run a kernel that writes lists, and return the entries of each list, int64 (n, columns)."""
-    room = _FIRST_ROOM
+    capacity = _FIRST_CAPACITY
     while True:
-        found = Lists.make(lists, room, columns)
+        found = Lists.make(lists, capacity, columns)
         write(found)
-        if found.counts.max() <= room:
+        if found.counts.max() <= capacity:
             return found.entries()
-        room = int(found.counts.max())
+        capacity = int(found.counts.max())
 
 
 @part
@@ -250,6 +250,6 @@ def stored_orders(nodes: Numbers, arrays: Arrays) -> Numbers:
     return orders_of_keys(stored_keys(nodes, arrays))
 
 
-def in_check(nodes: Numbers, arrays: Arrays) -> Members:
+def in_check(nodes: Numbers, arrays: Arrays) -> Flags:
     """Return whether the side to move of each node is in check, bool (n,)."""
     return stored_ranks(nodes ^ 1, arrays) == 0

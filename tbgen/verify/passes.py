@@ -37,7 +37,7 @@ from tbgen.indexing.squares import EMPTY
 from tbgen.indexing.systems import trim_process
 from tbgen.indexing.threads import thread_pool
 from tbgen.verify.acceleration import best_of_row
-from tbgen.verify.arrays import Arrays, ManyNumbers, Numbers
+from tbgen.verify.arrays import Arrays, NodeList, Numbers
 from tbgen.verify.complete import find_canonical, k_complete
 from tbgen.verify.index import BoardState, make_index, open_row
 from tbgen.verify.moves import (
@@ -63,12 +63,12 @@ _TASK_SLOTS = 1 << 21
 """Approximate number of slots that one task of a thread examines."""
 
 HELD_DRAWS, CHASERS, CLAIMS, LISTS = range(4)
-"""Lists of `k_judge`: draws held by checks alone (all slots of each position); draws in which every
-move that keeps the draw may be a chase; claims, the stored direct wins by the repetition rules.
+"""Lists of `k_compare`: draws held by checks alone (all slots of each position); draws in which
+every move that keeps the draw may be a chase; claims, the stored direct wins by the rules.
 """
 
 FINDINGS, FIRST_NODE, FIRST_STORED, FIRST_BEST, FIGURES = range(5)
-"""Counters of `k_judge`: number of findings; node, stored key and best key of the first finding."""
+"""Counters of `k_compare`: number of findings; of the first its node, stored key and best key."""
 
 Result = TypeVar("Result")
 
@@ -87,17 +87,17 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
     stored = arrays.values.keys[side, rank]
     worth = key_after_move(arrays.values.keys[1 - side, best]) if best else -MATE
     node = 2 * slot + side
-    if stored == worth and (arrays.seek_patterns or worth == 0 or not is_open(worth)):
+    if stored == worth and (arrays.judges_checks or worth == 0 or not is_open(worth)):
         if arrays.values.kinds[1 - side, best] == CHASED:
             add_node(lists, CHASERS, node)
         return
     checked = arrays.ranks[(1 - side) * index.slots + slot] == 0
     if (
-        arrays.seek_patterns
+        arrays.judges_checks
         and 0 < stored <= DECIDED_BY_RULES
         and (MATE - stored) % ORDER == 0
         and worth < stored
-        and (checked or arrays.seek_chases)
+        and (checked or arrays.judges_chases)
     ):
         add_node(lists, CLAIMS, node)
         return
@@ -107,7 +107,7 @@ def _classify(side, slot, rank, best, lists, figures, index, arrays):
 
 
 @borrowing_kernel
-def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
+def k_compare(lead_0, lead_1, plain, lists, figures, state, index, arrays):
     """Compare the stored values of a range of leads with the best of their moves.
 
     Writes claims, possible offenders and findings (see `HELD_DRAWS`, `FINDINGS`).
@@ -157,7 +157,7 @@ def k_judge(lead_0, lead_1, plain, lists, figures, state, index, arrays):
                         )
 
 
-class Found(NamedTuple):
+class Compared(NamedTuple):
     """Results of `Passes.prove`; lists of nodes (positions)."""
 
     findings: int
@@ -165,9 +165,9 @@ class Found(NamedTuple):
     """Node, stored key and best key of the first finding; None without findings."""
     counts: NDArray[np.int64]
     """int64 (2, ranks): number of positions of each rank, all draws as FREE."""
-    held: ManyNumbers
+    held: NodeList
     """Draws that only checks keep, all slots of each position; not ascending."""
-    chasers: ManyNumbers
+    chasers: NodeList
     """Draws in which every move that keeps the draw may be a chase; not ascending."""
     check_claims: Numbers
     """Claims (stored direct wins by the repetition rules) of sides in check, ascending."""
@@ -192,13 +192,13 @@ class Passes:
     def __init__(
         self, arrays: Arrays, layout: Layout, threads: int, report: Progress, *, plain: bool = False
     ) -> None:
-        hung = np.zeros((2, layout.slots // 8 + 1), np.uint8)
-        self.arrays = arrays._replace(hung=hung)
+        hanging = np.zeros((2, layout.slots // 8 + 1), np.uint8)
+        self.arrays = arrays._replace(hanging=hanging)
         self.index = make_index(layout)
         self._layout, self._threads, self._report, self._plain = layout, threads, report, plain
         self._phase = ""
 
-    def prove(self) -> Found:
+    def prove(self) -> Compared:
         """Complete the planes, compare every position with its moves, and return the results."""
         arrays, index = self.arrays, self.index
 
@@ -207,10 +207,10 @@ class Passes:
             k_complete(lead_0, lead_1, self._plain, counts, self.make_state(), index, arrays)
             return counts
 
-        def judge(lead_0: int, lead_1: int) -> tuple[NDArray[np.int64], list[ManyNumbers]]:
+        def judge(lead_0: int, lead_1: int) -> tuple[NDArray[np.int64], list[NodeList]]:
             lists = Lists.make(LISTS, 2 * (lead_1 - lead_0) * index.lead_slots)
             figures = np.zeros(FIGURES, np.int64)
-            k_judge(lead_0, lead_1, self._plain, lists, figures, self.make_state(), index, arrays)
+            k_compare(lead_0, lead_1, self._plain, lists, figures, self.make_state(), index, arrays)
             return figures, [narrow_nodes(nodes[:, 0], index.slots) for nodes in lists.entries()]
 
         counts = np.sum(self.over_leads(complete, "legality"), axis=0)
@@ -223,16 +223,16 @@ class Passes:
             first = node, stored, best
         claims = np.sort(claims).astype(np.int64)
         checked = in_check(claims, arrays)
-        return Found(
+        return Compared(
             int(sum(each[FINDINGS] for each in refuted)), first, counts, held, chasers,
             claims[checked], claims[~checked],
         )  # fmt: skip
 
-    def all_candidates(self, found: Found) -> Candidates:
+    def all_candidates(self, compared: Compared) -> Candidates:
         """Return all draws and rule-decided positions as candidates."""
         self.arrays.values.confirmed[:] = False
         ranges = [partial(self._list_open, start, end) for start, end in self._lead_ranges()]
-        return Candidates(ranges, found.check_claims, ranges)
+        return Candidates(ranges, compared.check_claims, ranges)
 
     def _list_open(self, lead_0: int, lead_1: int) -> Numbers:
         """Return the draws and rule-decided positions of a range of leads, as ascending nodes.

@@ -21,18 +21,18 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.systems import trim_process
 from tbgen.tables.codes import CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
-from tbgen.verify.arrays import NOBODY, Arrays, Numbers, Palette, Supporting, Table, gather
+from tbgen.verify.arrays import NO_NODES, Arrays, Numbers, Palette, Supporting, Table, gather
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.checks import CheckPatterns
 from tbgen.verify.moves import stored_orders
-from tbgen.verify.passes import Candidates, Found, Passes
+from tbgen.verify.passes import Candidates, Compared, Passes
 from tbgen.verify.report import (
     Finding,
     Progress,
+    Refuted,
     SideTotals,
     VerifyReport,
-    Wrong,
     describe,
     fen_of,
     no_progress,
@@ -68,31 +68,31 @@ def verify(
     trim_process()
     loaded = gather(table, supporting, rule_set, memory, folder)
     passes = Passes(loaded.arrays, table.layout, threads, report, plain=plain)
-    found = passes.prove()
-    searched = _Searched()
-    if loaded.arrays.seek_patterns:
-        claims = found.check_claims, found.chase_claims
+    compared = passes.prove()
+    searched = _PatternResults()
+    if loaded.arrays.judges_checks:
+        claims = compared.check_claims, compared.chase_claims
         search = partial(_search, passes, claims, rule_set, threads, report)
-        if not (plain or found.findings):
-            candidates = find_candidates(passes, found, loaded.marks)
-            found = found._replace(held=NOBODY, chasers=NOBODY)
+        if not (plain or compared.findings):
+            candidates = find_candidates(passes, compared, loaded.marks)
+            compared = compared._replace(held=NO_NODES, chasers=NO_NODES)
             searched = search(candidates)
         # Candidates rely on correct values elsewhere, so a refuted table needs the full search.
-        if not searched.is_complete or found.findings or searched.wrong:
-            searched = search(passes.all_candidates(found))
+        if not searched.is_complete or compared.findings or searched.refuted:
+            searched = search(passes.all_candidates(compared))
     trim_process()
-    proof = _report(table, loaded.palettes, passes.arrays, found, searched, rule_set)
+    proof = _report(table, loaded.palettes, passes.arrays, compared, searched, rule_set)
     return replace(proof, seconds=time.monotonic() - start)
 
 
-class _Searched(NamedTuple):
+class _PatternResults(NamedTuple):
     """Result of the search for perpetual checks and chases."""
 
     is_complete: bool = False
     """Whether the candidates were sufficient, provided that the table has no other errors. If not,
     all draws and rule-decided positions are searched.
     """
-    wrong: Sequence[Wrong] = ()
+    refuted: Sequence[Refuted] = ()
     orders: int = 0
     """Number of orders examined."""
     offenders: int = 0
@@ -109,7 +109,7 @@ def _search(
     threads: int,
     report: Progress,
     candidates: Candidates,
-) -> _Searched:
+) -> _PatternResults:
     """Search the candidates for perpetual checks and chases, order by order.
 
     claims : nodes stored as direct wins by the repetition rules: sides in check, and others
@@ -120,52 +120,52 @@ def _search(
     checks = CheckPatterns(arrays, index, candidates.offenders, candidates.checked, threads)
     searches: list[CheckPatterns | ChasePatterns] = [checks]
     chasers = 0
-    if arrays.seek_chases:
+    if arrays.judges_chases:
         chases = ChasePatterns(arrays, index, candidates.chasers, claims[1], threads)
         searches.append(chases)
         chasers = len(chases.numbers)
     orders = rule_set.orders or _last_order(arrays) + 1
-    wrong: list[Wrong] = []
+    refuted: list[Refuted] = []
     if rule_set.orders:
-        wrong += [
-            Wrong(node, order, is_pattern=False, by_chase=by_chase)
+        refuted += [
+            Refuted(node, order, is_pattern=False, by_chase=by_chase)
             for nodes, by_chase in zip(claims, (False, True), strict=True)
             for node, order in zip(nodes.tolist(), stored_orders(nodes, arrays), strict=True)
             if order > orders
         ]
     for order in range(1, orders + 1):
         for search in searches:
-            wrong += search.check_order(order)
+            refuted += search.check_order(order)
         report("patterns", order, orders)
     # A missing pattern is found again at every later order.
-    first_of_node: dict[int, Wrong] = {}
-    for entry in wrong:
+    first_of_node: dict[int, Refuted] = {}
+    for entry in refuted:
         first_of_node.setdefault(entry.node, entry)
     found = [*first_of_node.values()]
-    return _Searched(checks.is_complete, found, orders, checks.offenders, chasers)
+    return _PatternResults(checks.is_complete, found, orders, checks.offenders, chasers)
 
 
 def _report(
     table: Table,
     palettes: Sequence[Palette],
     arrays: Arrays,
-    found: Found,
-    searched: _Searched,
+    compared: Compared,
+    searched: _PatternResults,
     rule_set: RuleSet,
 ) -> VerifyReport:
     """Return the report of a proof, with a duration of 0 that the caller replaces."""
     first = None
-    if found.first is not None:
-        node, *keys = found.first
+    if compared.first is not None:
+        node, *keys = compared.first
         stored, best = map(_value, keys)
         reason = f"{describe(stored)} is stored, {describe(best)} is the best of its moves"
         first = Finding(fen_of(table.layout, node), stored, best, reason)
-    elif searched.wrong:
-        first = _describe_wrong(table, searched.wrong[0])
-    claims = found.chase_claims
+    elif searched.refuted:
+        first = _describe_refuted(table, searched.refuted[0])
+    claims = compared.chase_claims
     orders, counts = np.unique(stored_orders(claims, arrays), return_counts=True)
     red, black = (
-        palette.count_codes(line) for palette, line in zip(palettes, found.counts, strict=True)
+        palette.count_codes(line) for palette, line in zip(palettes, compared.counts, strict=True)
     )
     totals = [
         _totals(histogram, table.code_space, int((claims % 2 == side).sum()))
@@ -184,7 +184,7 @@ def _report(
         chasers_examined=searched.chasers,
         orders_examined=searched.orders,
         complete=not rule_set.orders,
-        findings=found.findings + len(searched.wrong),
+        findings=compared.findings + len(searched.refuted),
         first=first,
         file_problems=(),
         histograms=(red, black),
@@ -216,15 +216,15 @@ def _stored_key(table: Table, node: int) -> int:
     raise IndexError(f"a table has no slot {slot}")
 
 
-def _describe_wrong(table: Table, wrong: Wrong) -> Finding:
+def _describe_refuted(table: Table, refuted: Refuted) -> Finding:
     """Return the finding for a position that a pattern refutes."""
     # Marks have no distances, so read the table.
-    stored, fen = _value(_stored_key(table, wrong.node)), fen_of(table.layout, wrong.node)
-    if not wrong.is_pattern:
-        offence = "chase" if wrong.by_chase else "check"
+    stored, fen = _value(_stored_key(table, refuted.node)), fen_of(table.layout, refuted.node)
+    if not refuted.is_pattern:
+        offence = "chase" if refuted.by_chase else "check"
         reason = f"{describe(stored)} is stored, but it is in no perpetual {offence} of that order"
         return Finding(fen, stored, None, reason)
-    expected = Value(Outcome.WIN, wrong.order)
+    expected = Value(Outcome.WIN, refuted.order)
     return Finding(
         fen, stored, expected, f"{describe(stored)} is stored, but it is {describe(expected)}"
     )

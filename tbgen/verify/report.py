@@ -1,7 +1,7 @@
 """Report of a proof: counts, and the first counter-example.
 
-Also the progress callback, and the positions that patterns refute (`Wrong`). Nothing here computes
-or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
+Also the progress callback, and the positions that patterns refute (`Refuted`). Nothing here
+computes or prints; `tbgen verify --json` shows `VerifyReport.to_json`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def fen_of(layout: Layout, node: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class Refuted:
     """Position whose stored value the pattern of an order refutes.
 
     `is_pattern` True: the pattern makes it a direct win of `order`, and the table stores another

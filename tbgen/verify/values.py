@@ -227,19 +227,19 @@ def make_values(
     own: Sequence[NDArray[np.int64]],
     others: Sequence[Sequence[NDArray[np.int64]]],
     *,
-    seek: bool,
+    judges_checks: bool,
 ) -> Values:
     """Return the lookup tables of ranks of all values that occur.
 
     own : int64 (n,) each, the keys of this table, by side to move
     others : the keys of supporting tables, by side to move in this table
-    seek : whether the rules judge perpetual checks
+    judges_checks : whether the rules judge perpetual checks
 
     Raises `LimitExceededError` if 16 bits are too few.
     """
     sides = [np.unique(np.concatenate([own[side], *others[side], [0]])) for side in Side]
     number_of = {key: number for number, key in enumerate(np.union1d(*sides).tolist())}
-    listed = [_list_ranks(keys, seek=seek) for keys in sides]
+    listed = [_list_ranks(keys, judges_checks=judges_checks) for keys in sides]
     most = max(map(len, listed))
     if most > 1 << 16:
         raise LimitExceededError(f"{most} ranks of values are more than 16 bits can tell apart")
@@ -254,21 +254,21 @@ def make_values(
                 direct = 0 < key <= DECIDED_BY_RULES and (MATE - key) % ORDER == 0
                 stored[side, rank] = NO_RANK if direct else number_of[key]
             # Without repetition rules no value is rule-decided.
-            is_silent = kind == FREE and (seek or worth == 0 or abs(worth) > DECIDED_BY_RULES)
-            if is_silent and worth in number_of:
+            is_possible = judges_checks or worth == 0 or abs(worth) > DECIDED_BY_RULES
+            if kind == FREE and is_possible and worth in number_of:
                 expected[side, rank] = number_of[worth]
     open_as = np.where((keys > 0) & (keys <= DECIDED_BY_RULES), WON, np.where(keys == 0, DRAWN, 0))
-    return Values(keys, kinds, stored, expected, open_as * seek, np.zeros(shape, np.bool_))
+    return Values(keys, kinds, stored, expected, open_as * judges_checks, np.zeros(shape, np.bool_))
 
 
-def _list_ranks(keys: NDArray[np.int64], *, seek: bool) -> list[tuple[int, int]]:
+def _list_ranks(keys: NDArray[np.int64], *, judges_checks: bool) -> list[tuple[int, int]]:
     """Return the key and kind of each rank of a side, in the order of ranks.
 
-    keys : (n,), ascending, the keys that occur; a draw has one rank for each kind if `seek`
+    keys : (n,), ascending, the keys that occur; if `judges_checks`, a draw has a rank for each kind
     """
     ranks = [(NO_KEY, FREE)]
     for key in keys[::-1].tolist():
-        kinds = range(KINDS) if seek and key == 0 else (FREE,)
+        kinds = range(KINDS) if judges_checks and key == 0 else (FREE,)
         ranks += [(key, kind) for kind in kinds]
     return ranks
 

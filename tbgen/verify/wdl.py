@@ -48,7 +48,7 @@ matter.
 _CODES = np.array([0, 1, _SPACE.draw, _SPACE.top], np.uint8)
 """uint8 (4,): the code in `_SPACE` of each outcome code of the file; 0, no position, stays 0."""
 
-_PIECE = 1 << 20
+_CHUNK = 1 << 20
 """Number of slots that are compared at a time."""
 
 
@@ -212,8 +212,8 @@ def _differing(file: WdlFile, table: TableFile, arrays: Arrays, threads: int) ->
     for side in Side:
         ours = file.plane(side, threads=threads)
         theirs = table.plane(side, threads=threads)
-        for first in range(0, len(ours), _PIECE):
-            part = slice(first, first + _PIECE)
+        for first in range(0, len(ours), _CHUNK):
+            part = slice(first, first + _CHUNK)
             differs = ours[part] != outcomes_of(theirs[part], table.code_space)
             nodes = 2 * (first + np.flatnonzero(differs)) + side
             slots = nodes // 2

@@ -13,7 +13,7 @@ from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace, Value
 from tbgen.tables.names import Metric
 from tbgen.verify.arrays import Loaded, Table
-from tbgen.verify.passes import Found, Passes
+from tbgen.verify.passes import Compared, Passes
 from tbgen.verify.report import no_progress
 
 
@@ -70,7 +70,7 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
     return Planted(table.layout, space, table.metric, [codes[plane] for plane in copy.planes])
 
 
-def completed(table: Table, loaded: Loaded) -> tuple[Passes, Found]:
+def completed(table: Table, loaded: Loaded) -> tuple[Passes, Compared]:
     """Run the passes of the proof over a loaded table; return them and what they found.
 
     The passes fill the planes in memory, and check every position.

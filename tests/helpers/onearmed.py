@@ -18,7 +18,7 @@ from tbgen.indexing import Material, Side
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
 from tbgen.tables.names import RuleSet
-from tbgen.verify.arrays import NOBODY, Numbers, Table, gather
+from tbgen.verify.arrays import NO_NODES, Numbers, Table, gather
 from tbgen.verify.chase_patterns import ChasePatterns
 from tbgen.verify.chasers import NUMBER, list_chasers
 from tbgen.verify.checks import CheckPatterns
@@ -68,9 +68,9 @@ def find_candidates(
     held = np.sort(canonical(found.held.astype(np.int64), table.layout))
     armless = Side.RED if not table.layout.armies[0].has_attackers else Side.BLACK
     of = arrays, passes.index
-    checkers = [CheckPatterns(*of, split_nodes(held[held % 2 == side]), NOBODY, 1).offenders
+    checkers = [CheckPatterns(*of, split_nodes(held[held % 2 == side]), NO_NODES, 1).offenders
                 for side in (1 - armless, armless)]  # fmt: skip
-    checks = CheckPatterns(*of, split_nodes(held), NOBODY, 1)
+    checks = CheckPatterns(*of, split_nodes(held), NO_NODES, 1)
     with thread_pool(1) as pool:
         listed = list_chasers(split_nodes(np.sort(found.chasers)), *of, pool)
     chasers = np.unique(listed[:, NUMBER] // SQUARES)

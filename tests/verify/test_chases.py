@@ -22,7 +22,7 @@ from tbgen.tables import CorruptTableError
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import RuleSet
 from tbgen.verify import verify
-from tbgen.verify.arrays import NOBODY
+from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import split_nodes
@@ -290,7 +290,7 @@ def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
     """
 
     def nobody(*of):
-        return find_candidates(*of)._replace(chasers=split_nodes(NOBODY))
+        return find_candidates(*of)._replace(chasers=split_nodes(NO_NODES))
 
     monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
     report = prove(knkpp)

@@ -12,7 +12,7 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.tables.codes import DRAW, CodeSpace, Outcome, Value
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.verify import verify
-from tbgen.verify.arrays import NOBODY
+from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.checks import Graph
 from tbgen.verify.moves import split_nodes
@@ -72,7 +72,7 @@ def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
         assert len(found.check_claims) > 0
         find_candidates(passes, found, marks)
         passes.arrays.values.confirmed[:] = False
-        return Candidates(split_nodes(NOBODY), found.check_claims, split_nodes(NOBODY))
+        return Candidates(split_nodes(NO_NODES), found.check_claims, split_nodes(NO_NODES))
 
     expected = prove(solved("KRKN"))
     monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
@@ -206,23 +206,23 @@ def naive_pattern(graph: Graph, order: int) -> set[int]:
         checked = {c for c in checked if c in takes or replies[c] & offenders}
         if (len(offenders), len(checked)) == before:
             # Nodes from which the winner forces a reply without check, or a capture.
-            calm: set[int] = set()
+            meeting: set[int] = set()
             while True:
                 larger = {
                     c
                     for c in checked
                     if c in takes
                     or any(
-                        not graph.offender_in_check[o] or moves[o] <= won | calm
+                        not graph.offender_in_check[o] or moves[o] <= won | meeting
                         for o in replies[c] & offenders
                     )
                 }
-                if larger == calm:
+                if larger == meeting:
                     break
-                calm = larger
-            if calm == checked:
+                meeting = larger
+            if meeting == checked:
                 return checked
-            checked = calm
+            checked = meeting
 
 
 def test_patterns_of_random_graphs():

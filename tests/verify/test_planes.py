@@ -87,8 +87,8 @@ def test_planes_share_one_memory_budget(tmp_path):
 
     Each of two planes would fit alone, but not both.
     """
-    room = PlaneAllocator(1_000, tmp_path)
-    planes = [room.reserve(600, np.uint8) for _ in range(2)]
+    allocator = PlaneAllocator(1_000, tmp_path)
+    planes = [allocator.reserve(600, np.uint8) for _ in range(2)]
     assert [plane.flags.owndata for plane in planes] == [True, False]
     assert not any(plane.any() for plane in planes)
-    assert room.reserve(200, np.uint16).flags.owndata
+    assert allocator.reserve(200, np.uint16).flags.owndata
