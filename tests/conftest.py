@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tbgen.building.builder import Progress
 from tbgen.indexing import Material
 from tbgen.indexing.systems import usable_cores
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.helpers.builders import Builder
-from tests.helpers.built import NoProgress
 
 # The time of an example depends on the machine.
 settings.register_profile("patient", deadline=None)
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def build(directory: Path, rules: Rules, *names: str) -> None:
     """Build the tables of materials, and the supporting tables that they need."""
-    builder = Builder(directory, RuleSet(rules), NoProgress())
+    builder = Builder(directory, RuleSet(rules), Progress())
     builder.build([Material.parse(name) for name in names], None)
 
 

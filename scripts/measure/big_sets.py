@@ -19,8 +19,8 @@ from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.sets import materials_of
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.scheduling.forecast import simulate
 from tbgen.scheduling.queue import Job
-from tbgen.scheduling.simulation import simulate
 
 DISK_FACTOR = 2.0
 """Factor of processor time if the arrays are on disk, an upper bound."""

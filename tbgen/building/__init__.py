@@ -8,8 +8,7 @@
     exchange         transfer of tables between machines without a common directory
     packing          win-draw-loss file of a finished table
     contents         digest of a finished table's values
-    plan             index size, memory, disk and time of a build
-    worker_forecast  time and memory of a plan on many workers
+    plan             index size, memory, disk and time of a build, also on many workers
     estimate         seconds and bytes of missing tables, learned from measured ones
     features         features of a material, from its supporting tables
     measured         measured costs of tables (measured.csv)

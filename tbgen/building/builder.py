@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tbgen.building.allowance import usable_memory
 from tbgen.building.states import STATE_SECONDS, StateFile, remove_state, state_path
@@ -139,8 +139,8 @@ def jobs_of(work: Sequence[Task]) -> list[Job]:
     ]
 
 
-class Progress(Protocol):
-    """Receiver of reports on the progress of a build."""
+class Progress:
+    """Receiver of reports on the progress of a build; methods do nothing unless overridden."""
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
         """Called when the build reaches a table; `finished` means that it exists and is kept."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,16 +27,20 @@ from tbgen.building.builder import (
     Builder,
     Built,
     NotEnoughMemoryError,
+    Progress,
     jobs_of,
+    least_memory,
 )
 from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
+from tbgen.indexing.units import format_bytes
+from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
-from tbgen.tables.names import Metric, RuleSet, TableName
+from tbgen.tables.names import Metric, RuleSet
 
 IDLE_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
@@ -46,24 +51,21 @@ WORTH_SECONDS = 10.0
 A second process would still be loading its kernels when the first one has finished.
 """
 
+_DISK_ERROR = 2
+"""Multiple of the free disk space above which a build's estimated size is rejected.
 
-class SilentProgress:
-    """`Progress` of a worker: prints nothing, but stores the checkpoint if a build resumes."""
+The estimate may be too high by this factor.
+"""
 
-    def __init__(self) -> None:
-        self.resumed_at: tuple[int, int] | None = None
-        """Order and plies of the resumed checkpoint."""
 
-    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Do nothing; implements `Progress.table`."""
+class _Resumption(Progress):
+    """`Progress` of a worker: stores order and plies of the checkpoint if a build resumes."""
+
+    at: tuple[int, int] | None = None
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Store order and plies of a resumed checkpoint; implements `Progress.phase`."""
         if name == "resuming":
-            self.resumed_at = order, plies
-
-    def written(self, name: TableName, size: int, seconds: float) -> None:
-        """Do nothing; implements `Progress.written`."""
+            self.at = order, plies
 
 
 @dataclass(frozen=True)
@@ -89,14 +91,14 @@ class OneTable:
         construction, the memory may suffice.
         """
         threads = -(-self.cores // start.beside)
-        watch = SilentProgress()
+        resumption = _Resumption()
         builder = Builder(
-            self.directory, self.rule_set, watch, threads=threads, memory=start.memory,
+            self.directory, self.rule_set, resumption, threads=threads, memory=start.memory,
             state_seconds=self.state_seconds,
         )  # fmt: skip
         try:
             built = builder.task_runner(1)(start)
-            return replace(built, resumed_at=watch.resumed_at)
+            return replace(built, resumed_at=resumption.at)
         except NotEnoughMemoryError as error:
             raise LostError(str(error)) from error
         except MemoryError as error:
@@ -143,6 +145,36 @@ class Collection:
             listed = plan(missing, self.rule_set.rules, self.directory, threads)
             self._plans[threads] = [table for table in listed if table.material in missing]
         return self._plans[threads]
+
+    def require_room(self, memory: int, threads: int) -> None:
+        """Raise an error if the tables need more memory or disk space than this machine has.
+
+        memory : requested bytes, 0 for free memory; threads : number of threads of a table
+
+        Raises `NotEnoughMemoryError` for the table that needs most, and `InputError` for the disk.
+        """
+        rules, planned = self.rule_set.rules, self.planned(threads)
+        assert rules is not None
+        needs = [
+            (memory_needed(material, code_spaces(material, rules)[0], rules, threads).least,
+             material.name)
+            for material in (table.material for table in planned)
+        ]  # fmt: skip
+        largest, name = max(needs, default=(0, ""))
+        available, limit, _ = usable_memory(memory)
+        if largest > available:
+            ordered = any(has_orders(table.material, rules) for table in planned)
+            needed, how = least_memory(largest, available, rules, ordered=ordered)
+            raise NotEnoughMemoryError(name, needed, available, limit, how=how)
+        disk = sum(table.disk_bytes for table in planned)
+        parents = (self.directory, *self.directory.absolute().parents)
+        free = shutil.disk_usage(next(each for each in parents if each.exists())).free
+        if disk > _DISK_ERROR * free:
+            raise InputError(
+                f"{len(planned)} tables take about {format_bytes(disk)} of disk, and "
+                f"{self.directory} has {format_bytes(free)} left",
+                "build fewer materials, or name another directory with --tables",
+            )
 
     def jobs(self, threads: int, floor: int = 0) -> list[Job]:
         """Return the missing tables as jobs, with their estimated memory and CPU seconds.

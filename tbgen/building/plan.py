@@ -1,6 +1,8 @@
 """Plan of a build: its tables, their order and their costs.
 
-    closure of the requested materials, bottom-up  ->  index size, memory, disk, time for each
+    plan              closure of the requested materials, bottom-up  ->  index size, memory, disk,
+                                                                         time for each
+    forecast_workers  plan, number of workers  ->  time by simulation, memory by classes
 
 Memory follows from the arrays that the solver allocates (`tbgen.retrograde.memory`). Disk and time
 are estimated from tables that were measured or are finished (`estimate.py`). This module builds
@@ -19,6 +21,14 @@ from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material, needed_materials
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
+from tbgen.scheduling.forecast import Simulation, simulate
+from tbgen.scheduling.queue import Job
+
+CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
+"""Upper bounds, in bytes, of the classes into which tables are divided by the memory they need.
+
+Larger tables form a further class.
+"""
 
 
 @dataclass(frozen=True)
@@ -92,3 +102,47 @@ def plan(
             )
         )
     return planned
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryClass:
+    """Tables of a plan that need a worker with a certain memory, and their total time."""
+
+    memory_bytes: int | None
+    """Most bytes that a table of this class needs; None for the class of larger tables."""
+    tables: int
+    seconds: float
+    """Sum of the seconds of these tables, each built by one thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerForecast:
+    """Forecast of a plan on workers that build one table at a time, with one thread each."""
+
+    workers: int
+    simulation: Simulation
+    classes: tuple[MemoryClass, ...]
+
+
+def forecast_workers(planned: Sequence[PlannedTable], workers: int) -> WorkerForecast:
+    """Simulate workers that build the tables of a plan.
+
+    A table takes the wall seconds of the plan, divided by the wall seconds per CPU second of the
+    measurements.
+    """
+    usual = measurements().wall_per_cpu
+    jobs = {
+        table: Job(
+            table.material.name,
+            tuple(child.name for child in table.material.supporting()),
+            seconds=table.seconds / usual,
+        )
+        for table in planned
+    }
+    classes, left = [], dict(jobs)
+    for limit in (*CLASSES, None):
+        within = [table for table in left if limit is None or table.memory_bytes <= limit]
+        if within:
+            seconds = sum(left.pop(table).seconds for table in within)
+            classes.append(MemoryClass(limit, len(within), seconds))
+    return WorkerForecast(workers, simulate(jobs.values(), workers), tuple(classes))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from tbgen.building.builder import Progress
@@ -50,18 +50,11 @@ class PhaseCost:
 
 def total(costs: list[PhaseCost]) -> PhaseCost:
     """Return the sum of all phases, without the time for compiling or loading kernels."""
-    whole = PhaseCost("all", 0)
-    for cost in costs:
-        if cost.phase != "compile":
-            whole.seconds += cost.seconds
-            whole.cpu_seconds += cost.cpu_seconds
-            whole.sweeps += cost.sweeps
-            whole.rows += cost.rows
-            whole.settled += cost.settled
-    return whole
+    counted = [astuple(cost)[2:] for cost in costs if cost.phase != "compile"]
+    return PhaseCost("all", 0, *map(sum, zip(*counted, strict=True)))
 
 
-class Profile:
+class Profile(Progress):
     """`Progress` that forwards each report, and measures the cost between reports.
 
     meter : the builder's meter

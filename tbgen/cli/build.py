@@ -16,7 +16,6 @@ from tbgen.building.collection import Collection, ProcessLimits, jobs_worth, pro
 from tbgen.building.exchange import Exchange, RemoteTable
 from tbgen.building.packing import pack_closure
 from tbgen.building.plan import Totals
-from tbgen.building.precheck import require_confirmation, require_room
 from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
@@ -24,7 +23,7 @@ from tbgen.cli.command import Command, show_failure, show_json, tables_option
 from tbgen.cli.lessons import show_next
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
-from tbgen.indexing import Material
+from tbgen.indexing import InputError, Material
 from tbgen.indexing.units import format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
@@ -32,6 +31,8 @@ from tbgen.scheduling.run import LostError, Outcome
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 
+_LONG_SECONDS = 24 * 3600
+"""Planned seconds of a build above which it needs `--yes`."""
 _TOTALS_SECONDS = 60
 """Planned seconds of a build above which its totals are printed first."""
 _MAX_NAMED = 8
@@ -156,13 +157,14 @@ def _check_first(
     """
     if len(collection.unfinished) < 2:
         return  # the builder itself checks a single table, and a plan would only delay it
-    rules = collection.rule_set.rules
-    assert rules is not None
-    planned = collection.planned(threads)
-    totals = Totals.of(planned)
     if not by_workers:
-        require_room(planned, collection.directory, rules, memory, threads)
-    require_confirmation(totals, confirmed=confirmed)
+        collection.require_room(memory, threads)
+    totals = Totals.of(collection.planned(threads))
+    if totals.seconds > _LONG_SECONDS and not confirmed:
+        raise InputError(
+            f"{totals.tables} tables take about {totals.seconds / 3600:,.0f} hours",
+            "confirm with --yes; tbgen plan lists them",
+        )
     if totals.seconds > _TOTALS_SECONDS:
         click.echo(
             f"{totals.tables} tables to build, {totals.slots:,} slots a side: "

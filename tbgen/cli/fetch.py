@@ -10,8 +10,8 @@ import click
 from tbgen.answers import failures
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments
-from tbgen.cli.progress import BuildProgress
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.material import needed_materials
 from tbgen.indexing.units import format_bytes
@@ -72,7 +72,7 @@ def fetch(
     tables.mkdir(parents=True, exist_ok=True)
     answer: dict[str, Any] = {"directory": str(tables), "fetched": [], "present": [], "failed": []}
     hints: set[str] = set()
-    with BuildProgress() as line:
+    with LiveLine() as line:
         for number, entry in enumerate(chosen, 1):
             label = f"{number}/{len(chosen)} {entry.file}"
             done, failure = _fetch_one(entry, sources, tables, line, label)
@@ -94,7 +94,7 @@ def fetch(
 
 
 def _fetch_one(
-    entry: Entry, sources: list[Source], tables: Path, line: BuildProgress, label: str
+    entry: Entry, sources: list[Source], tables: Path, line: LiveLine, label: str
 ) -> tuple[str, failures.Failure | None]:
     """Fetch a file unless it is present.
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from tbgen.building.plan import Totals
+from tbgen.building.plan import Totals, WorkerForecast, forecast_workers
 from tbgen.building.plan import plan as plan_tables
 from tbgen.building.work import finished_table
-from tbgen.building.worker_forecast import WorkerForecast, forecast_workers
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import material_arguments, require_tables

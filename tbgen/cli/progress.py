@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from tbgen.building.builder import Built
+from tbgen.building.builder import Built, Progress
 from tbgen.building.profile import PhaseCost, total
 from tbgen.cli.live import LiveLine
 from tbgen.indexing.units import counted, format_bytes, format_duration
@@ -37,23 +37,37 @@ _MAX_NAMED = 4
 """Greatest number of running tables whose names are displayed."""
 
 
-class BuildProgress(LiveLine):
-    """Progress of one build on stderr; implements `tbgen.building.builder.Progress`.
+class SetProgress(LiveLine, Progress, Observer):
+    """Progress on stderr of a build of `total` tables, and the `Observer` of its run.
 
     `tables` has the JSON of each table that was built or found present.
+
+    forecast : of the tables to be built; None without a plan
+    by_workers : whether workers build the tables, so that only finished tables are reported
     """
 
-    def __init__(self) -> None:
+    every = 1.0
+
+    def __init__(self, total: int, forecast: Forecast | None, *, by_workers: bool) -> None:
         super().__init__()
         self.tables: list[dict[str, Any]] = []
+        self.ends: Counter[str] = Counter()
+        """Numbers of tables that are `built`, `present` or `failed`."""
+        self._total = total
+        self._forecast = forecast
+        self._observer = forecast or Observer()
+        self._by_workers = by_workers
+        self._prints_each = total <= LARGE_SET
+        self._running: list[str] = []
         self._label = ""
         self._settled = 0
-        self._printed = time.monotonic()
-        self._interval = QUIET_SECONDS
-        self._prints_each = True
+        self._began = self._printed = time.monotonic()
+        self._time_left_text, self._time_left_known = "", 0.0
+
+    # -- of the table under construction in this process -------------------------------------
 
     def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        """Called when the build of a table begins, or the table is found to be present."""
+        """Begin a table, or show that it is present; implements `Progress.table`."""
         self._label = f"{number}/{total} {name}"
         self._settled = 0
         if self._prints_each:
@@ -63,7 +77,7 @@ class BuildProgress(LiveLine):
             self.update(f"{self._label}: present")
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        """Show a phase of the current table: at once on a terminal, else at intervals."""
+        """Show a phase: at once on a terminal, else at intervals; implements `Progress.phase`."""
         self._settled += settled
         if name == "resuming":
             self.print(f"{self._label}: resumes from its saved state: order {order}, ply {plies}")
@@ -75,17 +89,17 @@ class BuildProgress(LiveLine):
             text += f", ply {plies}, {self._settled:,} positions settled"
         self._show_at_intervals(text)
 
-    def written(self, name: TableName, size_of_file: int, seconds: float) -> None:
-        """Called when a table has been written."""
+    def written(self, name: TableName, size: int, seconds: float) -> None:
+        """Show a table that has been written; implements `Progress.written`."""
         self.tables.append(
             {
                 "table": str(name),
                 "built": True,
-                "bytes_on_disk": size_of_file,
+                "bytes_on_disk": size,
                 "build_seconds": round(seconds, 3),
             }
         )
-        text = f"{self._label}: {format_bytes(size_of_file)} in {format_duration(seconds)}"
+        text = f"{self._label}: {format_bytes(size)} in {format_duration(seconds)}"
         if self._prints_each:
             self.print(text)
         else:
@@ -96,54 +110,26 @@ class BuildProgress(LiveLine):
         whole = total(costs)
         self.tables[-1]["profile"] = [cost.to_json(threads) for cost in [*costs, whole]]
         self.print(f"{'phase':<13}{'order':>5}{'s':>10}{'CPU s':>10}{'busy':>6}{'sweeps':>8}"
-                 f"{'rows':>16}{'settled':>16}")  # fmt: skip
+                   f"{'rows':>16}{'settled':>16}")  # fmt: skip
         for cost in [*costs, whole]:
             self.print(
                 f"{cost.phase:<13}{cost.order:>5}{cost.seconds:>10.3f}{cost.cpu_seconds:>10.3f}"
                 f"{cost.busy(threads):>6.0%}{cost.sweeps:>8,}{cost.rows:>16,}{cost.settled:>16,}"
             )
 
-    def _show_at_intervals(self, text: str) -> None:
-        self.update(text)
-        if not self.is_shown and time.monotonic() - self._printed > self._interval:
-            self._printed = time.monotonic()
-            click.echo(text, err=True)
-
-
-class SetProgress(BuildProgress, Observer):
-    """Progress of a build of `total` tables on stderr; also the `Observer` of the run.
-
-    forecast : of the tables to be built; None without a plan
-    by_workers : whether workers build the tables, so that only finished tables are reported
-    """
-
-    every = 1.0
-
-    def __init__(self, total: int, forecast: Forecast | None, *, by_workers: bool) -> None:
-        super().__init__()
-        self._total = total
-        self._forecast = forecast
-        self._plan = Observer() if forecast is None else forecast
-        self._by_workers = by_workers
-        if total > LARGE_SET:
-            self._prints_each, self._interval = False, LARGE_SET_SECONDS
-        self._running: list[str] = []
-        self._began = time.monotonic()
-        self._time_left_text, self._time_left_known = "", 0.0
-        self.ends: Counter[str] = Counter()
-        """Numbers of tables that are `built`, `present` or `failed`."""
+    # -- of the run --------------------------------------------------------------------------
 
     def started(self, start: Start) -> None:
-        """Record that a worker or this process has begun a table; implements `Observer.started`."""
+        """Show that a table begins; implements `Observer.started`."""
         self._running.append(start.job.key)
-        self._plan.started(start)
+        self._observer.started(start)
         self.waiting()
 
     def finished(self, start: Start, result: Built) -> None:
-        """Report that a table is finished; implements `Observer.finished`."""
-        self._ended(start)
+        """Count a table, and report it if a worker built it; implements `Observer.finished`."""
+        self._running.remove(start.job.key)
         self.ends["present" if result.size is None else "built"] += 1
-        self._plan.finished(start, result)
+        self._observer.finished(start, result)
         if self._by_workers:
             self.table(self.ends.total(), self._total, result.name, result.size is None)
             if result.resumed_at is not None:
@@ -152,23 +138,20 @@ class SetProgress(BuildProgress, Observer):
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)
 
-    def postponed(self, start: Start, reason: PostponedError) -> None:
-        """Report a locked table, or a lost cluster; implements `Observer.postponed`."""
-        self._ended(start)
-        self._plan.postponed(start, reason)
-        self._show_at_intervals(f"{start.job.key}: {reason}")
-
-    def lost(self, start: Start, error: LostError) -> None:
-        """Report that a table is tried again with more memory; implements `Observer.lost`."""
-        self._ended(start)
-        self._plan.lost(start, error)
-        self.print(f"{start.job.key}: {error}; trying again with more memory")
+    def retried(self, start: Start, error: PostponedError | LostError) -> None:
+        """Report a locked table, a lost cluster or a lost worker; implements `Observer.retried`."""
+        self._running.remove(start.job.key)
+        self._observer.retried(start, error)
+        if isinstance(error, LostError):
+            self.print(f"{start.job.key}: {error}; trying again with more memory")
+        else:
+            self._show_at_intervals(f"{start.job.key}: {error}")
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Count a failed table; the caller prints the reason (`Observer.failed`)."""
-        self._ended(start)
+        self._running.remove(start.job.key)
         self.ends["failed"] += 1
-        self._plan.failed(start, error)
+        self._observer.failed(start, error)
 
     def waiting(self) -> None:
         """Show the tables that workers are building; implements `Observer.waiting`."""
@@ -192,11 +175,14 @@ class SetProgress(BuildProgress, Observer):
         took = format_duration(time.monotonic() - self._began)
         return f"{counted(self._total, 'table')}: {said}; {format_bytes(built)} in {took}"
 
-    def _ended(self, start: Start) -> None:
-        self._running.remove(start.job.key)
-
     def _show_at_intervals(self, text: str) -> None:
-        super()._show_at_intervals(f"{text}{self._time_left()}")
+        """Show a text and the remaining time: at once on a terminal, else at intervals."""
+        text += self._time_left()
+        self.update(text)
+        interval = QUIET_SECONDS if self._prints_each else LARGE_SET_SECONDS
+        if not self.is_shown and time.monotonic() - self._printed > interval:
+            self._printed = time.monotonic()
+            click.echo(text, err=True)
 
     def _time_left(self) -> str:
         """Return `; about 3 min left`, or an empty text if the time cannot be estimated yet."""

@@ -19,7 +19,7 @@ from tbgen.cli.command import show_failure
 from tbgen.cli.live import LiveLine
 from tbgen.indexing.units import counted
 from tbgen.scheduling.queue import Job, Start
-from tbgen.scheduling.run import LostError, Observer
+from tbgen.scheduling.run import LostError, Observer, PostponedError
 
 # The verifier is imported when a table is proven.
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ class ClosureProgress(Observer):
         show_notes(result.notes)
         self._show_line()
 
-    def lost(self, start: Start, error: LostError) -> None:
-        """Report that a process was killed, for lack of memory; overrides `Observer.lost`."""
+    def retried(self, start: Start, error: PostponedError | LostError) -> None:
+        """Report that a process was killed, for lack of memory; overrides `Observer.retried`."""
         self._end(start)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 

@@ -22,7 +22,7 @@ from typing import Any
 from tbgen.answers import failures
 from tbgen.board.knowledge.builds import Cost, Limits, Progress, Stage, closure_size
 from tbgen.building.collection import Collection, jobs_worth, process_limits
-from tbgen.building.plan import plan
+from tbgen.building.plan import Totals
 from tbgen.building.sets import materials_of
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.processes import Processes
@@ -48,6 +48,9 @@ _MAX_PLANNED = 200
 """Most tables that a requested material may need if the page is to show the cost. A plan of this
 many takes a second; `tbgen plan` is for larger ones.
 """
+
+_PLANNED_THREADS = 2
+"""Threads of a table, each of which takes memory, in the cost that the page shows."""
 
 _STOP_SECONDS = 15.0
 """Seconds to wait for a build to end when the server ends, slightly above a worker's own limit."""
@@ -86,20 +89,12 @@ class Workshop:
         """Return the planned cost of missing tables; None if planning takes long, or fails."""
         if any(closure_size(material) > _MAX_PLANNED for material in materials):
             return None
-        rules = self._rule_set().rules
-        assert rules is not None
         collection = Collection(materials, self._directory, self._rule_set())
         try:
-            missing = {task.material.name for task in collection.unfinished}
-            planned = plan(materials, rules, self._directory)
+            totals = Totals.of(collection.planned(_PLANNED_THREADS))
         except (InputError, LimitExceededError):
             return None
-        tables = [table for table in planned if table.material.name in missing]
-        return Cost(
-            sum(table.seconds for table in tables),
-            max((table.memory_bytes for table in tables), default=0),
-            sum(table.disk_bytes for table in tables),
-        )
+        return Cost(totals.seconds, totals.memory_bytes, totals.disk_bytes)
 
     def progress(self) -> Progress | None:
         """Return the progress of the last build; None if there was none."""
@@ -234,31 +229,21 @@ class _Build(Observer):
     # -- callbacks of the queue --------------------------------------------------------------
 
     def started(self, start: Start) -> None:
-        """Record that a table is begun; overrides `Observer.started`."""
         self.waiting()
         with self._lock:
             self._running[self._number, start.job.key] = time.monotonic()
 
     def finished(self, start: Start, result: Any) -> None:
-        """Record that a table is finished; overrides `Observer.finished`."""
+        self.retried(start)
         with self._lock:
-            self._running.pop((self._number, start.job.key), None)
             self._done.add((self._number, start.job.key))
 
-    def postponed(self, start: Start, reason: BaseException) -> None:
-        """Record that another build has locked a table; overrides `Observer.postponed`."""
+    def retried(self, start: Start, error: BaseException | None = None) -> None:
         with self._lock:
             self._running.pop((self._number, start.job.key), None)
 
-    def lost(self, start: Start, error: BaseException) -> None:
-        """Record that a table will be tried again; overrides `Observer.lost`."""
-        self.postponed(start, error)
-
-    def failed(self, start: Start, error: BaseException) -> None:
-        """Record that a table has failed; overrides `Observer.failed`."""
-        self.postponed(start, error)
+    failed = retried
 
     def waiting(self) -> None:
-        """Raise `_CancelledError` if the build was cancelled; overrides `Observer.waiting`."""
         if self.cancelled.is_set():
             raise _CancelledError

@@ -6,8 +6,7 @@
     processes    executor with processes of this machine; a killed process is a failed future
     worker       main loop of such a process
     cluster      executor with the workers of a dask cluster (the extra `cluster`)
-    simulation   executor with a simulated clock, which computes the total time
-    forecast     remaining time of a run, from its progress
+    forecast     executor with a simulated clock; total and remaining time of a run
     attempt      results and errors in a form that passes between processes
 
 A job has a key, the keys of its prerequisites, and estimates of its memory (bytes) and time

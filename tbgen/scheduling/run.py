@@ -65,7 +65,7 @@ class Executor:
 class InProcess(Executor):
     """Executor that runs one job at a time in this process; Ctrl-C is raised in the caller."""
 
-    slots = 1
+    slots: int | None = 1
 
     def __init__(self, function: Callable[[Start], Any], memory: int | None = None) -> None:
         """Store the function that runs a job, and the bytes that jobs may take (None: no limit)."""
@@ -92,16 +92,13 @@ class Observer:
         """Called while jobs are running and no other event occurs; see `every`."""
 
     def started(self, start: Start) -> None:
-        """Called when a job begins; it may begin again after `postponed` or `lost`."""
+        """Called when a job begins; it may begin again after `retried`."""
 
     def finished(self, start: Start, result: Any) -> None:
         """Called when a job is done."""
 
-    def postponed(self, start: Start, reason: PostponedError) -> None:
-        """Called when a job cannot run now, and will be retried soon."""
-
-    def lost(self, start: Start, error: LostError) -> None:
-        """Called when a job has lost its worker, and will be retried."""
+    def retried(self, start: Start, error: PostponedError | LostError) -> None:
+        """Called when a job will begin again: it cannot run now, or its worker was lost."""
 
     def failed(self, start: Start, error: BaseException) -> None:
         """Called when a job has failed and is not retried."""
@@ -173,9 +170,9 @@ def _settle(
         observer.finished(start, outcome.results[key])
     elif isinstance(error, PostponedError):
         queue.postpone(key, now + PAUSE)
-        observer.postponed(start, error)
+        observer.retried(start, error)
     elif isinstance(error, LostError) and queue.mark_lost(key):
-        observer.lost(start, error)
+        observer.retried(start, error)
     else:
         if not isinstance(error, LostError):  # else `mark_lost` has marked it
             queue.fail(key)

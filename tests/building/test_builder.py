@@ -13,7 +13,7 @@ import pytest
 import tbgen.building.builder as builder_module
 import tbgen.building.work as work_module
 import tbgen.rows.storage as storage_module
-from tbgen.building.builder import NotEnoughMemoryError
+from tbgen.building.builder import NotEnoughMemoryError, Progress
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.retrograde.memory import MemoryNeed, memory_needed
@@ -23,7 +23,6 @@ from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.names import RuleSet, TableName
 from tbgen.tables.palettes import Palette
 from tests.helpers.builders import Builder
-from tests.helpers.built import NoProgress
 from tests.helpers.random_tables import with_statistics
 
 KRKN = Material.parse("KRKN")
@@ -49,11 +48,11 @@ def test_the_default_rules_are_wxf(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     directory = tmp_path_factory.mktemp("reference")
-    Builder(directory, NO_RULES, NoProgress(), threads=1).build([Material.parse("KRKNA")])
+    Builder(directory, NO_RULES, Progress(), threads=1).build([Material.parse("KRKNA")])
     return digests(directory)
 
 
-class _Interrupted(NoProgress):
+class _Interrupted(Progress):
     """Progress callback that raises `KeyboardInterrupt` when the third table is to be written."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
@@ -71,7 +70,7 @@ def test_ctrl_c_keeps_finished_tables_and_the_next_build_resumes(
     finished = digests(tmp_path)
     assert len(finished) == 2
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.xqt")}
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRKNA")])
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRKNA")])
     assert digests(tmp_path) == reference, "the same digests for one thread and two"
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
 
@@ -81,7 +80,7 @@ def test_files_of_killed_builds_are_removed(tmp_path: Path) -> None:
 
     Files of other tables stay, and so does a locked file, which another process is writing.
     """
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRK")])
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
     finished = digests(tmp_path)
     left = [".KRK.none.dtm.xqt.1.tmp", ".KRK.none.dtc.xqt.4194304.tmp",
             ".KRK.none.dtm.build.json.77.tmp", ".KRK.none.dtm.lock"]  # fmt: skip
@@ -90,7 +89,7 @@ def test_files_of_killed_builds_are_removed(tmp_path: Path) -> None:
         (tmp_path / name).write_text("half")
     with (tmp_path / ".KRK.none.dtm.xqt.2.tmp").open("w") as written:
         fcntl.flock(written, fcntl.LOCK_EX)
-        Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRK")])
+        Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
         assert {path.name for path in tmp_path.iterdir()} == {
             *finished, *others, Path(written.name).name, "KRK.none.dtm.build.json"
         }  # fmt: skip
@@ -113,9 +112,9 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, name: str) -> None:
     (tables / name).symlink_to(tmp_path / ("nowhere" if name.endswith(".xqt") else "precious"))
     if name.endswith(".lock"):
         with pytest.raises(OSError, match="a link, which is not written through"):
-            Builder(tables, NO_RULES, NoProgress()).build([Material.parse("KRK")])
+            Builder(tables, NO_RULES, Progress()).build([Material.parse("KRK")])
     else:
-        Builder(tables, NO_RULES, NoProgress()).build([Material.parse("KRK")])
+        Builder(tables, NO_RULES, Progress()).build([Material.parse("KRK")])
         made = {"KRK.none.dtm.xqt", "KRK.none.dtm.build.json"}
         assert {path.name for path in tables.iterdir() if not path.is_symlink()} == made
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["precious"]
@@ -132,7 +131,7 @@ def test_two_builds_share_a_directory(tmp_path: Path, reference: dict[str, bytes
 
 def test_a_table_that_does_not_fit_reports_its_needs(tmp_path: Path) -> None:
     with pytest.raises(NotEnoughMemoryError, match=r"needs at least \d+ MiB") as caught:
-        Builder(tmp_path, NO_RULES, NoProgress(), memory=1 << 20).build([KRKN])
+        Builder(tmp_path, NO_RULES, Progress(), memory=1 << 20).build([KRKN])
     assert caught.value.needed > caught.value.available == 1 << 20
     assert not digests(tmp_path)
 
@@ -146,11 +145,11 @@ def test_arrays_on_disk_give_equal_tables(
     Pages are released after every range of slots.
     """
     memory, disk = tmp_path / "memory", tmp_path / "disk"
-    Builder(memory, RuleSet(rules), NoProgress()).build([KRKN])
+    Builder(memory, RuleSet(rules), Progress()).build([KRKN])
     monkeypatch.setattr(storage_module, "_ON_DISK_FROM", 1)
     need = MemoryNeed(in_memory=1 << 50, least=0, working=1 << 40)
     monkeypatch.setattr(builder_module, "memory_needed", lambda *arguments: need)
-    Builder(disk, RuleSet(rules), NoProgress()).build([KRKN])
+    Builder(disk, RuleSet(rules), Progress()).build([KRKN])
     assert digests(disk) == digests(memory)
 
 
@@ -160,7 +159,7 @@ def test_a_build_stays_within_its_memory(tmp_path: Path) -> None:
 
     The limit is half way between the least memory for KRNKR and all that the build could use.
     """
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRNK"), Material.parse("KRKR"),
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRNK"), Material.parse("KRKR"),
                                                     Material.parse("KRKN")])  # fmt: skip
     need = memory_needed(Material.parse("KRNKR"), CodeSpace(1), Rules.NONE)
     limit = (need.least + need.in_memory) // 2
@@ -175,7 +174,7 @@ def test_auto_chooses_dtc_if_a_byte_does_not_hold_dtm(
 ) -> None:
     short = CodeSpace(1, 8), CodeSpace(2, 16383)
     monkeypatch.setattr(work_module, "code_spaces", lambda material, rules: short)
-    Builder(tmp_path, NO_RULES, NoProgress()).build([KRKN])
+    Builder(tmp_path, NO_RULES, Progress()).build([KRKN])
     # A mate of KRKN takes up to 26 plies; eight half-distances hold 14.
     assert (tmp_path / "KNK.none.dtm.xqt").exists()
     assert (tmp_path / "KRKN.none.dtc.xqt").exists()
@@ -185,7 +184,7 @@ def test_auto_chooses_dtc_if_a_byte_does_not_hold_dtm(
 def test_an_explicit_metric_widens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = CodeSpace(1, 8), CodeSpace(2, 16383)
     monkeypatch.setattr(work_module, "code_spaces", lambda material, rules: short)
-    Builder(tmp_path, NO_RULES, NoProgress()).build([KRKN], Metric.DTM)
+    Builder(tmp_path, NO_RULES, Progress()).build([KRKN], Metric.DTM)
     table = TableFile(tmp_path / "KRKN.none.dtm.xqt")
     assert table.code_space == CodeSpace(2, 16383)
     assert table.statistics.max_distance == 26
@@ -199,9 +198,9 @@ def test_planes_of_two_bytes_give_equal_files(
     The type of palette indices, as the codes are numbered in memory, is patched to uint16.
     """
     narrow, wide = tmp_path / "narrow", tmp_path / "wide"
-    Builder(narrow, RuleSet(Rules.WXF), NoProgress()).build([KRKN])
+    Builder(narrow, RuleSet(Rules.WXF), Progress()).build([KRKN])
     phases: list[str] = []
-    watch = NoProgress()
+    watch = Progress()
     monkeypatch.setattr(watch, "phase", lambda name, *_: phases.append(name))
     monkeypatch.setattr(Palette, "dtype", np.dtype(np.uint16))
     Builder(wide, RuleSet(Rules.WXF), watch).build([KRKN])
@@ -211,7 +210,7 @@ def test_planes_of_two_bytes_give_equal_files(
 
 
 def test_statistics_that_omit_a_value_are_refused(tmp_path: Path) -> None:
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KNK"), Material.parse("KRK")])
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KNK"), Material.parse("KRK")])
     path = tmp_path / "KNK.none.dtm.xqt"
     with TableFile(path) as file:
         told = json.loads(file.metadata())
@@ -220,11 +219,11 @@ def test_statistics_that_omit_a_value_are_refused(tmp_path: Path) -> None:
     kept["positions"] += left_out["positions"]
     path.write_bytes(with_statistics(path.read_bytes(), json.dumps(told).encode()))
     with pytest.raises(TablebaseError, match="KNK has a value that its statistics do not count"):
-        Builder(tmp_path, NO_RULES, NoProgress()).build([KRKN])
+        Builder(tmp_path, NO_RULES, Progress()).build([KRKN])
     assert not list(tmp_path.glob("KRKN*"))
 
 
-class _Tables(NoProgress):
+class _Tables(Progress):
     """Progress that records the tables announced, found finished, and written."""
 
     def __init__(self) -> None:
@@ -248,7 +247,7 @@ def test_a_dtm_table_builds_its_dtm_supporting_tables(tmp_path: Path) -> None:
 
     A present table of KNK in distance to conversion does not replace the one needed.
     """
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KNK")], Metric.DTC)
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KNK")], Metric.DTC)
     watched = _Tables()
     Builder(tmp_path, NO_RULES, watched).build([KRKN], Metric.DTM)
     assert watched.announced == [
@@ -258,7 +257,7 @@ def test_a_dtm_table_builds_its_dtm_supporting_tables(tmp_path: Path) -> None:
 
 
 def test_a_finished_table_of_any_metric_is_kept(tmp_path: Path) -> None:
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KNK")], Metric.DTC)
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KNK")], Metric.DTC)
     watched = _Tables()
     Builder(tmp_path, NO_RULES, watched).build([KRKN])
     assert watched.found == ["KNK.none.dtc"]
@@ -280,6 +279,6 @@ def test_a_table_removed_during_a_build_is_missing(tmp_path: Path) -> None:
 
 
 def test_files_are_closed_after_a_build(tmp_path: Path) -> None:
-    Builder(tmp_path, NO_RULES, NoProgress()).build([KRKN])
+    Builder(tmp_path, NO_RULES, Progress()).build([KRKN])
     opened = {os.path.realpath(entry.path) for entry in os.scandir("/proc/self/fd")}
     assert not [path for path in opened if path.startswith(str(tmp_path))]

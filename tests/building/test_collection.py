@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER
+from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER, Progress
 from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, process_limits
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
@@ -29,7 +29,6 @@ from tbgen.tables.files import locked
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
 from tests.helpers.builders import Builder
-from tests.helpers.built import NoProgress
 
 KRKN = Material.parse("KRKN")
 NO_RULES = RuleSet(Rules.NONE)
@@ -47,7 +46,7 @@ def test_each_process_gets_the_memory_to_start() -> None:
 
 
 def test_a_collection_lists_the_tables_to_build(tmp_path: Path) -> None:
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KNK")])
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KNK")])
     jobs = Collection([KRKN], tmp_path, NO_RULES).jobs(threads=2, floor=1 << 40)
     assert [(job.key, job.needs, job.memory) for job in jobs] == [
         ("KRK", (), 1 << 40), ("KRKN", ("KNK", "KRK"), 1 << 40)
@@ -64,7 +63,7 @@ def test_auto_starts_processes_only_for_long_work() -> None:
 
 
 def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
-    Builder(tmp_path, NO_RULES, NoProgress()).build([Material.parse("KRK")])
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
     collection = Collection([KRKN], tmp_path, NO_RULES)
     function = collection.one_table(2)
     assert function.directory.is_absolute()
@@ -103,7 +102,7 @@ def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
                 held.__exit__(None, None, None)
 
     collection = Collection([KRKN], tmp_path, NO_RULES)
-    builder = Builder(tmp_path, NO_RULES, NoProgress())
+    builder = Builder(tmp_path, NO_RULES, Progress())
     outcome = collection.build_in_process(builder, Watch(), keep_going=False)
     assert order == ["KRK", "KNK", "KRKN"]
     assert not outcome.left_out
@@ -188,7 +187,7 @@ def wait_for_tables(directory: Path, number: int, build: subprocess.Popen[str]) 
 @pytest.fixture(scope="module")
 def four_men(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, bytes]]:
     directory = tmp_path_factory.mktemp("four-men")
-    Builder(directory, RuleSet(Rules.WXF), NoProgress()).build(materials_of((), 4))
+    Builder(directory, RuleSet(Rules.WXF), Progress()).build(materials_of((), 4))
     return digests(directory)
 
 

@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 from tbgen.building import states
+from tbgen.building.builder import Progress
 from tbgen.indexing import Material
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
 from tests.helpers.builders import Builder
-from tests.helpers.built import NoProgress, built
+from tests.helpers.built import built
 
 File = tuple[int, int]
 """Identity of a file: its inode number, and how many files had this number before."""
@@ -123,7 +124,7 @@ def build(directory: Path, **options: float) -> list[str]:
     """Build the tables in `directory`, and return the names of the phases reported."""
     phases: list[str] = []
 
-    class Told(NoProgress):
+    class Told(Progress):
         def phase(self, name: str, order: int, plies: int, settled: int) -> None:
             phases.append(name)
 

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from tbgen.building.builder import Progress
 from tbgen.building.profile import PhaseCost, Profile, total
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Rules, TableFile
 from tbgen.tables.names import RuleSet
 from tests.helpers.builders import Builder
-from tests.helpers.built import NoProgress
 
 
 def profiles(directory: Path, threads: int) -> list[list[PhaseCost]]:
     """Build KRK, KNK and KRKN with rules `check`, and return the costs of the phases of each."""
     found: list[list[PhaseCost]] = []
-    builder = Builder(directory, RuleSet(Rules.CHECK), NoProgress(), threads=threads)
-    builder.progress = Profile(NoProgress(), builder.meter, found.append)
+    builder = Builder(directory, RuleSet(Rules.CHECK), Progress(), threads=threads)
+    builder.progress = Profile(Progress(), builder.meter, found.append)
     builder.build([Material.parse("KRKN")])
     return found
 

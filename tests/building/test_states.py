@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from tbgen.building import states
+from tbgen.building.builder import Progress
 from tbgen.building.collection import Collection
 from tbgen.building.states import StateFile, state_path
-from tbgen.cli.progress import BuildProgress, SetProgress
+from tbgen.cli.progress import SetProgress
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.queue import Start
 from tbgen.tables import CodeSpace, Metric, Rules, TableFile
@@ -25,7 +26,7 @@ from tbgen.tables.header import TableSpec
 from tbgen.tables.names import RuleSet, TableName, read_build_record
 from tests.building.test_builder import digests
 from tests.helpers.builders import Builder
-from tests.helpers.built import NoProgress, built
+from tests.helpers.built import built
 
 CHECK = RuleSet(Rules.CHECK)
 KRKN = TableName(Material.parse("KRKN"), CHECK, Metric.DTM)
@@ -143,7 +144,7 @@ class Killed(BaseException):
     """Exception in place of a kill signal: no `except Exception` of the build can handle it."""
 
 
-class KillAfter(NoProgress):
+class KillAfter(Progress):
     """Progress callback that records phases, and raises `Killed` in the phase number `steps`."""
 
     def __init__(self, steps: int) -> None:
@@ -185,7 +186,7 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(states, "COST", np.inf)
-    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])
+    Builder(tmp_path, CHECK, Progress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(tmp_path, CHECK, KillAfter(20), state_seconds=0.0).build([KRKN.material])
     path = state_path(tmp_path, KRKN)
@@ -196,7 +197,7 @@ def test_wrong_parts_with_a_correct_checksum_are_refused(
         content = identity + b"\n" + parts
         path.write_bytes(content + sha256(content).digest())
         with pytest.raises(InputError, match=r"^\.KRKN\.check\.dtm\.state is no usable") as error:
-            Builder(tmp_path, CHECK, NoProgress()).build([KRKN.material])
+            Builder(tmp_path, CHECK, Progress()).build([KRKN.material])
         assert error.value.hint == f"remove {path}, and build again"
 
 
@@ -220,12 +221,12 @@ def test_a_build_resumes_with_its_last_metric(
         return solve(material, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(solve_module, "solve", too_long_to_mate)
-    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])
+    Builder(tmp_path, CHECK, Progress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(tmp_path, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
     assert state_path(tmp_path, TableName(KRKN.material, CHECK, Metric.DTC)).exists()
     del tried[:]
-    Builder(tmp_path, CHECK, NoProgress()).build([KRKN.material])
+    Builder(tmp_path, CHECK, Progress()).build([KRKN.material])
     assert tried == [("KRKN", Metric.DTC)]
     assert digests(tmp_path)["KRKN.check.dtc.xqt"]
 
@@ -233,14 +234,14 @@ def test_a_build_resumes_with_its_last_metric(
 def test_resuming_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A build in this process reports at the start that it resumes, one by_workers at the end."""
+    """A build in this process reports at the start that it resumes, one in a worker at the end."""
     monkeypatch.setattr(states, "COST", np.inf)
     here, by_workers = tmp_path / "here", tmp_path / "by_workers"
-    Builder(here, CHECK, NoProgress()).build([Material.parse("KRK"), Material.parse("KNK")])
+    Builder(here, CHECK, Progress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(here, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
     shutil.copytree(here, by_workers)
-    with BuildProgress() as progress:
+    with SetProgress(1, None, by_workers=False) as progress:
         Builder(here, CHECK, progress).build([KRKN.material])
     said = capsys.readouterr().err
     assert "\n3/3 KRKN.check.dtm: resumes from its saved state: order 0, ply 3\n" in f"\n{said}"
@@ -253,9 +254,9 @@ def test_resuming_is_reported(
 
 
 def test_a_state_beside_a_finished_table_is_removed(tmp_path: Path) -> None:
-    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK")])
+    Builder(tmp_path, CHECK, Progress()).build([Material.parse("KRK")])
     leftover = tmp_path / ".KRK.check.dtm.state"
     leftover.write_bytes(b"of a build that was killed when it had finished")
     (tmp_path / "..KRK.check.dtm.state.99999999.tmp").write_bytes(b"half")
-    Builder(tmp_path, CHECK, NoProgress()).build([Material.parse("KRK")])
+    Builder(tmp_path, CHECK, Progress()).build([Material.parse("KRK")])
     assert not list(tmp_path.glob(".*"))

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.plan import plan
+from tbgen.building.plan import CLASSES, forecast_workers, plan
 from tbgen.building.sets import materials_of
-from tbgen.building.worker_forecast import CLASSES, forecast_workers
 from tbgen.cli import main
 from tbgen.indexing.rulesets import Rules
 

@@ -52,7 +52,7 @@ def test_a_build_beyond_all_memory(tmp_path: Path) -> None:
 def test_a_build_of_more_than_a_day_is_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tbgen.building.precheck.LONG_SECONDS", 0)
+    monkeypatch.setattr("tbgen.cli.build._LONG_SECONDS", 0)
     assert_says(run("build", "KRKN", "--tables", tmp_path), 2, "--yes", "hours")
     assert run("build", "KNAK", "--tables", tmp_path, "--yes").exit_code == 0
 
@@ -61,7 +61,7 @@ def test_a_build_beyond_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     class Full(NamedTuple):
         free: int = 1000
 
-    monkeypatch.setattr("tbgen.building.precheck.shutil.disk_usage", lambda path: Full())
+    monkeypatch.setattr("tbgen.building.collection.shutil.disk_usage", lambda path: Full())
     assert_says(run("build", "KRKNA", "--tables", tmp_path), 2, "KiB of disk", "1000 B left")
 
 

@@ -115,6 +115,6 @@ def test_requests_that_take_long_to_plan_are_refused(
 ) -> None:
     """A material whose plan would take long gets no cost and no plan; here one of twelve men."""
     planned: list[object] = []
-    monkeypatch.setattr("tbgen.cli.workshop.plan", lambda *arguments: planned.append(arguments))
+    monkeypatch.setattr("tbgen.cli.workshop.Collection", lambda *asked: planned.append(asked))
     assert workshop(tmp_path).cost([Material.parse("KRNCAABBKRNC")]) is None
     assert not planned

@@ -6,25 +6,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from tbgen.building.builder import Progress
 from tbgen.indexing import Material
-from tbgen.tables import Metric, Rules, TableName
+from tbgen.tables import Metric, Rules
 from tbgen.tables.names import RuleSet
 from tests.helpers.builders import Builder
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
-
-
-class NoProgress:
-    """`Progress` that does nothing."""
-
-    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
-        pass
-
-    def phase(self, name: str, order: int, plies: int, settled: int) -> None:
-        pass
-
-    def written(self, name: TableName, size: int, seconds: float) -> None:
-        pass
 
 
 @cache
@@ -36,7 +24,7 @@ def built(*materials: str, rules: str = "check", metric: str | None = None) -> P
     folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
     _folders.append(folder)
     directory = Path(folder.name)
-    builder = Builder(directory, RuleSet(Rules(rules)), NoProgress())
+    builder = Builder(directory, RuleSet(Rules(rules)), Progress())
     builder.build(
         [Material.parse(name) for name in materials], None if metric is None else Metric(metric)
     )

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tbgen.scheduling.forecast import Simulated, simulate
 from tbgen.scheduling.queue import MAX_TRIES, Job, ReadyQueue, Start
 from tbgen.scheduling.run import BusyError, LostError, Observer, Outcome, PostponedError, run
-from tbgen.scheduling.simulation import Simulated, simulate
 
 MEMORY = 100
 
@@ -70,10 +70,7 @@ class Watch(Observer):
         del self.running[start.job.key]
         self.done.append(start.job.key)
 
-    def postponed(self, start: Start, reason: PostponedError) -> None:
-        del self.running[start.job.key]
-
-    def lost(self, start: Start, error: LostError) -> None:
+    def retried(self, start: Start, error: PostponedError | LostError) -> None:
         del self.running[start.job.key]
 
     def failed(self, start: Start, error: BaseException) -> None:
@@ -92,11 +89,13 @@ def played(
     """
     watch = Watch(slots, {job.key: set(job.needs) for job in jobs})
 
-    def ending(start: Start) -> tuple[float, BaseException | None]:
+    def end(start: Start) -> None:
         left = endings.get(start.job.key)
-        return start.job.seconds, ERRORS[left.pop(0) if left else "done"]
+        error = ERRORS[left.pop(0) if left else "done"]
+        if error is not None:
+            raise error
 
-    outcome = run(jobs, Simulated(slots, MEMORY, ending), watch, keep_going=keep_going)
+    outcome = run(jobs, Simulated(slots, MEMORY, end), watch, keep_going=keep_going)
     assert not watch.running
     return outcome, watch
 

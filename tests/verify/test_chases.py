@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tbgen.building.builder import Progress
 from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
@@ -27,7 +28,6 @@ from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import split_nodes
 from tests.helpers.builders import Builder
-from tests.helpers.built import NoProgress
 from tests.helpers.memory_tables import recoded
 from tests.helpers.solutions import solution
 
@@ -90,7 +90,7 @@ def test_invented_chases_are_reported_as_chases():
 
 def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     """Supporting tables must have the proven table's option on chases by minor pieces."""
-    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), NoProgress())
+    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Progress())
     builder.build([Material.parse("KRKN")])
     command = ["verify", "KRKN", "--tables", str(tmp_path), "--json"]
     result = CliRunner().invoke(main, command)
@@ -102,7 +102,7 @@ def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     knk = tmp_path / "KNK.wxf-nominor.dtm.xqt"
     other = tmp_path / "KNK.wxf.dtm.xqt"
     knk.unlink()
-    Builder(tmp_path, RuleSet(Rules.WXF), NoProgress()).build([Material.parse("KNK")])
+    Builder(tmp_path, RuleSet(Rules.WXF), Progress()).build([Material.parse("KNK")])
     missing = CliRunner().invoke(main, [*command, "--no-minor-chases"])
     assert missing.exit_code == 1
     assert "tbgen build KNK --rules wxf --no-minor-chases" in missing.stderr
@@ -110,7 +110,7 @@ def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
     forged = CliRunner().invoke(main, [*command, "--no-minor-chases"])
     assert forged.exit_code == 3
     assert "holds KNK.wxf.dtm, not what its name says" in forged.stderr
-    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), NoProgress())
+    builder = Builder(tmp_path, RuleSet(Rules.WXF, minor_chases=False), Progress())
     with pytest.raises(CorruptTableError, match="not what its name says"):
         builder.build([Material.parse("KRKN")], force=True)
 
