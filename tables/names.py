@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import IntFlag, StrEnum
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.rulesets import Rules
@@ -218,6 +218,16 @@ class TableName(_Name):
     def __str__(self) -> str:
         """Return the file name without its suffix."""
         return f"{self.material}.{self.rule_set}.{self.metric}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that name the table in JSON."""
+        return {
+            "material": self.material.name,
+            "rules": str(self.rules),
+            "minor_chases": self.rule_set.choice,
+            "orders_limit": self.orders,
+            "metric": str(self.metric),
+        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)

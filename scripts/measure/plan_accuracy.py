@@ -22,7 +22,7 @@ from pathlib import Path
 from frame import arguments
 from growth import read_growth
 
-from tbgen.building.estimate import Estimates, TrainingData
+from tbgen.building.estimate import Estimates
 from tbgen.building.measured import CLOCK_SECONDS, MEASURED, Measured, Measurements
 from tbgen.indexing import Material
 from tbgen.indexing.rulesets import Rules
@@ -59,34 +59,26 @@ def contains(larger: Material, smaller: Material) -> bool:
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
     """Predict each table without its own measurement and those of tables that depend on it."""
     materials = {name: Material.parse(name) for name in known.tables}
-    training = TrainingData.of(known.tables)
     for row in rows:
         material = Material.parse(row.material)
         if row.rules == Rules.WXF and material.men >= LEAST_MEN:
             forgotten = {name for name, other in materials.items() if contains(other, material)}
-            yield _predicted(row, material, known, training, forgotten)
+            yield _predicted(row, material, known, forgotten)
 
 
 def beyond(men: int, rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
     """Predict each table of more than `men` men from the measurements of smaller ones."""
     forgotten = {name for name in known.tables if Material.parse(name).men > men}
-    training = TrainingData.of(known.tables)
     for row in rows:
         if row.rules == Rules.WXF and row.material in forgotten:
-            yield _predicted(row, Material.parse(row.material), known, training, forgotten)
+            yield _predicted(row, Material.parse(row.material), known, forgotten)
 
 
 def _predicted(
-    row: Measured,
-    material: Material,
-    known: Measurements,
-    training: TrainingData,
-    forgotten: set[str],
+    row: Measured, material: Material, known: Measurements, forgotten: set[str]
 ) -> Prediction:
     left = {name: table for name, table in known.tables.items() if name not in forgotten}
-    estimates = Estimates(
-        Rules.WXF, replace(known, tables=left), training=training.without(forgotten)
-    )
+    estimates = Estimates(Rules.WXF, replace(known, tables=left))
     return row, estimates.cpu_seconds(material), estimates.disk_bytes(material)
 
 

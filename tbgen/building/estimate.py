@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -194,16 +194,6 @@ class TrainingData:
                 cases.append(TrainingCase.of(known, support, traits[name]))
         return cls(traits, cases)
 
-    def without(self, names: Collection[str]) -> TrainingData:
-        """Return the training data without some tables, and without all that depend on them.
-
-        names : names of materials, with all measured ones that have them as supporting tables
-        """
-        return TrainingData(
-            {name: traits for name, traits in self.traits.items() if name not in names},
-            [case for case in self.cases if case.material.name not in names],
-        )
-
     def regression(self, defended: bool) -> CostRegression | None:
         """Return the regression for materials with defenders, or without; None without cases.
 
@@ -292,11 +282,8 @@ class Estimates:
         rules: Rules,
         measured: Measurements,
         present: Mapping[str, Present] | None = None,
-        training: TrainingData | None = None,
     ) -> None:
-        """Store the measured and the finished tables; `training` is that of `measured`."""
-        if training is not None:
-            self._training_data = training
+        """Store the measured and the finished tables, by name of material."""
         self._rules = rules
         self._measured = measured
         self._present = present or {}

@@ -62,7 +62,7 @@ class Exchange:
             system.mv(part, f"{folder}/{path.name}")
 
     def get(self, name: TableName, directory: Path) -> None:
-        """Download a table, check it, and put it into a directory.
+        """Download a table, check it, and put it into a directory, replacing an older file.
 
         Raises `ExchangeError`, and `CorruptTableError` if the file is not the table of that name.
         """
@@ -74,11 +74,6 @@ class Exchange:
                 file.check()
             with replacing(directory / name.filename) as out, path.open("rb") as found:
                 shutil.copyfileobj(found, out)
-
-    def get_built(self, built: Iterable[Built], directory: Path) -> None:
-        """Download tables that workers have built, replacing older files."""
-        for table in built:
-            self.get(table.name, directory)
 
     def get_finished(
         self, materials: Iterable[Material], directory: Path, rule_set: RuleSet

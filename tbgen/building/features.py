@@ -78,8 +78,8 @@ class Traits:
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Bounds of the share of positions that a side wins, from its supporting tables.
+class WinBounds:
+    """WinBounds of the share of positions that a side wins, from its supporting tables.
 
     `most` and `taking` are the lowest and the mean share after capturing a piece; `least` and
     `losing` are the highest and the mean share after losing one.
@@ -129,13 +129,13 @@ class Support:
         """Index of the army with the higher bounds of wins."""
         self.strong, self.weak = bounds[self.stronger], bounds[1 - self.stronger]
 
-    def _bounds(self, side: int) -> Bounds:
+    def _bounds(self, side: int) -> WinBounds:
         losing = [wins[side] for (army, _), wins in self._wins.items() if army == side]
         taking = [wins[side] for (army, _), wins in self._wins.items() if army != side]
         armed = self.material.armies[side].has_attackers
         least = max(losing, default=0.0)
         most = max(least, min(taking, default=float(armed)))
-        return Bounds(most, least, _mean(taking), _mean(losing))
+        return WinBounds(most, least, _mean(taking), _mean(losing))
 
     def first_guess(self) -> tuple[float, ...]:
         """Return `Traits.numbers` of the material, guessed from those of its supporting tables.

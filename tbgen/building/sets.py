@@ -59,17 +59,6 @@ class Bounds:
     attackers: int | None = None
     """Most attackers (pieces that can cross the river) of both sides together."""
 
-    def __post_init__(self) -> None:
-        """Raise `InputError` for a limit that is too small or too large."""
-        for option, asked, least, most in (
-            ("men", self.men, 3, MAX_MEN),
-            ("attackers", self.attackers, 1, MAX_ATTACKERS),
-        ):
-            if asked is not None and not least <= asked <= most:
-                raise InputError(
-                    f"--{option} {asked} is no set of tables", f"ask for {least} to {most} {option}"
-                )
-
     def __bool__(self) -> bool:
         """Return whether there is any limit."""
         return self.men is not None or self.attackers is not None

@@ -19,8 +19,8 @@ from tbgen.building.plan import Totals
 from tbgen.building.profile import Profile
 from tbgen.building.states import STATE_SECONDS
 from tbgen.cli import options
-from tbgen.cli.command import Command, show_failure, show_json, tables_option
-from tbgen.cli.lessons import show_next
+from tbgen.cli.command import Command, show_failure, show_json
+from tbgen.cli.lessons import show_next, typed_options
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import InputError, Material
@@ -124,7 +124,7 @@ def build(
         missing = {*failed, *outcome.left_out}
         built = [material for material in wanted if str(material) not in missing]
         pack_closure(tables, built, rule_set, threads=threads or os.cpu_count() or 1)
-    option = tables_option(ctx)
+    option = typed_options(ctx, "tables")
     described = [(key, failures.expected(error, option)) for key, error in failed.items()]
     for key, failure in described:
         show_failure(failure, f"{key}: ")
@@ -224,7 +224,8 @@ def _on_cluster(
 
     def download(built: Iterable[Built]) -> None:
         if exchange is not None:
-            exchange.get_built(built, collection.directory)
+            for table in built:
+                exchange.get(table.name, collection.directory)
 
     here = process_limits(1, memory).memory
     with Cluster(function, address, memory=here, floor=COMPILERS_BYTES) as executor:

@@ -15,10 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from tbgen.answers import failures
-from tbgen.cli.lessons import LESSONS, write_lesson
+from tbgen.cli.lessons import LESSONS, typed_options, write_lesson
 from tbgen.cli.streams import json_text, never_fail_to_write, read_lines
 
 HELP_NAMES = ["-h", "--help"]
@@ -59,13 +58,6 @@ def show_json(answer: object) -> None:
     click.echo(json_text(answer))
 
 
-def tables_option(context: click.Context) -> str:
-    """Return ` --tables DIR` if it was given, to be added to a suggested command; else nothing."""
-    if context.get_parameter_source("tables") != ParameterSource.COMMANDLINE:
-        return ""
-    return f" --tables {context.params['tables']}"
-
-
 def answer_lines(
     context: click.Context, answer: Callable[[str], Answer], show: Callable[[Answer], object]
 ) -> int:
@@ -83,7 +75,7 @@ def answer_lines(
         except BrokenPipeError:
             raise
         except Exception as error:
-            failure = failures.expected(error, tables_option(context))
+            failure = failures.expected(error, typed_options(context, "tables"))
             show_traceback()
             worst = max(worst, failure.status)
             if context.params["as_json"]:
@@ -175,7 +167,7 @@ def _end(error: BaseException, ctx: click.Context | None) -> int:
     """Report an exception and return the exit status; raise the exception again if it is a bug."""
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click treats it as Ctrl-D at a prompt
-    failure = describe(error, tables_option(ctx) if ctx else "")
+    failure = describe(error, typed_options(ctx, "tables") if ctx else "")
     if failure is None:
         raise error
     # If stderr cannot be written, the message is lost.

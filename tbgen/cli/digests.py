@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.contents import values_of
+from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import show_json
 from tbgen.cli.live import LiveLine
@@ -44,8 +44,7 @@ def compare_digests(
             file = opened.table(material)
             name = file.path.name
             line.update(f"{number} of {len(materials)}: {name}")
-            file.check(threads=threads)
-            values = values_of(file, threads=threads).hex()
+            values = checked_values(file, threads=threads).hex()
             found = Digests(file.header.digest.hex(), values)
             how = standing(name, found, known)
             entries.append({"file": name, **found._asdict(), "standing": str(how)})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,8 +76,12 @@ def find(
             _write_json(wanted, opened, found.count() if counted else found)
         elif counted:
             click.echo(found.count())
+        elif style == "csv":
+            _write_csv(found)
+        elif style == "pgn":
+            _write_pgn(found, opened)
         else:
-            _WRITERS[style](found, opened)
+            sys.stdout.writelines(f"{each.fen}\n" for each in found)
 
 
 def _described(asked: dict[str, Any]) -> dict[str, Any]:
@@ -95,25 +98,15 @@ def _described(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _write_fens(found: Search, tables: GameTablebase) -> None:
-    del tables
-    for each in found:
-        sys.stdout.write(f"{each.fen}\n")
-
-
-def _write_csv(found: Search, tables: GameTablebase) -> None:
+def _write_csv(found: Search) -> None:
     """Write a CSV line for each position found, with the value columns of `tbgen dump`."""
-    del tables
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(_columns(found))
+    columns = COLUMNS if found.query.study else COLUMNS[:-1]
+    writer.writerow(columns)
     for each in found:
         numbers = (int(each.position.side), int(each.outcome), each.order, each.plies or 0)
         row = (each.fen, *numbers, each.slot, each.length)
-        writer.writerow(row[: len(_columns(found))])
-
-
-def _columns(found: Search) -> tuple[str, ...]:
-    return COLUMNS if found.query.study else COLUMNS[:-1]
+        writer.writerow(row[: len(columns)])
 
 
 def _write_pgn(found: Search, tables: GameTablebase) -> None:
@@ -124,13 +117,6 @@ def _write_pgn(found: Search, tables: GameTablebase) -> None:
     store = TableStore(tables)
     for each in found:
         sys.stdout.write(f"{game_text(store, [each.position], [])}\n")
-
-
-_WRITERS: dict[str, Callable[[Search, GameTablebase], None]] = {
-    "fen": _write_fens,
-    "csv": _write_csv,
-    "pgn": _write_pgn,
-}
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:

@@ -69,17 +69,20 @@ def show_next(*steps: tuple[str, str]) -> None:
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return
+    context = click.get_current_context()
+    chosen = typed_options(context, "tables", "rules", "orders")
+    if context.params["minor_chases"] is False:
+        chosen += " --no-minor-chases"
     formatter = click.HelpFormatter()
     with formatter.section("\nNext"):
-        formatter.write_dl([(step + _chosen_tables(), meaning) for step, meaning in steps])
+        formatter.write_dl([(step + chosen, meaning) for step, meaning in steps])
     click.echo(formatter.getvalue().rstrip("\n"), err=True)
 
 
-def _chosen_tables() -> str:
-    """Return the options of the current command that select tables, as text to type."""
-    context = click.get_current_context()
-    typed = ""
-    for name in ("tables", "rules", "orders"):
-        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
-            typed += f" --{name} {shlex.quote(str(context.params[name]))}"
-    return typed + (" --no-minor-chases" if context.params["minor_chases"] is False else "")
+def typed_options(context: click.Context, *names: str) -> str:
+    """Return those of the named options that the user has typed, to be appended to a command."""
+    return "".join(
+        f" --{name} {shlex.quote(str(context.params[name]))}"
+        for name in names
+        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+    )

@@ -53,12 +53,7 @@ def ls(
             continue
         if selection.metric not in (None, name.metric):
             continue
-        entry = {
-            "material": name.material.name,
-            "rules": str(name.rules),
-            "minor_chases": name.rule_set.choice,
-            "orders_limit": name.orders,
-            "metric": str(name.metric),
+        entry = name.to_json() | {
             "bytes_on_disk": path.stat().st_size,
             "digest": None,
             "checked": check,

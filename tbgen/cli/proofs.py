@@ -160,7 +160,7 @@ class ClosureProgress(Observer):
         else:
             failure = failures.expected(error)
         self.worst = max(self.worst, failure.status)
-        self.entries[start.job.key] = _identity(start.job) | {
+        self.entries[start.job.key] = name_of(start.job).to_json() | {
             "ok": False, "by": None, "error": failure.message, "hint": failure.hint,
         }  # fmt: skip
         show_failure(failure)
@@ -169,7 +169,7 @@ class ClosureProgress(Observer):
         """Record tables that were not tried, because supporting tables are not proven."""
         for key in keys:
             job = next(job for job in self._jobs if job.key == key)
-            self.entries[key] = _identity(job) | {"ok": False, "by": None}
+            self.entries[key] = name_of(job).to_json() | {"ok": False, "by": None}
             self._counts["left out"] += 1
             self.worst = max(self.worst, failures.FINDINGS)
             if not self._quiet:
@@ -191,7 +191,7 @@ class ClosureProgress(Observer):
 
     def _settled(self, job: Job, settled: ProvenTable) -> None:
         """Add the JSON entry of a table that was proven, refuted or certified to `entries`."""
-        entry = _identity(job) | {"ok": True, "by": "certificate"}
+        entry = name_of(job).to_json() | {"ok": True, "by": "certificate"}
         if settled.report is not None:
             entry = settled.report.to_json() | {"by": "proof"}
         self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
@@ -210,15 +210,3 @@ def name_of(job: Job) -> TableName:
     """Return the table that a job proves."""
     name: Any = job.payload
     return name
-
-
-def _identity(job: Job) -> dict[str, Any]:
-    """Return the JSON fields that name the table of a job."""
-    name = name_of(job)
-    return {
-        "material": name.material.name,
-        "rules": str(name.rules),
-        "metric": str(name.metric),
-        "minor_chases": name.rule_set.choice,
-        "orders_limit": name.orders,
-    }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tbgen.answers import failures
+from tbgen.building.allowance import require_kernels_memory, usable_memory
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.digests import compare_digests
@@ -19,6 +20,8 @@ from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.cli.wdl import prove_outcomes
 from tbgen.indexing import Material
+from tbgen.indexing.importing import import_permanently
+from tbgen.tables.proofs import Proofs, find_in_directory
 
 if TYPE_CHECKING:
     from tbgen.tables import TableName
@@ -88,6 +91,8 @@ def verify(
         ctx.exit(prove_outcomes(selection, wanted, threads, as_json))
     with selection.open() as opened:
         names = {opened.table(material).header.spec.name for material in wanted}
+    require_kernels_memory(memory)
+    import_permanently("tbgen.verify")  # compiled kernels
     # Bottom-up, so that each proof rests on tables already proven.
     ordered = sorted(names, key=lambda name: (name.material.men, str(name)))
     how = _ProofOptions(selection.directory, threads, plain, memory, certificate, quiet=as_json)
@@ -126,13 +131,6 @@ class _ProofOptions:
 
 def _prove_each(names: list[TableName], how: _ProofOptions) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables one by one; return the exit status and the entries of `--json`."""
-    # Compiled kernels are loaded only when a table is verified.
-    from tbgen.building.allowance import require_kernels_memory, usable_memory
-    from tbgen.indexing.importing import import_permanently
-    from tbgen.tables.proofs import Proofs, find_in_directory
-
-    require_kernels_memory(how.memory)
-    import_permanently("tbgen.verify")
     from tbgen.compiling.jit import notify_before_compiling
     from tbgen.verify import certify, verify_file
 
@@ -166,14 +164,8 @@ def _prove_closure(
     names: list[TableName], how: _ProofOptions, jobs: int, *, force: bool
 ) -> tuple[int, list[dict[str, Any]]]:
     """Prove tables and all below them; return the exit status and the entries of `--json`."""
-    from tbgen.building.allowance import require_kernels_memory, usable_memory
-    from tbgen.indexing.importing import import_permanently
     from tbgen.scheduling.processes import Processes
-    from tbgen.scheduling.run import InProcess, run
-    from tbgen.tables.proofs import Proofs, find_in_directory
-
-    require_kernels_memory(how.memory)
-    import_permanently("tbgen.verify.files")
+    from tbgen.scheduling.run import Executor, InProcess, run
     from tbgen.verify.files import TableProver, plan
 
     find = find_in_directory(how.directory)
@@ -182,13 +174,10 @@ def _prove_closure(
         TableProver(how.directory.absolute(), how.threads, how.plain, force, how.certificates)
     )
     memory = usable_memory(how.memory).memory
-    with LiveLine() as line:
+    executor: Executor = InProcess(prove, memory) if jobs == 1 else Processes(prove, jobs, memory)
+    with LiveLine() as line, executor:
         progress = ClosureProgress(planned, line, quiet=how.quiet)
-        if jobs == 1:
-            outcome = run(planned, InProcess(prove, memory), progress, keep_going=True)
-        else:
-            with Processes(prove, jobs, memory) as executor:
-                outcome = run(planned, executor, progress, keep_going=True)
+        outcome = run(planned, executor, progress, keep_going=True)
         progress.left_out(outcome.left_out)
     if not how.quiet:
         click.echo(progress.summary())

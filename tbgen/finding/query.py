@@ -87,13 +87,9 @@ class Query:
             lines = [line for line in lines if line.order not in none]
         return lines
 
-
-def count_candidates(figures: TableStatistics, query: Query) -> int:
-    """Return the number of positions of a table whose value matches a query.
-
-    `figures` are the statistics of the table. Other conditions of the query are not tested.
-    """
-    return sum(line.positions for line in figures.histogram if query.admits(line))
+    def candidates(self, statistics: TableStatistics) -> int:
+        """Return the number of positions of a table whose value matches the query."""
+        return sum(line.positions for line in self.lines(statistics))
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:

@@ -128,7 +128,7 @@ class Search:
     @property
     def candidates(self) -> int:
         """Number of legal positions of the table whose value matches."""
-        return sum(line.positions for line in self.query.lines(self._file.statistics))
+        return self.query.candidates(self._file.statistics)
 
     @property
     def share(self) -> float:

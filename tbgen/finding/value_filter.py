@@ -41,8 +41,6 @@ class ValueFilter:
         self.codes = codes or file.codes
         """Returns the codes of slots with a side to move."""
         lines = query.lines(file.statistics)
-        self.candidates = sum(line.positions for line in lines)
-        """Number of positions whose value matches."""
         self._codes = {
             side: np.array([file.code_space.encode(one.exact) for one in lines if one.side == side])
             for side in Side

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side
-from tbgen.probing.placements import legal_to_move, squares_and_legality
+from tbgen.probing.placements import squares_and_legality
 from tbgen.tables import CorruptTableError, Tablebase, TableFile
 from tbgen.tables.codes import value_columns
 
@@ -129,7 +129,7 @@ def columns_of_slots(
     `legal`.
     """
     squares, bits = squares_and_legality(file.layout, slots)
-    legal = legal_to_move(bits, side)
+    legal = bits & 1 << side != 0
     if legal_only:
         slots, squares = slots[legal], squares[legal]
         return columns_of_codes(file, side, slots, squares, file.codes(side, slots))

@@ -115,20 +115,6 @@ def _data_start(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
 
 def write_parquet(parts: Iterator[TableColumns], out: BinaryIO) -> None:
     """Write parts of a table as compressed Parquet; raises `InputError` if pyarrow is missing."""
-    arrow, parquet = _load_pyarrow()
-    with ExitStack() as opened:
-        writer = None
-        for part in parts:
-            table = arrow.table(dict(part))
-            if writer is None:
-                writer = opened.enter_context(
-                    parquet.ParquetWriter(out, table.schema, compression="zstd")
-                )
-            writer.write_table(table)
-
-
-def _load_pyarrow() -> tuple[Any, Any]:
-    """Return the modules `pyarrow` and `pyarrow.parquet`."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -136,18 +122,20 @@ def _load_pyarrow() -> tuple[Any, Any]:
         raise InputError(
             "Parquet needs pyarrow", "pip install 'tbgen[parquet]', or --format npz"
         ) from None
-    return pyarrow, pyarrow.parquet
+    with ExitStack() as opened:
+        writer = None
+        for part in parts:
+            table = pyarrow.table(dict(part))
+            if writer is None:
+                writer = opened.enter_context(
+                    pyarrow.parquet.ParquetWriter(out, table.schema, compression="zstd")
+                )
+            writer.write_table(table)
 
 
 def description(file: TableFile, rows: int) -> dict[str, Any]:
     """Return a description of the written rows and of each column, as JSON."""
-    name = file.header.spec.name
-    return {
-        "material": name.material.name,
-        "rules": str(name.rules),
-        "minor_chases": name.rule_set.choice,
-        "metric": str(name.metric),
-        "orders_limit": name.orders,
+    return file.header.spec.name.to_json() | {
         "index_size": file.header.slots,
         "rows": rows,
         "columns": {

@@ -100,11 +100,6 @@ def squares_and_legality(
     return squares, legal
 
 
-def legal_to_move(legal: NDArray[np.uint8], side: int) -> NDArray[np.bool_]:
-    """Convert legality bits (n,) to bool (n,): the positions that are legal with `side` to move."""
-    return (legal >> np.uint8(side) & 1).astype(np.bool_)
-
-
 @kernel
 def is_legal_board(board, side):
     """Return whether a board is legal with `side` to move.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -66,14 +66,10 @@ def table_of(file: str) -> TableName | None:
     return TableName.parse(file)
 
 
-ValuesOf = Callable[[TableFile], bytes]
-"""Function that computes the digest of a table's values."""
-
-
 def index_of(
     directory: Path,
     report: Callable[[str], object] = lambda name: None,
-    values_of: ValuesOf | None = None,
+    values_of: Callable[[TableFile], bytes] | None = None,
     *,
     only: Container[Material] | None = None,
 ) -> list[Entry]:
@@ -86,10 +82,7 @@ def index_of(
     Raises `OSError`, and the errors of `TableFile` for a damaged table.
     """
     entries = []
-    for path in sorted(directory.iterdir()):
-        name = table_of(path.name)
-        if name is None or not path.is_file() or not _is_among(only, name):
-            continue
+    for path, name in _files_of(directory, only):
         report(path.name)
         digest = values = None
         size, sha256 = hash_of(path)
@@ -116,9 +109,8 @@ def pack_all_densely(
 
     Raises `OSError`, and the errors of `TableFile` for a damaged table.
     """
-    for path in sorted(directory.glob(f"*{SUFFIX}")):
-        name = TableName.parse(path.name)
-        if name is None or path.is_symlink() or not path.is_file() or not _is_among(only, name):
+    for path, name in _files_of(directory, only):
+        if path.is_symlink() or not path.name.endswith(SUFFIX):
             continue
 
         def tell(done: int, total: int, file: str = path.name) -> None:
@@ -128,9 +120,14 @@ def pack_all_densely(
             pack_densely(file, threads=threads, report=tell)
 
 
-def _is_among(only: Container[Material] | None, name: TableName) -> bool:
-    """Return whether a table's material is in the container `only`; True if `only` is None."""
-    return only is None or name.material in only
+def _files_of(
+    directory: Path, only: Container[Material] | None
+) -> Iterator[tuple[Path, TableName]]:
+    """Yield the tables and certificates of some materials, sorted, with the tables' names."""
+    for path in sorted(directory.iterdir()):
+        name = table_of(path.name)
+        if name is not None and path.is_file() and (only is None or name.material in only):
+            yield path, name
 
 
 def hash_of(path: Path) -> tuple[int, str]:

@@ -43,19 +43,17 @@ _RECONNECT_SECONDS = 900
 _CHECK_SECONDS = 3.0
 """Interval between two checks of the connection while jobs run."""
 
-_DASK_SETTINGS = {
+_LOCAL_SETTINGS: dict[str, Any] = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
-}
-"""Settings of dask that turn its profiler off and slow its self-monitoring: two idle workers and a
-scheduler then take 1 % of a core instead of 7 %."""
-
-_NO_PAGES: dict[str, list[str]] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-"""Settings that turn dask's status pages off: any user could read those of a local cluster."""
+"""Settings of dask for a local cluster. Without its profiler and with rarer self-monitoring, two
+idle workers and a scheduler take 1 % of a core instead of 7 %. Any user could read its status
+pages, which are therefore turned off.
+"""
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 
@@ -86,7 +84,9 @@ class Cluster(Executor):
         self._security: Any = None
         with contextlib.ExitStack() as opened:
             if address.startswith("local:"):
-                opened.enter_context(_quiet())
+                import dask
+
+                opened.enter_context(dask.config.set(_LOCAL_SETTINGS))
                 opened.enter_context(safe_path())
                 cluster = opened.enter_context(_local_cluster(address, memory))
                 address, self._security = cluster.scheduler_address, cluster.security
@@ -107,10 +107,6 @@ class Cluster(Executor):
             opened.callback(self._close)
             self._most = self._most_memory()
             self._opened = opened.pop_all()
-
-    def __enter__(self) -> Cluster:
-        """Return the executor, which is already connected."""
-        return self
 
     def __exit__(self, *exception: object) -> None:
         """Disconnect; a local cluster ends, other clusters finish their running jobs."""
@@ -227,13 +223,6 @@ def _end(future: Future[Any], error: Exception) -> None:
         future.set_exception(error)
 
 
-def _quiet() -> Any:
-    """Apply settings that reduce dask's work and logs; the returned context undoes them."""
-    import dask
-
-    return dask.config.set({**_DASK_SETTINGS, **_NO_PAGES})
-
-
 def _local_cluster(address: str, memory: int) -> Any:
     """Start a cluster of N processes of one thread each, which share `memory` bytes."""
     match = _LOCAL.fullmatch(address)
@@ -246,7 +235,7 @@ def _local_cluster(address: str, memory: int) -> Any:
             n_workers=workers, threads_per_worker=1, memory_limit=0,
             dashboard_address="127.0.0.1:0", resources={RESOURCE: memory // workers},
             scheduler_kwargs={"dashboard": False}, silence_logs=50,
-            config={**_DASK_SETTINGS, **_NO_PAGES}, protocol="tls", security=_temporary_security(),
+            config=_LOCAL_SETTINGS, protocol="tls", security=_temporary_security(),
         )  # fmt: skip
     except RuntimeError as error:
         raise InputError(

@@ -50,10 +50,6 @@ class Processes(Executor):
         self._function = function
         self._workers: list[_Worker] = []
 
-    def __enter__(self) -> Processes:
-        """Return the executor; processes start with the first jobs."""
-        return self
-
     def __exit__(self, *exception: object) -> None:
         """Ask all worker processes to stop, and kill those that do not."""
         for worker in self._workers:

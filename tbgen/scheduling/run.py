@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from tbgen.scheduling.queue import Job, ReadyQueue, Start
 
@@ -36,13 +36,23 @@ class LostError(Exception):
 
 
 class Executor:
-    """Base class of executors, in real time; a future has its job's result or exception."""
+    """Base class of executors, in real time; a future has its job's result or exception.
+
+    Executors that hold processes or connections release them at the end of a `with` block.
+    """
 
     slots: int | None = None
     """Number of jobs that may run at once; None for no limit."""
 
     memory: int | None = None
     """Bytes that all jobs share; None if jobs are started without regard to memory."""
+
+    def __enter__(self) -> Self:
+        """Return the executor."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Do nothing; executors with processes or connections override this."""
 
     def submit(self, start: Start) -> Future[Any]:
         """Start a job, and return its future."""

@@ -68,7 +68,7 @@ def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[s
 
     collection.build_by_executor(
         collection.jobs(1, COMPILERS_BYTES), InProcess(elsewhere), Observer(), keep_going=False,
-        download=lambda built: exchange.get_built(built, directory),
+        download=lambda built: [exchange.get(table.name, directory) for table in built],
     )  # fmt: skip
     return sent
 

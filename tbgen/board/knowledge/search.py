@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.board.knowledge.store import TableStore
-from tbgen.finding.query import Query, count_candidates
+from tbgen.finding.query import Query
 from tbgen.finding.value_filter import ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.rules import is_legal
@@ -69,7 +69,7 @@ class Found:
 def has_studies(store: TableStore, material: Material) -> bool:
     """Return whether a material has few enough wins to search its studies in a request."""
     figures, _ = store.statistics(material)
-    return 0 < count_candidates(figures, Query(outcome=Outcome.WIN)) <= MOST_WINS
+    return 0 < Query(outcome=Outcome.WIN).candidates(figures) <= MOST_WINS
 
 
 def search(
@@ -94,7 +94,7 @@ def search(
         )
     file = store.tables.table(material)
     if wanted.differs and not _other_tables(store, file):
-        return Found((), count_candidates(file.statistics, wanted), 1.0)
+        return Found((), wanted.candidates(file.statistics), 1.0)
 
     def find() -> Found:
         # The process that serves pages never loads the compiler.
@@ -140,7 +140,7 @@ def positions_of_value(
                 found.append(position)
                 if len(found) >= most:
                     break
-        return Found(tuple(found), scan.candidates, tiles.share)
+        return Found(tuple(found), wanted.candidates(file.statistics), tiles.share)
 
     return store.cached(("positions_of_value", material, wanted, seed, most), find)
 

@@ -271,14 +271,7 @@ class Api:
         except (TablebaseError, OSError) as error:
             failed = failure(error).body
             assert isinstance(failed, dict)
-            figures = dict.fromkeys(ENTRY["properties"]) | {
-                "material": name.material.name,
-                "rules": str(name.rules),
-                "minor_chases": name.rule_set.choice,
-                "metric": str(name.metric),
-                "orders_limit": name.orders,
-            }
-            return figures | failed
+            return dict.fromkeys(ENTRY["properties"]) | name.to_json() | failed
         return {key: figures[key] for key in ENTRY["properties"]}
 
 

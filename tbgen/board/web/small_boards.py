@@ -25,7 +25,7 @@ from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import link, wide_page, with_settings
 from tbgen.board.web.verdict import moves_in_words
 from tbgen.board.web.view import View, number_of
-from tbgen.finding.query import Query, count_candidates
+from tbgen.finding.query import Query
 from tbgen.indexing import Material, Position, Side
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
@@ -104,7 +104,7 @@ def gallery_page(
     # -1 matches no position.
     order, plies = (number_of(query.get(name, ""), -1) for name in ("order", "plies"))
     wanted = bar_query(winner, order, plies)
-    number = count_candidates(figures, wanted)
+    number = wanted.candidates(figures)
     if not number or figures.index_size > MAX_SLOTS:
         raise RequestError(404, "there are no such positions", "choose a bar of the histogram")
     positions = positions_of_value(store, material, wanted).positions
