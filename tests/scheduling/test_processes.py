@@ -41,7 +41,8 @@ def do(start: Start) -> object:
     if what == "clean up":
         (folder,) = arguments
         try:
-            (folder / "begun").write_text(str(os.getpid()))
+            (folder / "pid").write_text(str(os.getpid()))
+            (folder / "begun").touch()
             time.sleep(60)
         finally:
             (folder / "cleaned").touch()
@@ -146,7 +147,7 @@ def test_processes_of_a_killed_parent_clean_up_and_end(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     wait_for(tmp_path / "cleaned")
-    pid = int((tmp_path / "begun").read_text())
+    pid = int((tmp_path / "pid").read_text())
     deadline = time.monotonic() + 60
     while not is_gone(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
