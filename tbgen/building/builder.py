@@ -15,9 +15,8 @@ gets wider codes.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -142,7 +141,7 @@ def jobs_of(work: Sequence[Task]) -> list[Job]:
 class Progress:
     """Receiver of reports on the progress of a build; methods do nothing unless overridden."""
 
-    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+    def table(self, name: TableName, finished: bool) -> None:
         """Called when the build reaches a table; `finished` means that it exists and is kept."""
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
@@ -176,19 +175,12 @@ class Builder:
     """Counter of the solver's sweeps over the rows of tables, summed over all tables."""
     state_seconds: float = STATE_SECONDS
 
-    def task_runner(self, total: int) -> Callable[[Start], Built]:
-        """Return a function that builds the table of a job, unless it is finished.
+    def build_job(self, start: Start) -> Built:
+        """Build the table of a job, unless it is finished.
 
-        total : number of tasks, passed on to `progress`
-
-        The function raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `BusyError` if
-        another build has locked the table, and `LimitExceededError` if a distance exceeds the
-        widest codes.
+        Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `BusyError` if another build
+        has locked the table, and `LimitExceededError` if a distance exceeds the widest codes.
         """
-        numbers = itertools.count(1)
-        return lambda start: self._build_if_missing(start, numbers, total)
-
-    def _build_if_missing(self, start: Start, numbers: Iterator[int], total: int) -> Built:
         task = start.job.payload
         assert isinstance(task, Task)
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -196,7 +188,7 @@ class Builder:
             finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
             name = finished or self._name(task.material, task.metric or Metric.DTM)
             done = finished is not None and not task.rebuild
-            self.progress.table(next(numbers), total, name, done)
+            self.progress.table(name, done)
             if done:
                 # Raises an error if the finished table is damaged.
                 TableFile(self._path(name), name=name).close()

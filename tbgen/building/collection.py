@@ -85,10 +85,8 @@ class OneTable:
     def __call__(self, start: Start) -> Built:
         """Build the table of a job, and return its `Built`.
 
-        Raises the errors of `Builder.task_runner`.
-
-        Raises `LostError` if memory is short, so that the job is retried: with fewer tables under
-        construction, the memory may suffice.
+        Raises the errors of `Builder.build_job`, and `LostError` if memory is short, so that the
+        job is retried: with fewer tables under construction, the memory may suffice.
         """
         threads = -(-self.cores // start.beside)
         resumption = _Resumption()
@@ -97,7 +95,7 @@ class OneTable:
             state_seconds=self.state_seconds,
         )  # fmt: skip
         try:
-            built = builder.task_runner(1)(start)
+            built = builder.build_job(start)
             return replace(built, resumed_at=resumption.at)
         except NotEnoughMemoryError as error:
             raise LostError(str(error)) from error
@@ -196,7 +194,7 @@ class Collection:
         self, builder: Builder, observer: Observer, *, keep_going: bool
     ) -> Outcome:
         """Build the tables one after another, in this process."""
-        here = InProcess(builder.task_runner(len(self.work)))
+        here = InProcess(builder.build_job)
         return run(jobs_of(self.work), here, observer, keep_going=keep_going)
 
     def build_by_executor(

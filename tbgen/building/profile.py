@@ -71,10 +71,10 @@ class Profile(Progress):
         self._phase = ("", 0)
         self._mark = self._now()
 
-    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+    def table(self, name: TableName, finished: bool) -> None:
         """Discard the previous table's costs, forward the report; implements `Progress.table`."""
         self._costs = {}
-        self._progress.table(number, total, name, finished)
+        self._progress.table(name, finished)
 
     def phase(self, name: str, order: int, plies: int, settled: int) -> None:
         """Add the cost since the last report to the previous phase, and begin this one.

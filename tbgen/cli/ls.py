@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -11,10 +13,10 @@ from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import Choice, choice_arguments
-from tbgen.cli.wdl import list_outcomes
 from tbgen.indexing.systems import usable_cores
 from tbgen.indexing.units import counted
-from tbgen.tables import TableFile, TableName, WdlName
+from tbgen.tables import TableFile, TableName, WdlFile, WdlName
+from tbgen.tables.names import parse_name
 from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, find_in_directory
 
 
@@ -38,58 +40,69 @@ def ls(
 
     Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
     """
-    worst = failures.OK
     entries: list[dict[str, Any]] = []
     shown: list[tuple[str, ProofStatus]] = []
+    outcomes: list[dict[str, Any]] = []
+    statuses = [failures.OK]
     proofs = Proofs(find_in_directory(selection.directory))
     # A file removed meanwhile, or a broken link, is skipped.
     present = [path for path in selection.directory.iterdir() if path.exists()]
-    named = [(name, path) for path in present if (name := TableName.parse(path.name))]
-    packed = [(wdl, path) for path in present if (wdl := WdlName.parse(path.name))]
-    there = {*(name.material for name, _ in named), *(wdl.material for wdl, _ in packed)}
-    chosen = set(choice.among(there))
+    named = [(name, path) for path in present if (name := parse_name(path.name))]
+    chosen = set(choice.among({name.material for name, _ in named}))
     for name, path in sorted(named, key=lambda found: (found[0].material.men, found[1].name)):
         if name.material not in chosen or not selection.choice.admits(name.rule_set):
             continue
-        if selection.metric not in (None, name.metric):
-            continue
-        entry = name.to_json() | {
-            "bytes_on_disk": path.stat().st_size,
-            "digest": None,
-            "checked": check,
-            "values": None,
-            "file": path.name,
-        }
-        status = ProofStatus(None)
-        try:
-            with TableFile(path, name=name) as file:
+        size = path.stat().st_size
+        entry: dict[str, Any]
+        if isinstance(name, WdlName):
+            entry = {"file": path.name, "bytes_on_disk": size, "digest": None}
+            with _errors_in(entry, statuses), WdlFile(path, name=name) as wdl:
                 if check:
-                    entry["values"] = checked_values(file, threads=usable_cores()).hex()
-                entry["digest"] = file.header.digest.hex()
-            status = proofs.status(name)
-        except Exception as error:
-            failure = failures.expected(error)
-            entry |= {"error": failure.message, "hint": failure.hint}
-            worst = max(worst, failure.status)
-            show_failure(failure)
-        entries.append(entry | {"proof": status.to_json()})
-        shown.append((str(name.rule_set), status))
-    outcomes, worst_of_outcomes = list_outcomes(
-        [(wdl, path) for wdl, path in packed if wdl.material in chosen], selection, check
-    )
+                    wdl.check(threads=usable_cores())
+                entry |= {"digest": wdl.header.digest.hex(), "source": wdl.statistics.source.file}
+            outcomes.append(entry)
+        elif selection.metric in (None, name.metric):
+            entry = name.to_json() | {
+                "bytes_on_disk": size,
+                "digest": None,
+                "checked": check,
+                "values": None,
+                "file": path.name,
+            }
+            status = ProofStatus(None)
+            with _errors_in(entry, statuses):
+                with TableFile(path, name=name) as file:
+                    if check:
+                        entry["values"] = checked_values(file, threads=usable_cores()).hex()
+                    entry["digest"] = file.header.digest.hex()
+                status = proofs.status(name)
+            entries.append(entry | {"proof": status.to_json()})
+            shown.append((str(name.rule_set), status))
     if as_json:
         show_json({"directory": str(selection.directory), "tables": entries, "wdl": outcomes})
     else:
         if entries:
             _show(entries, shown, "digest" if check else "stated digest")
-        elif named:
+        elif any(isinstance(name, TableName) for name, _ in named):
             click.echo(f"{selection.directory} has tables, but none of those selected", err=True)
         else:
             click.echo(f"no tables in {selection.directory}", err=True)
         if outcomes:
             total = sum(entry["bytes_on_disk"] for entry in outcomes)
             click.echo(f"{len(outcomes)} win-draw-loss files, {total:,} bytes")
-    context.exit(max(worst, worst_of_outcomes))
+    context.exit(max(statuses))
+
+
+@contextlib.contextmanager
+def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
+    """Print an error of the context, and add it to the entry of a file and to `statuses`."""
+    try:
+        yield
+    except Exception as error:
+        failure = failures.expected(error)
+        entry |= {"error": failure.message, "hint": failure.hint}
+        statuses.append(failure.status)
+        show_failure(failure)
 
 
 def _show(

@@ -66,9 +66,9 @@ class SetProgress(LiveLine, Progress, Observer):
 
     # -- of the table under construction in this process -------------------------------------
 
-    def table(self, number: int, total: int, name: TableName, finished: bool) -> None:
+    def table(self, name: TableName, finished: bool) -> None:
         """Begin a table, or show that it is present; implements `Progress.table`."""
-        self._label = f"{number}/{total} {name}"
+        self._label = f"{self.ends.total() + 1}/{self._total} {name}"
         self._settled = 0
         if self._prints_each:
             self._printed = time.monotonic()
@@ -128,15 +128,15 @@ class SetProgress(LiveLine, Progress, Observer):
     def finished(self, start: Start, result: Built) -> None:
         """Count a table, and report it if a worker built it; implements `Observer.finished`."""
         self._running.remove(start.job.key)
-        self.ends["present" if result.size is None else "built"] += 1
         self._observer.finished(start, result)
         if self._by_workers:
-            self.table(self.ends.total(), self._total, result.name, result.size is None)
+            self.table(result.name, result.size is None)
             if result.resumed_at is not None:
                 order, plies = result.resumed_at
                 self.print(f"{self._label}: resumed from a saved state: order {order}, ply {plies}")
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)
+        self.ends["present" if result.size is None else "built"] += 1
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Report a locked table, a lost cluster or a lost worker; implements `Observer.retried`."""

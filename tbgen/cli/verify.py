@@ -18,8 +18,7 @@ from tbgen.cli.lessons import show_next
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
-from tbgen.cli.wdl import prove_outcomes
-from tbgen.indexing import Material
+from tbgen.indexing import InputError, Material
 from tbgen.indexing.importing import import_permanently
 from tbgen.tables.proofs import Proofs, find_in_directory
 
@@ -88,7 +87,7 @@ def verify(
     if digests:
         ctx.exit(compare_digests(selection, wanted, against, threads, as_json))
     if wdl:
-        ctx.exit(prove_outcomes(selection, wanted, threads, as_json))
+        ctx.exit(_prove_outcomes(selection, wanted, threads, as_json))
     with selection.open() as opened:
         names = {opened.table(material).header.spec.name for material in wanted}
     require_kernels_memory(memory)
@@ -189,3 +188,39 @@ def _prove_closure(
             entry |= {"proof": proofs.status(name_of(job)).to_json()}
         entries.append(entry)
     return progress.worst, entries
+
+
+def _prove_outcomes(
+    selection: options.Selection, materials: list[Material], threads: int, as_json: bool
+) -> int:
+    """Prove win-draw-loss files, print the findings, and return the exit status."""
+    from tbgen.verify.wdl import verify_wdl
+
+    reports = []
+    with selection.open() as opened:
+        for material in materials:
+            report = verify_wdl(opened, material, threads=threads)
+            if report is None:
+                raise InputError(
+                    f"there is no win-draw-loss file of {material}", f"run: tbgen pack {material}"
+                )
+            reports.append(report)
+            if as_json:
+                continue
+            compared = (
+                f"equal to {report.source}" if report.compared
+                else f"consistent; {report.source}, which would prove it, is missing"
+            )  # fmt: skip
+            verdict = compared if report.ok else "REFUTED"
+            click.echo(f"{report.file}: {verdict}, {report.positions:,} positions")
+            if report.inconsistent or report.differing:
+                click.echo(
+                    f"  {report.inconsistent:,} positions are not the best of their moves, "
+                    f"{report.differing:,} differ from {report.source}; the first: {report.first}"
+                )
+            for problem in report.problems:
+                click.echo(f"  {problem}")
+    ok = all(report.ok for report in reports)
+    if as_json:
+        show_json({"ok": ok, "files": [report.to_json() for report in reports]})
+    return failures.OK if ok else failures.FINDINGS

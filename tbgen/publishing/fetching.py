@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from tbgen.publishing.index import INDEX, MAX_INDEX, Entry, decoded, hash_of, read_index
-from tbgen.publishing.sources import Source, SourceError, Stream
+from tbgen.publishing.sources import Source, SourceError
 from tbgen.tables.files import continuing, locked
 from tbgen.tables.names import Metric, TableName
 
@@ -46,8 +46,11 @@ def fetch_index(sources: Sequence[Source]) -> list[Entry]:
     """Return the index of the first source that has one; raises `FetchError`, `BadIndexError`."""
 
     def read(source: Source) -> tuple[bytes, Source]:
+        found = bytearray()
         with source.reading(INDEX, 0, INDEX_SECONDS) as (stream, _):
-            return _read(stream, MAX_INDEX + 1), source
+            while len(found) <= MAX_INDEX and (chunk := stream.read(CHUNK)):
+                found += chunk
+        return bytes(found), source
 
     hint = f"name a folder that has an {INDEX}, as tbgen index writes it, with --from"
     return read_index(decoded(*_first_success(sources, read, hint)))
@@ -131,11 +134,3 @@ def _truncate(part: BinaryIO) -> int:
     part.seek(0)
     part.truncate()
     return 0
-
-
-def _read(stream: Stream, most: int) -> bytes:
-    """Read bytes of a stream up to its end, `most` bytes at most."""
-    found = bytearray()
-    while len(found) < most and (chunk := stream.read(min(CHUNK, most - len(found)))):
-        found += chunk
-    return bytes(found)

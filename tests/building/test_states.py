@@ -241,8 +241,11 @@ def test_resuming_is_reported(
     with pytest.raises(Killed):
         Builder(here, CHECK, KillAfter(15), state_seconds=0.0).build([KRKN.material])
     shutil.copytree(here, by_workers)
-    with SetProgress(1, None, by_workers=False) as progress:
-        Builder(here, CHECK, progress).build([KRKN.material])
+    with SetProgress(3, None, by_workers=False) as progress:
+        builder = Builder(here, CHECK, progress)
+        Collection([KRKN.material], here, CHECK).build_in_process(
+            builder, progress, keep_going=False
+        )
     said = capsys.readouterr().err
     assert "\n3/3 KRKN.check.dtm: resumes from its saved state: order 0, ply 3\n" in f"\n{said}"
     collection = Collection([KRKN.material], by_workers, CHECK)

@@ -34,7 +34,7 @@ def test_a_large_set_prints_no_line_per_table(
 ) -> None:
     name = TableName(Material.parse("KRK"), RuleSet(Rules.WXF), Metric.DTM)
     with SetProgress(total, None, by_workers=False) as progress:
-        progress.table(1, total, name, finished=False)
+        progress.table(name, finished=False)
         progress.written(name, 954, 0.1)
     assert capsys.readouterr().err.count("KRK") == (total <= LARGE_SET)
     assert progress.tables[0]["bytes_on_disk"] == 954

@@ -23,6 +23,6 @@ class Builder(builder.Builder):
         supporting tables.
         """
         work = work_for(materials, metric, force=force)
-        outcome = run(builder.jobs_of(work), InProcess(self.task_runner(len(work))), Observer())
+        outcome = run(builder.jobs_of(work), InProcess(self.build_job), Observer())
         for error in outcome.failures.values():
             raise error
