@@ -122,7 +122,7 @@ class Built:
     resumed_at: tuple[int, int] | None = None
     """Order and plies of the checkpoint from which the build resumed; None if it began anew.
 
-    Only workers (`collection.OneTable`) record this.
+    Only workers (`collection.TableBuilder`) record this.
     """
 
 

@@ -69,7 +69,7 @@ class _Resumption(Progress):
 
 
 @dataclass(frozen=True)
-class OneTable:
+class TableBuilder:
     """Function of workers that builds the table of a job; can be pickled.
 
     `directory` must be absolute, since a worker has another working directory.
@@ -88,7 +88,7 @@ class OneTable:
         Raises the errors of `Builder.build_job`, and `LostError` if memory is short, so that the
         job is retried: with fewer tables under construction, the memory may suffice.
         """
-        threads = -(-self.cores // start.beside)
+        threads = -(-self.cores // start.jobs_at_once)
         resumption = _Resumption()
         builder = Builder(
             self.directory, self.rule_set, resumption, threads=threads, memory=start.memory,
@@ -206,7 +206,7 @@ class Collection:
         keep_going: bool,
         download: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
-        """Build the missing tables with an executor, whose function must be a `OneTable`.
+        """Build the missing tables with an executor, whose function must be a `TableBuilder`.
 
         Finished tables are checked in this process.
 
@@ -217,7 +217,7 @@ class Collection:
         """
         keys = {job.key for job in jobs}
         finished = [task for task in self.work if task.material.name not in keys]
-        outcome = run(jobs_of(finished), InProcess(self.one_table(1)), observer)
+        outcome = run(jobs_of(finished), InProcess(self.table_builder(1)), observer)
         rest = run(jobs, executor, observer, keep_going=keep_going)
         download(rest.results.values())
         self._require_present(rest.results.values())
@@ -238,10 +238,10 @@ class Collection:
                 "exchange tables by --via",
             )
 
-    def one_table(self, cores: int) -> OneTable:
+    def table_builder(self, cores: int) -> TableBuilder:
         """Return the function that workers call to build one table; its directory is absolute."""
         directory = Path(os.path.abspath(self.directory))
-        return OneTable(directory, self.rule_set, cores, self.state_seconds)
+        return TableBuilder(directory, self.rule_set, cores, self.state_seconds)
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,7 @@ class TrainingData:
 
 
 @dataclass(frozen=True)
-class Present:
+class FinishedTable:
     """A finished table in the directory."""
 
     file_bytes: int
@@ -246,9 +246,9 @@ class Present:
     """Outcomes of the table's positions, as shares; None if they were not read."""
 
 
-def present_tables(
+def finished_tables(
     directory: Path, rules: Rules, measured: Container[str] = ()
-) -> dict[str, Present]:
+) -> dict[str, FinishedTable]:
     """Return the finished tables of a rule set in a directory, by name of material.
 
     Tables with limited orders are not included. Outcomes are read only from tables that are not
@@ -262,7 +262,7 @@ def present_tables(
             known = name.material.name in measured
             outcomes = None if known else _outcomes(path, name)
             with contextlib.suppress(FileNotFoundError):  # removed since, or a dangling link
-                found[name.material.name] = Present(path.stat().st_size, seconds, outcomes)
+                found[name.material.name] = FinishedTable(path.stat().st_size, seconds, outcomes)
     return found
 
 
@@ -281,7 +281,7 @@ class Estimates:
         self,
         rules: Rules,
         measured: Measurements,
-        present: Mapping[str, Present] | None = None,
+        present: Mapping[str, FinishedTable] | None = None,
     ) -> None:
         """Store the measured and the finished tables, by name of material."""
         self._rules = rules

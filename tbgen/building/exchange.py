@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tbgen.building.builder import Built
-from tbgen.building.collection import Collection, OneTable
+from tbgen.building.collection import Collection, TableBuilder
 from tbgen.building.work import Task
 from tbgen.indexing.errors import InputError, excerpt
 from tbgen.indexing.material import Material
@@ -131,14 +131,14 @@ def _tables_of(materials: Iterable[Material], rule_set: RuleSet) -> Iterator[Tab
 
 
 @dataclass(frozen=True)
-class RemoteTable:
+class RemoteTableBuilder:
     """Function that workers without a shared directory call: download, build, upload a table."""
 
-    table: OneTable
+    table: TableBuilder
     exchange: Exchange
 
     def __call__(self, start: Start) -> Built:
-        """Build and upload the table of a job unless the address has it; raises like `OneTable`."""
+        """Build and upload a table unless the address has it; raises like `TableBuilder`."""
         task = start.job.payload
         assert isinstance(task, Task)
         with tempfile.TemporaryDirectory(prefix="tbgen-") as scratch:

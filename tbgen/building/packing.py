@@ -98,11 +98,7 @@ def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool
         with WdlFile(path, name=name) as found:
             return (
                 found.statistics.source.digest == file.header.digest.hex()
-                and found.is_plain
-                in (
-                    None,
-                    plain,
-                )
+                and found.is_plain in (None, plain)
             )
     except (OSError, TablebaseError):
         return False

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tbgen.building.estimate import Estimates, present_tables
+from tbgen.building.estimate import Estimates, finished_tables
 from tbgen.building.measured import measurements
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material, needed_materials
@@ -83,7 +83,7 @@ def plan(
     Finished tables in `directory` improve the estimates for other tables and for this machine.
     """
     measured = measurements()
-    present = present_tables(directory, rules, measured.tables) if directory is not None else {}
+    present = finished_tables(directory, rules, measured.tables) if directory is not None else {}
     estimates = Estimates(rules, measured, present)
     wall_per_cpu = estimates.wall_per_cpu()
     planned = []

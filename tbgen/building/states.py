@@ -33,7 +33,7 @@ from tbgen.tables.reader import TableFile
 STATE_SECONDS = 300.0
 """Seconds between two checkpoints; a table that takes less has none."""
 
-COST = 1 / 40
+SAVING_SHARE = 1 / 40
 """Largest share of a build's time spent on saving checkpoints.
 
 Large checkpoints, which take long to save, are therefore saved less often.
@@ -174,7 +174,7 @@ class StateFile:
                 write(part)
             file.write(digest.digest())
         now = time.monotonic()
-        self._next = now + max(self._every, (now - began) / COST)
+        self._next = now + max(self._every, (now - began) / SAVING_SHARE)
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ import click
 from tbgen.answers import failures
 from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
 from tbgen.building.collection import Collection, ProcessLimits, jobs_worth, process_limits
-from tbgen.building.exchange import Exchange, RemoteTable
+from tbgen.building.exchange import Exchange, RemoteTableBuilder
 from tbgen.building.packing import pack_closure
 from tbgen.building.plan import Totals
 from tbgen.building.profile import Profile
@@ -128,7 +128,7 @@ def build(
     described = [(key, failures.expected(error, option)) for key, error in failed.items()]
     for key, failure in described:
         show_failure(failure, f"{key}: ")
-    if len(collection.work) > 1 or progress.ends["present"]:
+    if len(collection.work) > 1 or progress.counts["present"]:
         click.echo(progress.summary(len(outcome.left_out)), err=True)
     if as_json:
         answer: dict[str, Any] = {
@@ -199,7 +199,7 @@ def _on_this_machine(
         # A single table needs no processes.
         from tbgen.scheduling.processes import Processes
 
-        with Processes(collection.one_table(cores), limits.jobs, limits.memory) as executor:
+        with Processes(collection.table_builder(cores), limits.jobs, limits.memory) as executor:
             return progress, collection.build_by_executor(
                 listed, executor, progress, keep_going=keep_going
             )
@@ -216,11 +216,11 @@ def _on_cluster(
     """Build on the workers of a dask cluster, which share the directory or exchange tables."""
     from tbgen.scheduling.cluster import Cluster
 
-    function: Callable[[Start], Built] = collection.one_table(threads)
+    function: Callable[[Start], Built] = collection.table_builder(threads)
     exchange = Exchange(via) if via is not None else None
     if exchange is not None:
         exchange.synchronise(collection)
-        function = RemoteTable(collection.one_table(threads), exchange)
+        function = RemoteTableBuilder(collection.table_builder(threads), exchange)
 
     def download(built: Iterable[Built]) -> None:
         if exchange is not None:

@@ -12,7 +12,7 @@ from tbgen.building.contents import values_of
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.live import LiveLine
-from tbgen.cli.materials import Choice, choice_arguments
+from tbgen.cli.materials import MaterialChoice, choice_arguments
 from tbgen.indexing.units import format_bytes
 
 
@@ -30,8 +30,9 @@ from tbgen.indexing.units import format_bytes
 @options.threads_option
 @options.json_option
 def index(
-    choice: Choice, tables: Path, with_values: bool, dense: bool, threads: int, as_json: bool
-) -> None:
+    choice: MaterialChoice, tables: Path, with_values: bool, dense: bool, threads: int,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
 
     The index lists all tables, or those selected.

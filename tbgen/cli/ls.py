@@ -12,7 +12,7 @@ from tbgen.answers import failures
 from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
-from tbgen.cli.materials import Choice, choice_arguments
+from tbgen.cli.materials import MaterialChoice, choice_arguments
 from tbgen.indexing.systems import usable_cores
 from tbgen.indexing.units import counted
 from tbgen.tables import TableFile, TableName, WdlFile, WdlName
@@ -27,8 +27,9 @@ from tbgen.tables.proofs import Proofs, ProofState, ProofStatus, find_in_directo
 @options.json_option
 @click.pass_context
 def ls(
-    context: click.Context, choice: Choice, check: bool, selection: options.Selection, as_json: bool
-) -> None:
+    context: click.Context, choice: MaterialChoice, check: bool, selection: options.Selection,
+    as_json: bool,
+) -> None:  # fmt: skip
     """List the tables present: all, or those selected.
 
     Tables with equal digests have equal values. A stated digest is read from the header. With

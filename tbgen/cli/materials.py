@@ -19,7 +19,7 @@ _MATERIAL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MaterialChoice:
     """Materials that a user has selected, to be matched with the tables that are present.
 
     They are given by words, such as names and sets, and by bounds: `men` and `attackers` are the
@@ -55,9 +55,9 @@ def material_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def choice_arguments(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments of `material_arguments` to a command, as one `Choice` named `choice`."""
+    """Add the arguments of `material_arguments` to a command, as the `MaterialChoice` `choice`."""
     meaning = ". MATERIAL..., --men and --attackers select among the tables present."
-    return _arguments(function, "choice", Choice, meaning)
+    return _arguments(function, "choice", MaterialChoice, meaning)
 
 
 def _arguments(

@@ -10,7 +10,7 @@ import click
 from tbgen.building.packing import Packed, pack_table
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.materials import Choice, choice_arguments, require_tables
+from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.indexing import InputError, Material
 from tbgen.play.tablebase import GameTablebase
 from tbgen.publishing.bundle import write_bundle
@@ -31,7 +31,7 @@ from tbgen.publishing.bundle import write_bundle
 @options.table_options
 @options.json_option
 def pack(
-    choice: Choice,
+    choice: MaterialChoice,
     plain: bool,
     force: bool,
     out: Path | None,

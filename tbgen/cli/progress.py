@@ -51,7 +51,7 @@ class SetProgress(LiveLine, Progress, Observer):
     def __init__(self, total: int, forecast: Forecast | None, *, by_workers: bool) -> None:
         super().__init__()
         self.tables: list[dict[str, Any]] = []
-        self.ends: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         """Numbers of tables that are `built`, `present` or `failed`."""
         self._total = total
         self._forecast = forecast
@@ -68,7 +68,7 @@ class SetProgress(LiveLine, Progress, Observer):
 
     def table(self, name: TableName, finished: bool) -> None:
         """Begin a table, or show that it is present; implements `Progress.table`."""
-        self._label = f"{self.ends.total() + 1}/{self._total} {name}"
+        self._label = f"{self.counts.total() + 1}/{self._total} {name}"
         self._settled = 0
         if self._prints_each:
             self._printed = time.monotonic()
@@ -136,7 +136,7 @@ class SetProgress(LiveLine, Progress, Observer):
                 self.print(f"{self._label}: resumed from a saved state: order {order}, ply {plies}")
             if result.size is not None:
                 self.written(result.name, result.size, result.seconds)
-        self.ends["present" if result.size is None else "built"] += 1
+        self.counts["present" if result.size is None else "built"] += 1
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
         """Report a locked table, a lost cluster or a lost worker; implements `Observer.retried`."""
@@ -150,14 +150,14 @@ class SetProgress(LiveLine, Progress, Observer):
     def failed(self, start: Start, error: BaseException) -> None:
         """Count a failed table; the caller prints the reason (`Observer.failed`)."""
         self._running.remove(start.job.key)
-        self.ends["failed"] += 1
+        self.counts["failed"] += 1
         self._observer.failed(start, error)
 
     def waiting(self) -> None:
         """Show the tables that workers are building; implements `Observer.waiting`."""
         if self._by_workers and self._running:
             names = f": {', '.join(self._running)}" if len(self._running) <= _MAX_NAMED else ""
-            done = f"{self.ends.total()}/{self._total} done, {len(self._running)} running{names}"
+            done = f"{self.counts.total()}/{self._total} done, {len(self._running)} running{names}"
             self._show_at_intervals(done)
 
     def summary(self, left_out: int) -> str:
@@ -165,7 +165,7 @@ class SetProgress(LiveLine, Progress, Observer):
 
         left_out : number of tables that were not started
         """
-        counts = {**self.ends, "left out": left_out}
+        counts = {**self.counts, "left out": left_out}
         said = ", ".join(
             f"{counts[what]} {what}"
             for what in ("built", "present", "failed", "left out")
@@ -186,7 +186,7 @@ class SetProgress(LiveLine, Progress, Observer):
 
     def _time_left(self) -> str:
         """Return `; about 3 min left`, or an empty text if the time cannot be estimated yet."""
-        if self._forecast is None or not self.ends["built"]:
+        if self._forecast is None or not self.counts["built"]:
             return ""
         if time.monotonic() - self._time_left_known > _TIME_LEFT_SECONDS:
             self._time_left_text = f"; about {format_duration(self._forecast.seconds_left())} left"

@@ -102,7 +102,7 @@ def serve(
         app = create_app(
             opened, selection.directory, loopback_only=is_loopback(host), workshop=workshop,
             opponent=opponent, files=files,
-            compared=compared or (workshop.beside if demo else None),
+            compared=compared or (workshop.compared if demo else None),
         )  # fmt: skip
         server = BoardServer(app, host, port, log=log)
         name = f"[{host}]" if ":" in host else host

@@ -78,7 +78,7 @@ class Workshop:
             "rules": [Material.parse(RULES)],
             "four": materials_of((), 4),
         }
-        self.beside = directory / "compared"
+        self.compared = directory / "compared"
         """Tables without repetition rules, for the demonstration to compare with."""
         self._directory = directory
         self._rule_set = rule_set
@@ -113,9 +113,9 @@ class Workshop:
         """Start building the tables of the demonstration."""
         materials = [*self.starters["small"], *self.starters["rules"]]
         own = Collection(materials, self._directory, self._rule_set())
-        beside = Collection(materials_of(COMPARED), self.beside, RuleSet(Rules.NONE))
+        compared = Collection(materials_of(COMPARED), self.compared, RuleSet(Rules.NONE))
         with self._lock:
-            self._begin(own, beside)
+            self._begin(own, compared)
 
     def _begin(self, *collections: Collection) -> None:
         memory = 0 if self.limits is None else self.limits.memory_bytes
@@ -204,7 +204,7 @@ class _Build(Observer):
         for number, collection in enumerate(self.collections):
             self._number = number
             slots = min(limits.jobs, jobs_worth(jobs[number], cores))
-            with Processes(collection.one_table(cores), slots, limits.memory) as executor:
+            with Processes(collection.table_builder(cores), slots, limits.memory) as executor:
                 outcome = collection.build_by_executor(
                     jobs[number], executor, self, keep_going=False
                 )

@@ -126,11 +126,11 @@ class Cluster(Executor):
         self._submitted += 1
         memory = min(max(start.memory, self._floor), self._most)
         # A worker runs one job at a time, which may use all cores of the worker.
-        given = replace(start, memory=memory, beside=1)
+        given = replace(start, memory=memory, jobs_at_once=1)
         remote = self._client.submit(
             attempt, self._function, given,
             key=f"{start.job.key}-{self._run}-{self._submitted}", pure=False,
-            priority=round(start.path * 1000), resources={RESOURCE: memory},
+            priority=round(start.remaining_path * 1000), resources={RESOURCE: memory},
         )  # fmt: skip
         local: Future[Any] = Future()
         remote.add_done_callback(lambda done: _complete(local, done))

@@ -53,7 +53,7 @@ class Simulated(InProcess):
         future = super().submit(start)
         self._submitted += 1
         heapq.heappush(self._ends, (self._now + start.job.seconds, self._submitted, future))
-        self.longest_path = max(self.longest_path, start.path)
+        self.longest_path = max(self.longest_path, start.remaining_path)
         return future
 
     def wait(self, futures: Collection[Future[Any]], timeout: float | None) -> set[Future[Any]]:

@@ -59,11 +59,6 @@ class Processes(Executor):
             worker.end(max(0.0, deadline - time.monotonic()))
         self._workers = []
 
-    @property
-    def pids(self) -> list[int]:
-        """Ids of the live processes."""
-        return [worker.pid for worker in self._workers if worker.alive]
-
     def submit(self, start: Start) -> Future[Any]:
         """Run a job in an idle or new process; return its future (`Executor.submit`)."""
         self._workers = [worker for worker in self._workers if worker.alive]
@@ -97,10 +92,6 @@ class _Worker:
         self.alive = True
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def take(self, message: bytes, future: Future[Any]) -> bool:
         """Send a job to the process if it is idle; return whether it was sent.

@@ -50,11 +50,11 @@ class Start:
     job: Job
     memory: int
     """Reserved bytes; more than the job's own estimate after a worker of this job was lost."""
-    beside: int
+    jobs_at_once: int
     """Number of jobs that can run at once now, including this one. This job's share of the cores is
-    1 / `beside`.
+    1 / `jobs_at_once`.
     """
-    path: float
+    remaining_path: float
     """Longest remaining path in seconds, including the job's own; longer paths are more urgent."""
 
 
@@ -118,7 +118,7 @@ class ReadyQueue:
             del self._postponed[key]
             self._make_ready((key,))
         width = len(self._running) + len(self._ready)
-        beside = width if slots is None else min(width, slots)
+        jobs_at_once = width if slots is None else min(width, slots)
         started: list[Start] = []
         shadow: tuple[float, int] | None = None
         kept_waiting = []
@@ -139,7 +139,7 @@ class ReadyQueue:
                     continue
                 shadow = shadow[0], shadow[1] if ends_before else spare
             self._running[key] = _Running(memory, now + job.seconds)
-            started.append(Start(job, memory, beside, self._paths[key]))
+            started.append(Start(job, memory, jobs_at_once, self._paths[key]))
         self._ready = kept_waiting
         return started
 

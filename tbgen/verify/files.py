@@ -323,7 +323,7 @@ class TableProver:
         """
         name, find = start.job.payload, find_in_directory(self.directory)
         assert isinstance(name, TableName)
-        threads = max(1, self.threads // start.beside)
+        threads = max(1, self.threads // start.jobs_at_once)
         covered = None if self.force else self._by_certificate(find, name, threads)
         if covered is not None:
             return covered

@@ -65,7 +65,7 @@ def test_auto_starts_processes_only_for_long_work() -> None:
 def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
     Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
     collection = Collection([KRKN], tmp_path, NO_RULES)
-    function = collection.one_table(2)
+    function = collection.table_builder(2)
     assert function.directory.is_absolute()
     sent = []
 
@@ -84,7 +84,7 @@ def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
 
 def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
     here = Collection([Material.parse("KRK")], tmp_path / "here", NO_RULES)
-    theirs = InProcess(replace(here.one_table(1), directory=tmp_path / "theirs"))
+    theirs = InProcess(replace(here.table_builder(1), directory=tmp_path / "theirs"))
     with pytest.raises(InputError, match=r"1 tables were built that are not in .*here"):
         here.build_by_executor(here.jobs(1, COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
@@ -128,7 +128,7 @@ def test_keep_going_builds_all_that_do_not_need_a_failed_table(tmp_path: Path) -
 
 
 def test_a_table_short_of_memory_is_retried_with_more(tmp_path: Path) -> None:
-    function = Collection([KRKN], tmp_path, NO_RULES).one_table(1)
+    function = Collection([KRKN], tmp_path, NO_RULES).table_builder(1)
     tried = []
 
     def elsewhere(start: Start) -> object:
@@ -251,7 +251,7 @@ def test_killed_dask_workers_are_replaced(tmp_path: Path, four_men: dict[str, by
     from tbgen.scheduling.cluster import Cluster
 
     collection = Collection(materials_of((), 4), tmp_path, RuleSet(Rules.WXF))
-    function = collection.one_table(1)
+    function = collection.table_builder(1)
     killed: list[int] = []
 
     with Cluster(function, "local:2", memory=2 << 30, floor=COMPILERS_BYTES) as cluster:
@@ -277,7 +277,7 @@ def test_dask_reports_the_error_of_a_table(tmp_path: Path) -> None:
     from tbgen.scheduling.cluster import Cluster
 
     collection = Collection([KRKN], tmp_path, NO_RULES, Metric.DTM)
-    function = collection.one_table(1)
+    function = collection.table_builder(1)
     (job,) = (job for job in collection.jobs(1) if job.key == "KRKN")
     with Cluster(function, "local:1", memory=1 << 30, floor=COMPILERS_BYTES) as cluster:
         outcome = run([job], cluster, Observer())

@@ -18,7 +18,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from tbgen.building.builder import COMPILERS_BYTES
 from tbgen.building.collection import Collection
-from tbgen.building.exchange import Exchange, ExchangeError, RemoteTable
+from tbgen.building.exchange import Exchange, ExchangeError, RemoteTableBuilder
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.queue import Start
@@ -59,7 +59,7 @@ def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[s
     """
     collection = Collection([KRKN], directory, CHECK, force=force)
     exchange.synchronise(collection)
-    remote = pickle.loads(pickle.dumps(RemoteTable(collection.one_table(1), exchange)))
+    remote = pickle.loads(pickle.dumps(RemoteTableBuilder(collection.table_builder(1), exchange)))
     sent = []
 
     def elsewhere(start: Start) -> object:
@@ -98,7 +98,7 @@ def test_a_table_uploaded_by_a_lost_worker_is_not_rebuilt(
     exchange: Exchange, tmp_path: Path
 ) -> None:
     collection = Collection([Material.parse("KRK")], tmp_path / "here", CHECK)
-    remote = RemoteTable(collection.one_table(1), exchange)
+    remote = RemoteTableBuilder(collection.table_builder(1), exchange)
     (job,) = collection.jobs(1, COMPILERS_BYTES)
     first, again = (remote(Start(job, job.memory, 1, 0.0)) for _ in range(2))
     assert first.size

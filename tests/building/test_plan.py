@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
-from tbgen.building.estimate import CostRegression, Estimates, Present, present_tables
+from tbgen.building.estimate import CostRegression, Estimates, FinishedTable, finished_tables
 from tbgen.building.features import Outcomes, Support, Traits, typical_seconds
 from tbgen.building.measured import CostRatio, Measured, Measurements, measurements, read_measured
 from tbgen.building.plan import plan
@@ -177,19 +177,19 @@ def test_a_case_without_a_value_does_not_affect_it() -> None:
 
 def test_a_present_table_improves_other_estimates_and_the_machine_speed() -> None:
     placements = count_placements(Layout.of(KRKNA))
-    there = {"KRKNA": Present(placements * 5, 0.0, Outcomes((0.9, 0.0), 1.0))}
+    there = {"KRKNA": FinishedTable(placements * 5, 0.0, Outcomes((0.9, 0.0), 1.0))}
     known = flat()
     estimates = Estimates(Rules.WXF, known, there)
     assert estimates.disk_bytes(KRKNA) == placements * 5
     assert estimates.disk_bytes(KRKNAA) > 3 * Estimates(Rules.WXF, known).disk_bytes(KRKNAA)
     assert estimates.wall_per_cpu() == known.wall_per_cpu, "no record says how long it took"
-    there["KRKNA"] = Present(1000, seconds=4 * estimates.cpu_seconds(KRKNA))
-    there["KRKNAA"] = Present(1000, seconds=2 * estimates.cpu_seconds(KRKNAA))
+    there["KRKNA"] = FinishedTable(1000, seconds=4 * estimates.cpu_seconds(KRKNA))
+    there["KRKNAA"] = FinishedTable(1000, seconds=2 * estimates.cpu_seconds(KRKNAA))
     assert Estimates(Rules.WXF, known, there).wall_per_cpu() == pytest.approx(3.0)
 
 
 def test_small_tables_do_not_affect_the_machine_speed() -> None:
-    there = {"KRK": Present(3600, seconds=9.0)}
+    there = {"KRK": FinishedTable(3600, seconds=9.0)}
     assert Estimates(Rules.WXF, flat(), there).wall_per_cpu() == 0.6
 
 
@@ -197,11 +197,11 @@ def test_present_tables_have_the_rule_set_and_no_order_limit(tmp_path: Path) -> 
     for name in ("KRK.wxf.dtm", "KNK.check.dtm", "KPK.wxf-o1.dtm", "nonsense", "KCK.wxf.dtc"):
         (tmp_path / f"{name}.xqt").write_bytes(bytes(100))
     (tmp_path / "KRK.wxf.dtm.build.json").write_text(json.dumps({"build_seconds": 2.5}))
-    assert present_tables(tmp_path, Rules.WXF) == {
-        "KRK": Present(100, 2.5),
-        "KCK": Present(100, 0.0),
+    assert finished_tables(tmp_path, Rules.WXF) == {
+        "KRK": FinishedTable(100, 2.5),
+        "KCK": FinishedTable(100, 0.0),
     }
-    assert present_tables(tmp_path / "missing", Rules.WXF) == {}
+    assert finished_tables(tmp_path / "missing", Rules.WXF) == {}
 
 
 def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:

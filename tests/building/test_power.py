@@ -82,7 +82,7 @@ class Disk:
 def test_power_may_fail_at_any_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(states, "COST", np.inf)
+    monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
     chance = random.Random(seed)
     directory, failures = tmp_path / "tables", tmp_path / "failures"
     directory.mkdir()

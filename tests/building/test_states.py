@@ -162,7 +162,7 @@ class KillAfter(Progress):
 def test_a_killed_build_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metric: Metric | None
 ) -> None:
-    monkeypatch.setattr(states, "COST", np.inf)
+    monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
     expected, seed = built("KRKN", metric=metric), random.Random(1)
     ended, rounds, began = False, 0, []
     while not ended:
@@ -185,7 +185,7 @@ def test_a_killed_build_resumes(
 def test_wrong_parts_with_a_correct_checksum_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(states, "COST", np.inf)
+    monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
     Builder(tmp_path, CHECK, Progress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
         Builder(tmp_path, CHECK, KillAfter(20), state_seconds=0.0).build([KRKN.material])
@@ -211,7 +211,7 @@ def test_a_build_resumes_with_its_last_metric(
     """
     import tbgen.retrograde.solve as solve_module
 
-    monkeypatch.setattr(states, "COST", np.inf)
+    monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
     solve, tried = solve_module.solve, []
 
     def too_long_to_mate(material: Material, *arguments: object, **options: object) -> object:
@@ -235,7 +235,7 @@ def test_resuming_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A build in this process reports at the start that it resumes, one in a worker at the end."""
-    monkeypatch.setattr(states, "COST", np.inf)
+    monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
     here, by_workers = tmp_path / "here", tmp_path / "by_workers"
     Builder(here, CHECK, Progress()).build([Material.parse("KRK"), Material.parse("KNK")])
     with pytest.raises(Killed):
@@ -249,10 +249,10 @@ def test_resuming_is_reported(
     said = capsys.readouterr().err
     assert "\n3/3 KRKN.check.dtm: resumes from its saved state: order 0, ply 3\n" in f"\n{said}"
     collection = Collection([KRKN.material], by_workers, CHECK)
-    start = Start(collection.jobs(1)[-1], memory=1 << 30, beside=1, path=0.0)
+    start = Start(collection.jobs(1)[-1], memory=1 << 30, jobs_at_once=1, remaining_path=0.0)
     with SetProgress(1, None, by_workers=True) as watching:
         watching.started(start)
-        watching.finished(start, collection.one_table(1)(start))
+        watching.finished(start, collection.table_builder(1)(start))
     assert "resumed from a saved state: order 0, ply 3\n" in capsys.readouterr().err
 
 

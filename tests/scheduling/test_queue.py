@@ -62,7 +62,7 @@ class Watch(Observer):
         self.running[key] = start.memory
         assert len(self.running) <= self.slots
         assert sum(self.running.values()) <= MEMORY
-        assert 1 <= start.beside <= self.slots
+        assert 1 <= start.jobs_at_once <= self.slots
         self.begun[key] += 1
         self.kept.setdefault(key, []).append(start.memory)
 
@@ -152,7 +152,7 @@ def test_a_lost_job_requests_more_memory_without_a_limit() -> None:
 def test_the_longest_remaining_path_goes_first() -> None:
     jobs = [Job("short", seconds=5.0), Job("base", seconds=1.0), Job("top", ("base",), 0, 9.0)]
     queue = ReadyQueue(jobs)
-    assert [(start.job.key, start.path) for start in queue.next(0.0, 2)] == [
+    assert [(start.job.key, start.remaining_path) for start in queue.next(0.0, 2)] == [
         ("base", 10.0), ("short", 5.0)
     ]  # fmt: skip
 
@@ -176,10 +176,10 @@ def test_small_jobs_pass_a_large_one_only_without_delaying_it() -> None:
 
 def test_cores_are_shared_among_ready_jobs() -> None:
     queue = ReadyQueue([Job("a"), Job("b"), Job("c"), Job("top", ("a", "b", "c"))])
-    assert [start.beside for start in queue.next(0.0, 2)] == [2, 2]
+    assert [start.jobs_at_once for start in queue.next(0.0, 2)] == [2, 2]
     for key in "ab":
         queue.finish(key)
-    assert [start.beside for start in queue.next(0.0, 2)] == [1]
+    assert [start.jobs_at_once for start in queue.next(0.0, 2)] == [1]
 
 
 def test_a_cycle_is_refused() -> None:
