@@ -195,6 +195,12 @@ def test_the_suggested_build_names_a_directory_only_if_the_user_did(
     assert result.stderr.splitlines()[1] == "hint: run: tbgen build KRRK --rules check"
 
 
+def test_the_directory_of_a_suggested_build_is_quoted(tmp_path: Path) -> None:
+    directory = tmp_path / "my tables"
+    result = run("stats", "KRRK", "--rules", "check", "--tables", directory)
+    assert_says(result, 1, f"run: tbgen build KRRK --rules check --tables '{directory}'")
+
+
 def test_no_tables_directory(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere"
     assert_says(run("probe", KRK, "--tables", nowhere), 1, "KRK", "tbgen build KRK")
