@@ -12,7 +12,7 @@ belongs to one tile, and each slot to one block: tables are written and read til
 
     0              the words named below
     FIRST_AXIS     `AXIS_WORDS` for each axis except the lead
-    ...            place of each lead in the file, if leads are in the order of Black's defenders
+    ...            number of each lead in the file, if leads are in the order of Black's defenders
 """
 
 from __future__ import annotations
@@ -72,11 +72,6 @@ class Arrangement:
     Red's; False for index order, which is by Red's first.
     """
 
-    @classmethod
-    def in_index_order(cls, layout: Layout) -> Arrangement:
-        """Return the arrangement that keeps the index order, in one tile."""
-        return cls(layout.leads, tuple(range(axis_count(layout))))
-
     def fits(self, layout: Layout) -> bool:
         """Return whether tile size and axes are valid for a layout."""
         return 1 <= self.tile_leads <= layout.leads and sorted(self.axes) == list(
@@ -92,8 +87,9 @@ def axis_count(layout: Layout) -> int:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements with tiles of about `tile_slots` slots; the index order comes first.
 
-    A tile has at least one lead. Where it has exactly one, the order of leads is not varied: it
-    would not change any tile.
+    If all slots fit one tile, the first arrangement stores them in index order. A tile has at least
+    one lead. Where it has exactly one, the order of leads is not varied: it would not change any
+    tile.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))
@@ -119,13 +115,13 @@ def block_of_slot(slot: Any, d: Integers) -> tuple[Any, Any]:
         lead = d[d[LEAD_NUMBERS] + lead]
     tile = lead // d[TILE_LEADS]
     last = (tile == d[LAST_TILE]) * 1
-    place = (lead - tile * d[TILE_LEADS]) * d[LEAD_STRIDE + last]
+    at = (lead - tile * d[TILE_LEADS]) * d[LEAD_STRIDE + last]
     for axis in range(d[AXES]):
         word = FIRST_AXIS + AXIS_WORDS * axis
         along = within // d[word + AXIS_DIVISOR] % d[word + AXIS_SIZE]
-        place += along * d[word + AXIS_STRIDE + last]
-    block = place // d[BLOCK_SLOTS]
-    return tile * d[TILE_BLOCKS] + block, place - block * d[BLOCK_SLOTS]
+        at += along * d[word + AXIS_STRIDE + last]
+    block = at // d[BLOCK_SLOTS]
+    return tile * d[TILE_BLOCKS] + block, at - block * d[BLOCK_SLOTS]
 
 
 class BlockMap:
@@ -179,7 +175,6 @@ class BlockMap:
         return list(map(int, self.descriptor))
 
     def _leads_in(self, tile: int) -> int:
-        """Number of leads of a tile."""
         tile_leads = self.arrangement.tile_leads
         return min(tile_leads, self.layout.leads - tile * tile_leads)
 
@@ -202,7 +197,7 @@ class BlockMap:
     # -- slots -> blocks ---------------------------------------------------------------------
 
     def locate(self, slot: int) -> tuple[int, int]:
-        """Return the block of a slot, and the slot's place in the block."""
+        """Return the block of a slot, and the slot's index in the block."""
         return block_of_slot(slot, self._descriptor_list)
 
     def locate_all(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -247,18 +242,18 @@ class BlockMap:
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         return np.array(shaped, order="C").ravel()
 
-    def block_in_file_order(self, tile: int, codes: NDArray[Any], place: int) -> NDArray[Any]:
+    def block_in_file_order(self, tile: int, codes: NDArray[Any], number: int) -> NDArray[Any]:
         """Return the codes of one block of a tile, in the order of the file.
 
         The result is a part of `to_file_order(tile, codes)`, without reordering the whole tile.
 
-        place : the number of the block within the tile
+        number : the number of the block within the tile
         """
         shaped = codes.reshape(self._shape(tile)).transpose(self.arrangement.axes)
         slowest = next((n for n, size in enumerate(shaped.shape) if size > 1), 0)
         shaped = shaped.reshape(shaped.shape[slowest:])
         slab = math.prod(shaped.shape[1:])
-        first, end = place * self.block_slots, min((place + 1) * self.block_slots, codes.size)
+        first, end = number * self.block_slots, min((number + 1) * self.block_slots, codes.size)
         part = np.array(shaped[first // slab : -(-end // slab)], order="C").ravel()
         return part[first % slab :][: end - first]
 

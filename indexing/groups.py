@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing.squares import SQUARES, PieceType, area, mirror_square
+from tbgen.indexing.squares import SQUARES, PieceType, area, flip_square, mirror_square
 
 MIRROR = np.array([mirror_square(square) for square in range(SQUARES)])
-"""int64 (90,): mirror image of each square."""
+"""int64 (90,): mirror image of each square, file a to file i."""
+FLIP = np.array([flip_square(square) for square in range(SQUARES)])
+"""int64 (90,): each square after flipping the board, rank 0 to rank 9."""
 
 
 @dataclass(frozen=True)

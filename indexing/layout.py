@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from tbgen.indexing import slots as words
 from tbgen.indexing.errors import MaterialError
-from tbgen.indexing.groups import MIRROR, Defenders, Group, defenders_of
+from tbgen.indexing.groups import FLIP, MIRROR, Defenders, Group, defenders_of
 from tbgen.indexing.material import Army, Material
 from tbgen.indexing.position import Position
 from tbgen.indexing.slots import slot_of_squares, squares_of_slot
@@ -40,11 +40,8 @@ from tbgen.indexing.squares import (
     PieceType,
     Side,
     area,
-    flip_square,
     piece_code,
 )
-
-_FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 MAX_SLOTS = 1 << 62
 """Upper bound on slots, which are numbered by signed 64-bit integers."""
@@ -291,7 +288,7 @@ class Layout:
         """
         if swapped:
             codes = codes ^ 8
-            places = _FLIP[places]
+            places = FLIP[places]
         # Sort by code and square: identical pieces may be listed in any order.
         by_code = np.sort(codes * SQUARES + places, axis=1)
         squares = np.empty(by_code.shape, np.int64)

@@ -193,7 +193,7 @@ _CERTIFICATE = checked_json.record(
     {
         "table": _table,
         "digest": checked_json.DIGEST,
-        "supporting": checked_json.checked_list,
+        "supporting": checked_json.as_read,
         "method": checked_json.text(r"[a-z0-9 -]{1,40}", "method"),
         "tbgen": checked_json.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
         "seconds": checked_json.non_negative,

@@ -46,11 +46,8 @@ ReadTile = Callable[[BlockMap, int], Codes]
 in which `block_map` stores them.
 """
 
-CompressedSizes = Callable[[list[Callable[[], Codes]]], list[int]]
-"""Function that compresses blocks and returns the compressed size of each, in bytes. Its
-argument is a list with one function per block. That function returns the codes of its block,
-and is called in a worker thread.
-"""
+MakeBlock = Callable[[], Codes]
+"""Function that returns the codes of a block; called in a worker thread."""
 
 
 def choose_arrangement(
@@ -71,10 +68,10 @@ def choose_arrangement(
     """
     compressor, lists = Compressor(COMPARING), _LISTS_PER_THREAD * threads
 
-    def sizes_of(blocks: list[Callable[[], Codes]]) -> list[int]:
+    def sizes_of(blocks: list[MakeBlock]) -> list[int]:
         return [len(compressor.compress(encode(codes()))) for codes in blocks]
 
-    def compressed_sizes(blocks: list[Callable[[], Codes]]) -> list[int]:
+    def compressed_sizes(blocks: list[MakeBlock]) -> list[int]:
         sizes = [0] * len(blocks)
         parts = [blocks[first::lists] for first in range(lists)]
         for first, some in enumerate(pool.map(sizes_of, parts)):
@@ -92,7 +89,10 @@ def choose_arrangement(
 
 
 def _compare(
-    maps: list[BlockMap], read: ReadTile, compressed_sizes: CompressedSizes, blocks: int
+    maps: list[BlockMap],
+    read: ReadTile,
+    compressed_sizes: Callable[[list[MakeBlock]], list[int]],
+    blocks: int,
 ) -> dict[Arrangement, float]:
     """Return the compressed size of a sample of `blocks` blocks under each arrangement.
 
@@ -106,28 +106,26 @@ def _compare(
     for by_black in orders:
         group = [each for each in maps if each.arrangement.by_black == by_black]
         totals, lead_bytes = np.zeros(len(group), np.int64), 0
-        for tile, places in _sample(group[0], blocks).items():
+        for tile, sampled in _sample(group[0], blocks).items():
             codes = read(group[0], tile)
             if leads_differ:
                 leads = codes.reshape(-1, group[0].lead_slots)[:, : group[0].block_slots]
                 lead_bytes += sum(
                     compressed_sizes([partial(leads.__getitem__, n) for n in range(len(leads))])
                 )
-            sizes_by_place = compressed_sizes(
-                [
-                    partial(each.block_in_file_order, tile, codes, place)
-                    for each in group
-                    for place in places
-                ]
-            )
-            totals += np.reshape(sizes_by_place, (len(group), -1)).sum(axis=1)
+            found = compressed_sizes([
+                partial(each.block_in_file_order, tile, codes, number)
+                for each in group
+                for number in sampled
+            ])  # fmt: skip
+            totals += np.reshape(found, (len(group), -1)).sum(axis=1)
         for block_map, total in zip(group, totals, strict=True):
             sizes[block_map.arrangement] = total / (lead_bytes or 1)
     return sizes
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose the blocks to be sampled; return their places within each tile, by the tile's number.
+    """Choose the blocks to be sampled; return their numbers in their tile, by the tile's number.
 
     If the side has at most `blocks` blocks, all of them are chosen.
     """
@@ -137,6 +135,6 @@ def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
     sample: dict[int, list[int]] = {}
     for n in range(blocks):
         tile = (2 * n + 1) * len(tiles) // (2 * blocks)
-        place = int(n * _GOLDEN % 1 * len(block_map.blocks_of(tile)))
-        sample.setdefault(tile, []).append(place)
+        number = int(n * _GOLDEN % 1 * len(block_map.blocks_of(tile)))
+        sample.setdefault(tile, []).append(number)
     return sample

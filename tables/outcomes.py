@@ -45,18 +45,8 @@ _OUTCOMES = np.array([LOSS, DRAW, WIN], np.uint8)
 """Codes of all outcomes, ascending."""
 
 
-def outcome_codes(space: CodeSpace) -> NDArray[np.uint8]:
-    """uint8 (256^width,): outcome of each code of a table, 0 for 0; width at most 2."""
-    codes = np.full(space.top + 1, WIN, np.uint8)
-    codes[: space.draw] = LOSS
-    codes[space.draw], codes[0] = DRAW, 0
-    return codes
-
-
 def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
     """Return the outcome codes of a table's codes (n,), 0 for 0."""
-    if space.width <= 2:
-        return outcome_codes(space).take(codes)
     outcomes = np.full(codes.shape, DRAW, np.uint8)
     outcomes[codes > space.draw] = WIN
     outcomes[codes < space.draw] = LOSS
@@ -147,9 +137,8 @@ class OutcomeBlock:
 
 def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
     """Return the outcomes of slots (n,) in `packed`, five slots per byte."""
-    places = slots // SLOTS_PER_BYTE
-    within = slots - SLOTS_PER_BYTE * places
-    return _FLAT_DIGITS.take(packed.take(places) * np.int64(SLOTS_PER_BYTE) + within)
+    bytes_, within = np.divmod(slots, SLOTS_PER_BYTE)
+    return _FLAT_DIGITS.take(packed.take(bytes_) * np.int64(SLOTS_PER_BYTE) + within)
 
 
 class OutcomeCodec:

@@ -322,7 +322,7 @@ _STATISTICS = checked_json.record(
         "black_to_move": SIDE_COUNTS,
         "max_distance": _PLIES,
         "max_rule_distance": checked_json.optional(_PLIES),
-        **dict.fromkeys(_LISTS, checked_json.checked_list),
+        **dict.fromkeys(_LISTS, checked_json.as_read),
     },
 )
 """Types and ranges of the JSON members of stored statistics."""

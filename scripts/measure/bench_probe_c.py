@@ -27,7 +27,7 @@ from measuring import random_positions
 
 from tbgen.building.packing import pack_table
 from tbgen.indexing import Material
-from tbgen.indexing.arrangement import Arrangement
+from tbgen.indexing.arrangement import Arrangement, possible_arrangements
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Rules, RuleSet, Tablebase
 from tbgen.tables.header import HEADER_BYTES, Header, WdlSpec
@@ -46,7 +46,7 @@ def make_file(directory: Path, material: Material) -> None:
     layout = Layout.of(material)
     lead_slots = layout.slots // layout.leads
     tile_leads = max(1, min(layout.leads, PACKED.tile_slots // lead_slots))
-    as_indexed = Arrangement.in_index_order(layout)
+    as_indexed = possible_arrangements(layout, layout.slots)[0]
     each = Arrangement(tile_leads, as_indexed.axes, False)
     name = WdlName(material, RuleSet(Rules.WXF))
     header = Header(

@@ -20,7 +20,7 @@ from tbgen.answers import failures
 from tbgen.building.allowance import usable_memory
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.compiling.folder import find_kernel_folder
+from tbgen.compiling.folder import find_kernel_folder, usual_folder
 from tbgen.indexing.systems import usable_cores
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")
@@ -78,10 +78,10 @@ def _memory() -> dict[str, int | str]:
 
 def _kernel_cache() -> dict[str, Any]:
     """Return the folder in which compiled kernels are cached, and the default one."""
-    found = find_kernel_folder()
-    answer = _directory(found.path or found.usual or Path(os.sep))
-    answer["usual"] = None if found.usual is None else str(found.usual)
-    return {**answer, "writable": found.path is not None}
+    found, usual = find_kernel_folder(), usual_folder()
+    answer = _directory(found or usual or Path(os.sep))
+    answer["usual"] = None if usual is None else str(usual)
+    return {**answer, "writable": found is not None}
 
 
 def _directory(path: Path) -> dict[str, Any]:

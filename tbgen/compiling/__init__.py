@@ -23,7 +23,7 @@ import re
 import sys
 import warnings
 
-SETTINGS_FILE = ".numba_config.yaml"
+_SETTINGS_FILE = ".numba_config.yaml"
 
 _VARIABLES = {"NUMBA_BOUNDSCHECK": "[01]", "NUMBA_CACHE_DIR": ".*", "NUMBA_DISABLE_JIT": "[01]"}
 """Names of numba's variables that are not ignored, with patterns of the values they may have."""
@@ -41,20 +41,18 @@ def ignore_file() -> None:
 
     Do nothing if there is no such file.
     """
-    if "numba" in sys.modules or not os.path.isfile(SETTINGS_FILE):
+    if "numba" in sys.modules or not os.path.isfile(_SETTINGS_FILE):
         return
-    missing = object()
-    yaml = sys.modules.get("yaml", missing)
+    yaml = sys.modules.get("yaml")
     sys.modules["yaml"] = None  # type: ignore[assignment]  # numba then skips the file
     try:
-        with warnings.catch_warnings(), contextlib.suppress(ImportError):
-            warnings.simplefilter("ignore")  # numba suggests installing yaml
+        # numba warns that yaml should be installed.
+        with warnings.catch_warnings(action="ignore"), contextlib.suppress(ImportError):
             import numba  # noqa: F401
     finally:
-        if yaml is missing:
-            del sys.modules["yaml"]
-        else:
-            sys.modules["yaml"] = yaml  # type: ignore[assignment]
+        del sys.modules["yaml"]
+        if yaml is not None:
+            sys.modules["yaml"] = yaml
 
 
 ignore_file()

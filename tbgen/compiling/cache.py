@@ -20,17 +20,12 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
+# Importing this module fails if numba lacks one of these undocumented names (`jit`).
 _USED = FunctionCache._impl_class, FunctionCache._load_overload
-"""Undocumented names of numba that this module needs. If numba lacks one, importing this module
-fails, and `tbgen.compiling.jit` uses documented replacements.
-"""
 
 
 class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
-    """Format of cache entries: the digest of the pickled kernel, and the pickled kernel.
-
-    Overrides numba's format, which has no digest.
-    """
+    """Format of cache entries, in place of numba's format without a digest."""
 
     def reduce(self, cres: Any) -> tuple[bytes, bytes]:
         """Return the cache entry of a compiled kernel: SHA-256 digest, and pickled kernel."""
@@ -38,10 +33,7 @@ class _Entries(CompileResultCacheImpl):  # type: ignore[misc]
         return hashlib.sha256(code).digest(), code
 
     def rebuild(self, target_context: Any, payload: tuple[bytes, bytes]) -> Any:
-        """Return the kernel of an entry; overrides numba's method.
-
-        Raises `ValueError` if the entry is damaged.
-        """
+        """Return the kernel of an entry; raises `ValueError` if the entry is damaged."""
         digest, code = payload
         if hashlib.sha256(code).digest() != digest:
             raise ValueError("a damaged entry")
@@ -64,10 +56,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._borrows, self._at_miss = borrows, before_compiling
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the cached kernel for argument types `sig`; None if it is missing or damaged.
-
-        Overrides numba's method.
-        """
+        """Return the cached kernel for argument types `sig`; None if it is missing or damaged."""
         # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
         # that borrow arrays load without it; others need a part of it.
         load = self._load_overload if self._borrows else super().load_overload

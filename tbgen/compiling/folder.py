@@ -24,7 +24,6 @@ import time
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 import tbgen.indexing
 from tbgen.indexing.systems import open_to_write
@@ -35,41 +34,31 @@ PACKAGE = Path(__file__).parent.parent
 """Folder of the package `tbgen`."""
 
 
-class KernelFolder(NamedTuple):
-    """Folder of the kernels compiled from the present sources."""
-
-    path: Path | None
-    """The folder to use; None if no folder can be written."""
-    usual: Path | None
-    """The folder in the user's cache directory, used or not; None for a user without a home."""
-
-
-def find_kernel_folder() -> KernelFolder:
+def find_kernel_folder() -> Path | None:
     """Return the first folder of the module's list that can be written; create it if missing."""
-    usual = _usual_folder()
-    if usual is not None and _is_writable(usual):
-        return KernelFolder(usual, usual)
-    private = _private_folder()
-    if private is not None and _is_writable(private / source_digest()):
-        return KernelFolder(private / source_digest(), usual)
-    return KernelFolder(None, usual)
+    for folder in (usual_folder(), _private_folder()):
+        if folder is not None and _is_writable(folder):
+            return folder
+    return None
 
 
-def _usual_folder() -> Path | None:
+def usual_folder() -> Path | None:
+    """Return `$NUMBA_CACHE_DIR` or the usual folder; None for a user without a home directory."""
     if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"])
-    with contextlib.suppress(RuntimeError):  # the user has no home directory
+    with contextlib.suppress(RuntimeError):
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         return Path(base) / "tbgen" / source_digest()
     return None
 
 
 def _private_folder() -> Path | None:
-    """Return the user's folder among temporary files; None if another user has created it."""
+    """Return a folder of the user among temporary files; None if another user has created it."""
     with contextlib.suppress(AttributeError, OSError):
         folder = Path(tempfile.gettempdir()) / f"tbgen-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)
-        return folder if _is_own(folder) and not folder.is_symlink() else None
+        if _is_own(folder) and not folder.is_symlink():
+            return folder / source_digest()
     return None
 
 

@@ -75,13 +75,13 @@ if any(left < least for left, least in zip(memory_left(), _LEAST_ROOM, strict=Tr
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 """Threshold of garbage collection while compiling: saves a tenth of the time for 20 MiB."""
 
-CACHE_FOLDER = find_kernel_folder().path
+CACHE_FOLDER = find_kernel_folder()
 """Folder of the compiled kernels of these sources; None if no folder can be written."""
 
 if CACHE_FOLDER is not None:
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)
 os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
-numba.core.config._config_fname = os.devnull  # in place of `SETTINGS_FILE`, when it compiles
+numba.core.config._config_fname = os.devnull  # read again when numba compiles
 numba.core.config.reload_config()
 
 
@@ -154,15 +154,14 @@ def _begin_compiling() -> None:
 
 def kernel(function: Function, **options: Any) -> Function:
     """Declare a kernel: compiled on first use, cached, and without the GIL."""
-    own = CACHE_FOLDER is not None and KernelCache is not None
-    kept = CACHE_FOLDER is not None and not own
-    compiled = njit(nogil=True, cache=kept, **_OPTIONS, **options)(function)
-    if own:
-        borrows = "_nrt" in options
-        cached = KernelCache(function, borrows=borrows, before_compiling=_begin_compiling)
-        compiled._cache = cached
-    else:
+    by_numba = CACHE_FOLDER is not None and KernelCache is None
+    compiled = njit(nogil=True, cache=by_numba, **_OPTIONS, **options)(function)
+    if CACHE_FOLDER is None or by_numba:
         disable_negative_indexing()
+    else:
+        compiled._cache = KernelCache(
+            function, borrows="_nrt" in options, before_compiling=_begin_compiling
+        )
     return compiled
 
 
@@ -212,10 +211,7 @@ _thread = threading.local()
 
 @contextlib.contextmanager
 def compile_lock() -> Iterator[None]:
-    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant.
-
-    Garbage is collected rarely while the lock is held; see `hold_inherited_lock`.
-    """
+    """Hold the kernel cache's lock, so that one process compiles while others wait; reentrant."""
     if getattr(_thread, "holds_lock", False):
         yield
         return

@@ -21,13 +21,11 @@ from numba.core.compiler import Compiler
 from numba.core.typing.templates import infer_global
 from numba.extending import models, register_model
 
+# Importing this module fails if numba lacks one of these undocumented names (`jit`).
 _USED = (
     JITCodeLibrary._finalize_final_module, JITCodeLibrary._optimize_final_module,
     types.Dispatcher.get_call_type, types.IntEnumMember, types.signed_domain,
 )  # fmt: skip
-"""Undocumented names of numba that this module needs. If numba lacks one, importing this module
-fails, and `tbgen.compiling.jit` uses documented replacements.
-"""
 
 if list(inspect.signature(Compiler).parameters)[2:3] != ["library"]:
     raise ImportError("numba's compiler has another signature")
@@ -68,17 +66,11 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """Return the library itself, in place of numba's code generator.
-
-        numba's compiler then calls `set_env` of this class, which does nothing.
-        """
+        """The library itself, so that numba's compiler calls its `set_env`."""
         return self
 
     def set_env(self, env_name: str, env: Any) -> None:
-        """Do nothing, in place of setting the environment (Python globals) of a function.
-
-        A part has none of its own.
-        """
+        """Do nothing: a part has no environment (Python globals) of its own."""
 
 
 class _Compiler(Compiler):  # type: ignore[misc]

@@ -35,10 +35,8 @@ from numba.extending import (
 
 Class = TypeVar("Class", bound=type)
 
+# Importing this module fails if numba lacks one of these undocumented names (`jit`).
 _USED = types.NamedTuple, models.PrimitiveModel, PythonAPI.numba_array_adaptor
-"""Undocumented names of numba that this module needs. If numba lacks one, importing this module
-fails, and `tbgen.compiling.jit` uses documented replacements.
-"""
 
 _ALIGNMENT = 8
 """Alignment of the stored fields in bytes: that of addresses and array lengths."""
@@ -49,15 +47,9 @@ class _Pointer(types.Type):  # type: ignore[misc]
 
     def __init__(self, plain: types.NamedTuple) -> None:
         self.plain = plain
-        super().__init__(f"pointer({plain.name})")
-        # The full name has some thousand letters.
-        digest = hashlib.sha256(self.name.encode()).hexdigest()[:16]
-        self.symbol = f"{plain.instance_class.__name__}.{digest}"
-
-    @property
-    def mangling_args(self) -> tuple[str, tuple[()]]:
-        """Name of the type in the symbols of compiled functions, and its parameters (none)."""
-        return self.symbol, ()
+        # The name of the tuple type has some thousand letters.
+        digest = hashlib.sha256(plain.name.encode()).hexdigest()[:16]
+        super().__init__(f"{plain.instance_class.__name__}.{digest}")
 
 
 def by_pointer(cls: Class) -> Class:
@@ -76,7 +68,7 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]
         fields = manager[of.plain].get_data_type()
         self._bytes = cpu_target.target_context.get_abi_sizeof(fields)
         # A named type, since thousands of instructions repeat its text.
-        self.struct = ir.global_context.get_identified_type(of.symbol)
+        self.struct = ir.global_context.get_identified_type(of.name)
         if self.struct.is_opaque:
             self.struct.set_body(*fields.elements)
         super().__init__(manager, of, self.struct.as_pointer())

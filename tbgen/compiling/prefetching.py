@@ -27,11 +27,10 @@ def prefetch(typing: Any, array: Any, index: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-        start = builder.ptrtoint(view.data, ir.IntType(64))
-        address = builder.add(
-            start, builder.mul(arguments[1], builder.extract_value(view.strides, 0))
+        first = cgutils.get_item_pointer(
+            context, builder, signature.args[0], view, [arguments[1], cgutils.intp_t(0)]
         )
-        pointer = builder.inttoptr(address, ir.IntType(8).as_pointer())
+        pointer = builder.bitcast(first, ir.IntType(8).as_pointer())
         number = ir.IntType(32)
         takes = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
         function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], takes)

@@ -35,18 +35,12 @@ first process ends in any way; then the second process exits."""
 
 
 def is_compiled(what: str) -> bool:
-    """Return whether `note_compiled` has recorded this name, so that its kernels are in the cache.
-
-    what : name of a set of kernels, such as that of a rule set
-    """
+    """Return whether `note_compiled` has recorded this name of a set of kernels."""
     return CACHE_FOLDER is not None and (CACHE_FOLDER / f"{what}-compiled").exists()
 
 
 def note_compiled(what: str) -> None:
-    """Record that a set of kernels is compiled; do nothing if the cache cannot be written.
-
-    what : name of the set, such as that of a rule set
-    """
+    """Record that all kernels of a set are compiled; do nothing without a writable cache."""
     if CACHE_FOLDER is not None:
         with contextlib.suppress(OSError):
             (CACHE_FOLDER / f"{what}-compiled").touch()

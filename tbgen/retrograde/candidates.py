@@ -33,7 +33,7 @@ from typing import NamedTuple
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.propagation import Propagation
 from tbgen.rows.records import Records, StoredRecords
-from tbgen.rows.sets import Frontier, Rows, Sets
+from tbgen.rows.sets import Frontier, Rows
 from tbgen.tables.codes import Outcome
 
 Mark = Callable[..., None]
@@ -61,11 +61,6 @@ class SharedSets(NamedTuple):
     escapes: Rows
     unwon: Rows
     front: Frontier
-
-    @classmethod
-    def of(cls, sets: Sets) -> SharedSets:
-        """Return new sets and a new frontier, for all searches of a material."""
-        return cls(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
 
 
 class SearchState:

@@ -31,7 +31,7 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     """
     propagation = state.propagation
     sets = propagation.sets
-    shared = SharedSets.of(sets)
+    shared = SharedSets(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
     check_states = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
     chase_states: list[SearchState] = []
     chase_searches: list[ChaseSearch] = []

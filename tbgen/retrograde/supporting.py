@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.compiling.jit import borrowing_kernel, by_pointer
-from tbgen.indexing.groups import Defenders, Group
+from tbgen.indexing.groups import FLIP, MIRROR, Defenders, Group
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
 from tbgen.indexing.slots import group_rank
-from tbgen.indexing.squares import SQUARES, Side, flip_square
+from tbgen.indexing.squares import Side
 from tbgen.retrograde.legality import legal_row
-from tbgen.rows.bitsets import MIRROR, first_square, without_first
+from tbgen.rows.bitsets import first_square, without_first
 from tbgen.rows.frame import (
     FIRST_EXTEND,
     GROUP_STRIDE,
@@ -46,7 +46,6 @@ from tbgen.rows.workers import Workers
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.names import Metric
 
 Plane = NDArray[Any]
 """Array of the codes of one side to move, or of their numbers in a palette, with one dimension."""
@@ -58,9 +57,6 @@ AS_INNER = -1
 """Value used in place of a group's number: the piece becomes the inner piece of the supporting
 table.
 """
-
-FLIP = np.array([flip_square(s) for s in range(SQUARES)], np.int64)
-"""int64 (90,): each square after flipping the board, rank 0 to rank 9."""
 
 
 class SupportingTable(Protocol):
@@ -365,7 +361,6 @@ class DrawnTable:
 
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
-    metric: Metric = Metric.DTM
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw."""

@@ -22,7 +22,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from tbgen.compiling.jit import part
-from tbgen.indexing.squares import FILES, SQUARES, PieceType, Side, area, mirror_square
+from tbgen.indexing.groups import MIRROR as MIRROR
+from tbgen.indexing.squares import FILES, SQUARES, PieceType, Side, area
+from tbgen.rules.board import LEAPS, STEPS
 
 U64 = np.uint64
 EMPTY = U64(0)
@@ -68,7 +70,6 @@ def _geometry() -> dict[str, np.ndarray]:
 
     Called once at import.
     """
-    steps = ((1, 0), (-1, 0), (0, 1), (0, -1))
     ray = np.full((SQUARES, 4, 9), -1, np.int8)
     knight = np.full((SQUARES, 8), -1, np.int8)
     knight_leg = np.full((SQUARES, 8), -1, np.int8)
@@ -83,7 +84,7 @@ def _geometry() -> dict[str, np.ndarray]:
 
     for s in range(SQUARES):
         rank, file = divmod(s, 9)
-        for d, (up, right) in enumerate(steps):
+        for d, (up, right) in enumerate(STEPS):
             passed: list[int] = []
             for k in range(1, 10):
                 t = square(rank + k * up, file + k * right)
@@ -93,13 +94,10 @@ def _geometry() -> dict[str, np.ndarray]:
                 between[s, t] = square_set(passed)
                 aligned[s, t] = True
                 passed.append(t)
-            left = (right, up)  # the two perpendicular directions are +left and -left
-            for sign in (1, -1):
-                t = square(rank + 2 * up + sign * left[0], file + 2 * right + sign * left[1])
-                if t >= 0:
-                    leg = square(rank + up, file + right)
-                    j = 2 * d + (sign < 0)
-                    knight[s, j], knight_leg[s, j], leg_between[s, t] = t, leg, leg
+        for j, (up, right, leg_up, leg_right) in enumerate(LEAPS):
+            t, leg = square(rank + up, file + right), square(rank + leg_up, file + leg_right)
+            if t >= 0:
+                knight[s, j], knight_leg[s, j], leg_between[s, t] = t, leg, leg
         for side, forward in ((Side.RED, 1), (Side.BLACK, -1)):
             pawn[side, s, 0] = square(rank + forward, file)
             if (rank >= 5) == (side == Side.RED):
@@ -149,8 +147,6 @@ NOWHERE = SQUARES
 """Number used in place of a square for "no square": `BIT[NOWHERE]` is the empty set."""
 BIT = np.array([*(square_set([s]) for s in range(SQUARES)), (0, 0)], np.uint64)
 """uint64 (91, 2): the set of one square, and the empty set for NOWHERE."""
-MIRROR = np.array([mirror_square(s) for s in range(SQUARES)], np.int64)
-"""int64 (90,): the mirror image of each square."""
 AREA = np.array([[square_set(area(side, kind)) for kind in PieceType] for side in Side], np.uint64)
 """uint64 (2, 7, 2): the area of each side's piece types."""
 

@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 from tbgen.compiling.jit import by_pointer, part
 from tbgen.indexing.groups import Defenders
 from tbgen.indexing.layout import Layout
-from tbgen.indexing.squares import SQUARES, PieceType, Side, area
+from tbgen.indexing.squares import SQUARES, PieceType, Side, piece_code
 from tbgen.rows.bitsets import AREA, BIT, FULL, MIRROR, NOWHERE, OFF_BOARD
+from tbgen.rules.board import MAX_MOVES
+from tbgen.rules.moves import piece_moves
 
 STRIDE = SQUARES
 """Slots of a row of a plane in memory: one for each of the ninety squares, even if the inner piece
@@ -109,12 +111,6 @@ MIRRORED, EYE, TARGET, SOURCE = range(4)
 pieces. TARGET, SOURCE: where the move ends and begins.
 """
 
-_STEPS = {
-    PieceType.KING: ((1, 0), (-1, 0), (0, 1), (0, -1)),
-    PieceType.ADVISOR: ((1, 1), (1, -1), (-1, 1), (-1, -1)),
-    PieceType.ELEPHANT: ((2, 2), (2, -2), (-2, 2), (-2, -2)),
-}
-
 
 def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the quiet moves of one side's king, advisors and elephants, by placement.
@@ -131,23 +127,16 @@ def _defender_moves(defenders: Defenders) -> tuple[NDArray[np.int64], NDArray[np
         + [PieceType.ELEPHANT] * defenders.elephants
     )
     starts, after, extra = [0], [], []
-    for placement in defenders.squares:
-        taken = set(placement.tolist())
-        for j, kind in enumerate(kinds):
-            rank, file = divmod(int(placement[j]), 9)
-            for up, right in _STEPS[kind]:
-                target = 9 * (rank + up) + file + right
-                if not 0 <= file + right < 9 or target not in area(defenders.side, kind):
-                    continue
-                eye = 9 * (rank + up // 2) + file + right // 2
-                if kind != PieceType.ELEPHANT:
-                    eye = NOWHERE
-                if target in taken or eye in taken:
-                    continue
-                moved = placement.copy()
-                moved[j] = target
-                after.append(moved)
-                extra.append((eye, target, placement[j]))
+    targets = [0] * MAX_MOVES
+    for placement in defenders.squares.tolist():
+        board = bytearray(SQUARES)
+        for kind, square in zip(kinds, placement, strict=True):
+            board[square] = piece_code(defenders.side, kind)
+        for j, (kind, source) in enumerate(zip(kinds, placement, strict=True)):
+            for target in targets[: piece_moves(board, source, targets, 0)]:
+                after.append([*placement[:j], target, *placement[j + 1 :]])
+                eye = (source + target) // 2 if kind == PieceType.ELEPHANT else NOWHERE
+                extra.append((eye, target, source))
         starts.append(len(after))
     if not after:
         return np.array(starts, np.int64), np.zeros((0, 4), np.int64)

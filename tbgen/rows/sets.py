@@ -31,7 +31,6 @@ from tbgen.rows.records import (
     read_row,
     split_records,
 )
-from tbgen.rows.storage import Storage
 from tbgen.rows.workers import FEW_RANGES, RANGES, Chunks, Workers
 
 Rows = NDArray[np.uint64]
@@ -69,17 +68,6 @@ class Frontier(NamedTuple):
     """int32 (leads * limit,): the mids of those rows; a lead's list starts at lead * limit."""
     limit: int
     """Length of a list; a lead with more rows is read as a whole."""
-
-
-def empty_frontier(leads: int, mids: int, storage: Storage) -> Frontier:
-    """Return a frontier without positions."""
-    limit = mids // _LIST_DIVISOR
-    return Frontier(
-        storage.zeros((leads * mids, 2), np.uint64),
-        np.zeros(leads, np.int32),
-        np.zeros(leads * limit, np.int32),
-        limit,
-    )
 
 
 def ranges_for(front: Frontier) -> int:
@@ -302,7 +290,13 @@ class Sets:
 
     def empty_frontier(self) -> Frontier:
         """Return a frontier without positions."""
-        return empty_frontier(self.leads, self.mids, self.workers.storage)
+        limit = self.mids // _LIST_DIVISOR
+        return Frontier(
+            self.empty(),
+            np.zeros(self.leads, np.int32),
+            np.zeros(self.leads * limit, np.int32),
+            limit,
+        )
 
     def run_kernel(self, kernel_of_leads: Callable[..., None], *arguments: Any) -> None:
         """Run `kernel_of_leads(lead_0, lead_1, *arguments, frame)` over all leads."""
@@ -325,12 +319,6 @@ class Sets:
     def copy(self, source: Rows, target: Rows) -> None:
         """Replace the positions of `target` by those of `source`."""
         self._by_rows(np.copyto, target, source)
-
-    def copied(self, source: Rows) -> Rows:
-        """Return a copy of a set."""
-        copy = self.empty()
-        self.copy(source, copy)
-        return copy
 
     def clear_rows(self, target: Rows) -> None:
         """Remove all positions of a set."""

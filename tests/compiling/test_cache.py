@@ -13,10 +13,10 @@ import pytest
 
 from tbgen.compiling import folder
 from tbgen.compiling.folder import (
-    KernelFolder,
     clear_stale_files,
     find_kernel_folder,
     source_digest,
+    usual_folder,
 )
 from tbgen.indexing.systems import open_to_write
 
@@ -229,16 +229,16 @@ def test_without_a_home_the_cache_folder_is_private(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
     own = tmp_path / f"tbgen-{os.getuid()}"
-    usual = Path("/dev/null/.cache/tbgen") / source_digest()
-    assert find_kernel_folder() == KernelFolder(own / source_digest(), usual)
+    assert find_kernel_folder() == own / source_digest()
+    assert usual_folder() == Path("/dev/null/.cache/tbgen") / source_digest()
     assert own.stat().st_mode & 0o777 == 0o700
     # Loading a kernel runs code, so a folder that others can write to is refused.
     own.chmod(0o777)
-    assert find_kernel_folder() == KernelFolder(None, usual)
+    assert find_kernel_folder() is None
     own.rename(tmp_path / "elsewhere")
     own.symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").chmod(0o700)
-    assert find_kernel_folder() == KernelFolder(None, usual)
+    assert find_kernel_folder() is None
 
 
 def test_the_default_folder_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,21 +251,21 @@ def test_the_default_folder_is_private(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
     before = os.umask(0)
     try:
-        usual = find_kernel_folder().path
+        usual = find_kernel_folder()
     finally:
         os.umask(before)
     assert usual == tmp_path / "cache" / "tbgen" / source_digest()
     assert usual.stat().st_mode & 0o777 == 0o700
     usual.chmod(0o755)  # as before
-    assert find_kernel_folder().path == usual
+    assert find_kernel_folder() == usual
     assert usual.stat().st_mode & 0o777 == 0o700
     instead = tmp_path / f"tbgen-{os.getuid()}" / source_digest()
     usual.chmod(0o777)
-    assert find_kernel_folder().path == instead
+    assert find_kernel_folder() == instead
     if os.getuid() == 0:
         usual.chmod(0o755)
         os.chown(usual, 65534, 65534)
-        assert find_kernel_folder().path == instead
+        assert find_kernel_folder() == instead
 
 
 def test_a_cache_folder_without_an_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +277,7 @@ def test_a_cache_folder_without_an_account(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(Path, "home", unknown)
     monkeypatch.setattr(folder.tempfile, "tempdir", str(tmp_path))
     own = tmp_path / f"tbgen-{os.getuid()}"
-    assert find_kernel_folder() == KernelFolder(own / source_digest(), None)
+    assert (find_kernel_folder(), usual_folder()) == (own / source_digest(), None)
 
 
 def test_kernels_run_without_a_cache_folder(tmp_path: Path) -> None:

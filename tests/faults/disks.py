@@ -414,7 +414,7 @@ def kernels(folder: Path) -> Job:
     A build does not need the cache.
     """
     job = _builder(folder, of=("KRK", "none"))
-    found = find_kernel_folder().path
+    found = find_kernel_folder()
     if found is None:
         sys.exit("there is no cache of kernels that could be damaged")
     filled, cache = folder / "filled", folder / "kernels"

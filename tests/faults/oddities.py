@@ -138,7 +138,7 @@ def _in(place: Place, command: str, folder: Path) -> Ended:
     """Run a command in an odd environment (place), on the tables of a folder."""
     where = () if command in _WITHOUT_TABLES else (f"--tables={folder}",)
     words = tbgen(*COMMANDS[command], *where)
-    kept = find_kernel_folder().path
+    kept = find_kernel_folder()
     cache = {} if kept is None else {"NUMBA_CACHE_DIR": str(kept)}
     return run([words[0], *place.flags, *words[1:]], environment={**cache, **place.environment})
 
@@ -185,7 +185,7 @@ def streams(tally: Tally, budget: Budget, seed: int) -> None:
 def damage(tally: Tally, budget: Budget, seed: int) -> None:
     """Build with a kernel cache in which entries are damaged."""
     rng = random.Random(seed)
-    filled = find_kernel_folder().path
+    filled = find_kernel_folder()
     if filled is None:
         sys.exit("there is no cache of kernels that could be damaged")
     with tempfile.TemporaryDirectory(prefix="tbgen-oddities-") as name:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material
-from tbgen.indexing.arrangement import Arrangement
+from tbgen.indexing.arrangement import Arrangement, possible_arrangements
 from tbgen.indexing.layout import Layout
 from tbgen.tables import Metric, Rules, RuleSet, TableName, WdlName
 from tbgen.tables.header import WdlSpec
@@ -75,7 +75,8 @@ def write_outcomes(
     """
     source = TableName(Material.parse(material), RuleSet(rules), Metric.DTM)
     name = WdlName.of(source)
-    as_indexed = Arrangement.in_index_order(Layout.of(source.material))
+    layout = Layout.of(source.material)
+    as_indexed = possible_arrangements(layout, layout.slots)[0]
     path = directory / name.filename
     write_table(
         path,

@@ -13,7 +13,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from tbgen.indexing import Material
-from tbgen.indexing.arrangement import Arrangement, axis_count
+from tbgen.indexing.arrangement import Arrangement, axis_count, possible_arrangements
 from tbgen.indexing.layout import Layout
 from tbgen.tables import (
     CodeSpace,
@@ -105,7 +105,8 @@ def write(
     """
     path = directory / spec.name.filename
     if arrangements is None and block_slots is not None:
-        as_indexed = Arrangement.in_index_order(Layout.of(spec.name.material))
+        layout = Layout.of(spec.name.material)
+        as_indexed = possible_arrangements(layout, layout.slots)[0]
         arrangements = as_indexed, as_indexed
     header = write_table(
         path,

@@ -33,7 +33,8 @@ MATERIAL = "KRKNA"
 def state_of_checks(propagation: Propagation) -> SearchState:
     """Return the state that searches for perpetual checks share, with Red as the winner."""
     sets = propagation.sets
-    return SearchState(propagation, Side.RED, k_mark_in_check, SharedSets.of(sets))
+    shared = SharedSets(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
+    return SearchState(propagation, Side.RED, k_mark_in_check, shared)
 
 
 def solve_with(monkeypatch: pytest.MonkeyPatch, settle: object) -> None:
@@ -66,9 +67,8 @@ def test_an_interrupted_search_restores_borrowed_arrays(
 ) -> None:
     def settle(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
         propagation = state.propagation
-        sets = propagation.sets
         checks = state_of_checks(propagation)
-        before = [sets.copied(rows) for rows in (*propagation.losable, *propagation.unknown)]
+        before = [rows.copy() for rows in (*propagation.losable, *propagation.unknown)]
         with pytest.raises(KeyboardInterrupt):
             fail(checks)
         assert checks.possible_losses is None, "an unfinished search is not remembered"

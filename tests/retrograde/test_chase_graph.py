@@ -16,8 +16,7 @@ from tbgen.retrograde.chase.victims import ChaseSetting, list_victims
 from tbgen.rows import bitsets
 from tbgen.rows.boards import SlotConverter, make_boards, make_converter
 from tbgen.rows.frame import make_frame
-from tbgen.rows.sets import empty_frontier, put_row
-from tbgen.rows.storage import Storage
+from tbgen.rows.sets import Sets, put_row
 from tbgen.rows.workers import Workers
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import generate_moves
@@ -97,7 +96,7 @@ def test_a_node_has_a_reply_node_for_each_move_that_does_not_lose() -> None:
 
 def test_a_candidate_whose_moves_all_lose_has_no_victim() -> None:
     """It is lost by captures, not by a chase, and so is removed from the candidates."""
-    losses = empty_frontier(LAYOUT.leads, LAYOUT.mids, Storage())
+    losses = Sets(make_frame(LAYOUT), Workers(1)).empty_frontier()
     for slot in SLOTS:
         row, square = divmod(slot, SQUARES)
         lead, mid = divmod(row, LAYOUT.mids)

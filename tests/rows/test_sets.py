@@ -65,12 +65,12 @@ def test_operations_agree_with_numpy(sets: Sets) -> None:
     target = random_set(sets, 3)
     sets.difference(one, other, target)
     assert np.array_equal(target, one & ~other)
-    copy = sets.copied(one)
-    assert np.array_equal(copy, one)
-    sets.unite(other, copy)
-    assert np.array_equal(copy, one | other)
-    sets.intersect(one, copy)
-    assert np.array_equal(copy, one)
+    sets.copy(one, target)
+    assert np.array_equal(target, one)
+    sets.unite(other, target)
+    assert np.array_equal(target, one | other)
+    sets.intersect(one, target)
+    assert np.array_equal(target, one)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5])

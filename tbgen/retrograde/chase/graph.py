@@ -78,12 +78,6 @@ class ChaseCandidates(NamedTuple):
 
 
 @part
-def _set_up_key(key, converter, squares, board):
-    """Write the squares and the board of the position that a key stands for."""
-    set_up(key // SQUARES, key % SQUARES, converter, squares, board)
-
-
-@part
 def _find_node(row, square, victim, candidates):
     """Return the number of the offence node of a position and a victim in it.
 
@@ -230,7 +224,8 @@ def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
             victim = first_square(lo, hi)
             lo, hi = without_first(lo, hi)
             graph_part.node_replies[node] = 0
-            _set_up_key(candidates.keys[c], converter, boards.squares, boards.board)
+            row, square = candidates.keys[c] // SQUARES, candidates.keys[c] % SQUARES
+            set_up(row, square, converter, boards.squares, boards.board)
             count = generate_moves(boards.board, 1 - setting.winner, boards.sources, boards.targets)
             for m in range(count):
                 source, target = boards.sources[m], boards.targets[m]
@@ -287,7 +282,7 @@ def _k_pairs(
             if not region[r]:
                 continue
             for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
-                _set_up_key(nodes[o], converter, squares, board)
+                set_up(nodes[o] // SQUARES, nodes[o] % SQUARES, converter, squares, board)
                 move(squares, board, moves[r] // SQUARES, moves[r] % SQUARES)
                 copy(board, after)
                 source, target = edge_move[e] // SQUARES, edge_move[e] % SQUARES
@@ -331,15 +326,6 @@ def _k_pairs(
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the starts of n runs of lengths `counts`, and the end: int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-def _chase_candidates(
-    losses: Frontier, setting: ChaseSetting, converter: SlotConverter, workers: Workers
-) -> ChaseCandidates:
-    """Return the loss candidates with their victims."""
-    most = int(np.bitwise_count(losses.rows).sum())
-    keys, victims = list_victims(losses, most, setting, converter, workers)
-    return ChaseCandidates(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
 
 
 def _edges(
@@ -389,7 +375,9 @@ def find_chase_wins(
     marked : Rows, inout; canonical positions are added to it
     """
     boards_of = [make_boards(converter) for _ in range(workers.threads)]
-    candidates = _chase_candidates(losses, setting, converter, workers)
+    capacity = int(np.bitwise_count(losses.rows).sum())
+    keys, victims = list_victims(losses, capacity, setting, converter, workers)
+    candidates = ChaseCandidates(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
     edges = _edges(candidates, setting, converter, boards_of, workers)
     graph = PatternGraph(
         _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm

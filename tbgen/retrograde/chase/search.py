@@ -33,7 +33,7 @@ from tbgen.rows.bitsets import EMPTY, ONE, WORD_SQUARES, has, lowest_bit
 from tbgen.rows.boards import SlotConverter, make_converter
 from tbgen.rows.frame import MIDS, canonical, make_frame
 from tbgen.rows.records import Records
-from tbgen.rows.sets import Frontier, clear_lead, empty_frontier, put_row
+from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
@@ -163,5 +163,5 @@ def _empty_search() -> Iterator[tuple[Frontier, SlotConverter, Workers]]:
     """Context manager: yields empty frontier, converter and workers to compile kernels."""
     layout = Layout.of(Material.parse("KRKN"))
     with Workers(1) as workers:
-        front = empty_frontier(layout.leads, layout.mids, workers.storage)
-        yield front, make_converter(layout, make_frame(layout)), workers
+        sets = Sets(make_frame(layout), workers)
+        yield sets.empty_frontier(), make_converter(layout, sets.frame), workers
