@@ -59,7 +59,9 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
         hint = "close other programs, or raise the limit that was set (ulimit -v)"
         return Failure(BAD_INPUT, "there is not enough memory", hint)
     if isinstance(error, OSError):
-        return Failure(BAD_INPUT, _system_message(error), _system_hint(error))
+        what = error.strerror or str(error) or type(error).__name__
+        message = f"{what}: {error.filename}" if error.filename else what
+        return Failure(BAD_INPUT, message, _system_hint(error))
     return _describe_own(error, tables_option)
 
 
@@ -113,12 +115,6 @@ def _describe_own(error: BaseException, tables_option: str) -> Failure | None:
     if isinstance(error, tables.TablebaseError | tables.LimitExceededError):
         return Failure(BAD_INPUT, message)
     return None
-
-
-def _system_message(error: OSError) -> str:
-    """Return the message of an `OSError`: `No space left on device: egtb/KRKN.check.dtm.xqt`."""
-    what = error.strerror or str(error) or type(error).__name__
-    return f"{what}: {error.filename}" if error.filename else what
 
 
 def _system_hint(error: OSError) -> str:

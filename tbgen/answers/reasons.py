@@ -7,15 +7,14 @@
     Black's longest defence is a perpetual check, which loses (order 9)
     draw
 
-One ply is a move of one side; one move, in brackets, is a move of the winner. Each language is a
-subclass of `Words` (`tbgen.board.language.words`); reasons.csv has the English and Chinese
-sentences.
+One ply is a move of one side; one move, in brackets, is a move of the winner. `Words` is English;
+its subclasses are other languages (`tbgen.board.language.words`). reasons.csv has the English and
+Chinese sentences.
 """
 
 from __future__ import annotations
 
 import csv
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import ClassVar
 from tbgen.answers.mechanism import Mechanism, Offence, mechanism_of
 from tbgen.indexing import Position, Side
 from tbgen.indexing.squares import square_name
+from tbgen.indexing.units import counted
 from tbgen.play.mainline import Ending, Mainline
 from tbgen.play.preference import RootMove, is_direct_win
 from tbgen.rules import in_check
@@ -58,10 +58,10 @@ def read_sentences(column: int) -> dict[str, str]:
         return {row[0]: row[column] for row in csv.reader(file)}
 
 
-class Words(ABC):
-    """Sentences and phrases of one language; a base class."""
+class Words:
+    """Sentences and phrases in English, the language of the command line."""
 
-    sentences: ClassVar[Mapping[str, str]]
+    sentences: ClassVar[Mapping[str, str]] = read_sentences(1)
     """Sentences by reason key. Fields: {side} and {other} are sides, {plies} and {distance} are
     lengths, {order} is a number, {mates} and {mated} depend on the metric, {offence} is a phrase.
     """
@@ -96,42 +96,20 @@ class Words(ABC):
             kind = Offence.CHECK
         return self.sentences["check_or_chase" if kind is None else kind]
 
-    @abstractmethod
     def side(self, side: Side) -> str:
-        """Return the name of a side."""
-
-    @abstractmethod
-    def plies(self, plies: int) -> str:
-        """Return a number of plies, such as `9 plies`."""
-
-    @abstractmethod
-    def distance(self, plies: int) -> str:
-        """Return a distance with the winner's moves in brackets, such as `9 plies (5 moves)`."""
-
-    @abstractmethod
-    def chase(self, mechanism: Mechanism) -> str:
-        """Return a phrase for a perpetual chase, which names victim and chasers."""
-
-
-class English(Words):
-    """English, the language of the command line."""
-
-    sentences: ClassVar[Mapping[str, str]] = read_sentences(1)
-
-    def side(self, side: Side) -> str:
-        """Return `Red` or `Black`."""
+        """Return the name of a side, such as `Red`."""
         return side.name.title()
 
     def plies(self, plies: int) -> str:
         """Return a number of plies, such as `9 plies`."""
-        return _count(plies, "ply", "plies")
+        return f"{plies} {'ply' if plies == 1 else 'plies'}"
 
     def distance(self, plies: int) -> str:
-        """Return a distance, such as `9 plies (5 moves)`."""
-        return f"{self.plies(plies)} ({_count((plies + 1) // 2, 'move', 'moves')})"
+        """Return a distance with the winner's moves in brackets, such as `9 plies (5 moves)`."""
+        return f"{self.plies(plies)} ({counted((plies + 1) // 2, 'move')})"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """Return a phrase such as `perpetual chase of the rook on e4 by the cannon`."""
+        """Return a phrase on a chase: `perpetual chase of the rook on e4 by the cannon`."""
         victim = mechanism.victim
         assert victim is not None
         kinds = [piece.kind.name.lower() for piece in mechanism.by]
@@ -142,7 +120,7 @@ class English(Words):
         return f"perpetual chase of {where} by {chasers}"
 
 
-ENGLISH = English()
+ENGLISH = Words()
 
 
 def explain_position(
@@ -157,13 +135,10 @@ def explain_position(
     if value.outcome == Outcome.DRAW:
         return words.sentence(Reason("draw" if result.material.needs_table else "no_attackers"))
     if value.outcome == Outcome.WIN:
+        key, offence = "forces" if value.order else "wins", None
         if is_direct_win(result):
-            offence = _offence_of_direct_win(in_check(position))
-            return words.sentence(
-                Reason("has_forced", side, value, metric, rules, offence, mechanism)
-            )
-        key = "forces" if value.order else "wins"
-        return words.sentence(Reason(key, side, value, metric, rules, mechanism=mechanism))
+            key, offence = "has_forced", _offence_of_direct_win(in_check(position))
+        return words.sentence(Reason(key, side, value, metric, rules, offence, mechanism))
     if value.order:
         return words.sentence(Reason("offends", side, value, metric, rules, mechanism=mechanism))
     if value.plies == 0:
@@ -240,7 +215,3 @@ def _offence_of_direct_win(checked: bool) -> Offence:
     checked : whether the winner is in check; true in patterns of checks, false in those of chases
     """
     return Offence.CHECK if checked else Offence.CHASE
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tbgen.indexing import Material
-from tbgen.tables import TableStatistics
+from tbgen.indexing import Material, Side
+from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 CLASS_SHARE = 0.98
@@ -32,10 +32,10 @@ class HandbookEntry:
     """An endgame of the handbook: `material.first` attacks, `material.second` defends.
 
     `kind` is one of `CLASSES`. `wins`, `draws` and `losses` are shares (0 to 1) of the legal
-    positions with the attacker to move. `longest` is the number of plies of the longest win of
-    order 0. `by_rules` is the share of both sides' positions that the rules of repetition decide.
-    `other_kind` and `other_wins` are the class and the share of wins under other rules; None if
-    there is no such table.
+    positions with the attacker to move. `longest` is the number of plies of the attacker's
+    longest win of order 0, 0 without wins. `by_rules` is the share of both sides' positions that
+    the rules of repetition decide. `other_kind` and `other_wins` are the class and the share of
+    wins under other rules; None if there is no such table.
     """
 
     material: Material
@@ -75,13 +75,19 @@ def handbook_entry(figures: TableStatistics, other: TableStatistics | None = Non
     """
     counts = figures.red_to_move
     legal = counts.legal or 1
+    # Draws have no plies.
+    wins = [
+        line.plies or 0
+        for line in figures.histogram
+        if not line.order and (line.side == Side.RED) == (line.outcome == Outcome.WIN)
+    ]
     return HandbookEntry(
         Material.parse(figures.material),
         class_of(counts),
         counts.wins / legal,
         counts.draws / legal,
         counts.losses / legal,
-        figures.max_distance,
+        max(wins, default=0),
         figures.rule_decided_rate,
         None if other is None else class_of(other.red_to_move),
         None if other is None else other.red_to_move.wins / (other.red_to_move.legal or 1),

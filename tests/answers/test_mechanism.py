@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import tbgen.answers.mechanism
 from tbgen.answers.mechanism import Mechanism, Offence, Piece, find_mechanism, mechanism_of
-from tbgen.answers.reasons import ENGLISH, English, explain_line, explain_move, explain_position
+from tbgen.answers.reasons import ENGLISH, Words, explain_line, explain_move, explain_position
 from tbgen.board.language import words
 from tbgen.cli import main
 from tbgen.indexing import Move, Position, Side
@@ -164,7 +164,7 @@ def test_arrows_of_a_chase(chases: GameTablebase) -> None:
 
 def test_both_languages_fill_the_same_fields_of_a_sentence() -> None:
     known = {"side", "other", "order", "plies", "distance", "mates", "mated", "offence"}
-    for sentences in (English.sentences, words.Chinese.sentences):
+    for sentences in (Words.sentences, words.Chinese.sentences):
         assert all(sentences.values())
         used = {field for text in sentences.values() for _, field, *_ in Formatter().parse(text)}
         assert used - {None} <= known | {"material", "verdict"}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 import re
 import shutil
-import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from queue import LifoQueue
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -28,10 +25,8 @@ from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.search import positions_of_value, search
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.api import Api
-from tbgen.board.web.http import AbandonedError, RequestError
 from tbgen.board.web.pages import Pages
 from tbgen.board.web.routes import create_app
-from tbgen.board.web.search_processes import SearchProcess, SearchProcesses, TableList
 from tbgen.finding.query import Query
 from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.errors import PositionError
@@ -100,6 +95,13 @@ def has(store: TableStore, wanted: Query, position: Position, value: ProbeResult
             return False
         return bool(value.outcome < -tables.probe(passed).outcome)
     return True
+
+
+def asked(query: str, material: str = "KRKN") -> dict[str, Any]:
+    return {
+        "type": "http", "method": "GET", "path": f"/search/{material}", "headers": [],
+        "query_string": query.encode(), "path_params": {"material": material},
+    }  # fmt: skip
 
 
 QUESTIONS = (
@@ -173,6 +175,15 @@ def test_a_sample_is_labelled_and_depends_on_the_seed(store: TableStore) -> None
         assert set(one.positions) != set(other.positions)
     hasty = search(store, material, replace(wanted, zugzwang=True), seconds=0.0)
     assert hasty.share < 0.1
+
+
+def test_a_search_cut_short_is_not_cached(store: TableStore) -> None:
+    for seek in (search, positions_of_value):
+        hasty, patient = (
+            seek(store, Material.parse("KRKN"), Query(zugzwang=True), seed=77, seconds=seconds)
+            for seconds in (-1.0, 0.5)
+        )
+        assert hasty.share < patient.share
 
 
 def test_a_glance_agrees_with_a_search(store: TableStore) -> None:
@@ -312,126 +323,3 @@ def test_the_page_shows_form_and_results(client: TestClient, store: TableStore) 
     assert "No position of this endgame has such a value" in page(client, "/search/KRKN", order="7")
     assert page(client, "/search/KRRKRR", 404, outcome="win")
     assert "/search/KRKN" in page(client, "/endgames/KRKN")
-
-
-# -- processes -------------------------------------------------------------------------------
-
-
-def asked(query: str, material: str = "KRKN") -> dict[str, Any]:
-    return {
-        "type": "http", "method": "GET", "path": f"/search/{material}", "headers": [],
-        "query_string": query.encode(), "path_params": {"material": material},
-    }  # fmt: skip
-
-
-def test_a_cancelled_search_frees_its_process(store: TableStore) -> None:
-    searcher, listed = SearchProcess(), TableList.of(store)
-
-    def leave() -> None:
-        raise AbandonedError
-
-    try:
-        with pytest.raises(AbandonedError):
-            searcher.ask("json", asked("zugzwang=1&differs=1"), listed, leave)
-        answer = searcher.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
-    finally:
-        searcher.end()
-    assert len(answer.body["positions"]) == 1
-
-
-def test_cancelling_does_not_wait_for_compilation(store: TableStore) -> None:
-    searcher, listed = SearchProcess(), TableList.of(store)
-
-    def leave() -> None:
-        raise AbandonedError
-
-    try:
-        searcher.ask("json", asked("outcome=win&limit=1"), listed, lambda: None)
-        os.kill(searcher._process.pid or 0, signal.SIGSTOP)
-        for _ in range(2):
-            with pytest.raises(AbandonedError):
-                searcher.ask("json", asked("outcome=draw&limit=2"), listed, leave)
-        os.kill(searcher._process.pid or 0, signal.SIGCONT)
-        answer = searcher.ask("json", asked("outcome=loss&limit=3"), listed, lambda: None)
-    finally:
-        searcher.end()
-    assert [entry["outcome"] for entry in answer.body["positions"]] == ["loss"] * 3
-
-
-def test_a_dead_search_process_is_reported_and_replaced(
-    store: TableStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searchers = SearchProcesses(store)
-    search_elsewhere = searchers.endpoint("json")
-    died = SearchProcess()
-    died.end()
-    monkeypatch.setattr(searchers, "_free", LifoQueue())
-    searchers._free.put(died)
-    with pytest.raises(RequestError, match="ended"):
-        search_elsewhere(Request(asked("outcome=win")))
-    assert search_elsewhere(Request(asked("outcome=win"))).status == 200
-    wrong = Request(asked("outcome=maybe"))
-    with pytest.raises(RequestError, match="outcome is none of"):
-        search_elsewhere(wrong)
-    searcher = searchers._free.get()
-    assert searcher is not None
-    searcher.end()
-
-
-def test_a_process_compiles_in_advance(store: TableStore) -> None:
-    searchers = SearchProcesses(store)
-    searchers.compile()
-    searcher = searchers._free.get()
-    assert searcher is not None
-    assert searcher._process.is_alive()
-    answer = searcher.ask("json", asked("outcome=win&limit=1"), TableList.of(store), lambda: None)
-    searcher.end()
-    assert len(answer.body["positions"]) == 1
-
-
-def test_a_search_waits_for_compilation(store: TableStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    def leave() -> None:
-        raise AbandonedError
-
-    searchers = SearchProcesses(store)
-    searchers._compiled.clear()
-    monkeypatch.setattr(store.tables, "checkpoint", leave)
-    with pytest.raises(AbandonedError):
-        searchers.endpoint("json")(Request(asked("outcome=win")))
-    assert set(searchers._free.queue) == {None}
-
-
-def test_no_process_starts_without_tables(tmp_path: Path) -> None:
-    with open_tablebase(tmp_path) as tables:
-        searchers = SearchProcesses(TableStore(tables, tmp_path))
-        searchers.compile()
-        assert searchers._free.get() is None
-
-
-def test_figures_are_read_in_advance(tmp_path: Path) -> None:
-    for file in demo().tables.iterdir():
-        shutil.copy(file, tmp_path)
-    broken = next(tmp_path.glob("KNK.*.xqt"))
-    broken.write_bytes(b"broken")
-    with open_tablebase(tmp_path) as tables:
-        store = TableStore(tables, tmp_path)
-        store.read_figures()
-        tables.close()
-        for name in store.available():
-            if name.material != KNK:
-                assert store.statistics(name.material)[0].legal
-                assert store.proof(name.material)
-
-
-def test_files_of_the_current_directory_are_not_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A search process does not import modules from the current directory."""
-    for name in ("multiprocessing", "pickle", "signal"):
-        (tmp_path / f"{name}.py").write_text("open('planted', 'w')")
-    monkeypatch.chdir(tmp_path)
-    searcher = SearchProcess()
-    searcher._connection.close()
-    searcher._process.join(60)
-    assert searcher._process.exitcode == 0
-    assert not (tmp_path / "planted").exists()

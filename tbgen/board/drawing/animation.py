@@ -31,14 +31,14 @@ from tbgen.board.language.i18n import text
 from tbgen.indexing import Move, Position, Side
 from tbgen.indexing.squares import piece_side
 from tbgen.play.mainline import Mainline
-from tbgen.referee import Ply, Verdict
+from tbgen.referee import Ply
 from tbgen.rules import in_check, legal_moves
 from tbgen.rules.attacks import attacks, find_king
 
 MOST_PLIES = 120
 """Largest number of plies of an animation; a longer game is cut off."""
 
-ROUNDS = 3
+LOOP_ROUNDS = 3
 """Number of times that an animation shows a loop."""
 
 
@@ -69,9 +69,8 @@ def frames_of_line(line: Mainline) -> list[Frame]:
 
 
 def loser_of(line: Mainline) -> Side | None:
-    """Return the side that the referee's verdict on a line's loop declares lost, or None."""
-    winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
-    winner = winners.get(line.verdict.verdict) if line.verdict is not None else None
+    """Return the side that loses by the loop of a line; None without such a loop."""
+    winner = line.winner if line.loop_start is not None else None
     return None if winner is None else winner.other
 
 
@@ -94,15 +93,15 @@ def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> l
     return found
 
 
-def rounds(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
-    """Return the frames of a game with its final loop repeated, so that it is shown `ROUNDS` times.
+def repeat_loop(frames: Sequence[Frame], loop_start: int | None) -> list[Frame]:
+    """Return the frames of a game with its final loop shown `LOOP_ROUNDS` times.
 
     At most `MOST_PLIES` frames. `loop_start` is the index of the loop's first frame, None without a
     loop.
     """
     found = list(frames)
     if loop_start is not None:
-        found += found[loop_start:] * (ROUNDS - 1)
+        found += found[loop_start:] * (LOOP_ROUNDS - 1)
     return found[:MOST_PLIES]
 
 
@@ -246,9 +245,8 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
                 style.append(shown_between(f"{css}t", 0, path.taken, seconds))
                 names += f",{css}t {seconds:.1f}s step-end infinite"
             style.append(f".{css}{{animation:{names}}}")
-        x, y = place(path.square, look.flip)
         drawn.append(
-            f'<g class="{css}" style="transform:translate({x}px,{y}px)">'
+            f'<g class="{css}" style="transform:{translation(path.square, look.flip)}">'
             f'<use href="#{piece_id(path.code)}"/></g>'
         )
     marks = ""

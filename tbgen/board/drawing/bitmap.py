@@ -177,7 +177,6 @@ class _Renderer:
 
 
 def _on_white(picture: Image) -> Image:
-    """Return a copy of a picture on a white background, without transparency."""
     from PIL import Image
 
     found = Image.new("RGB", picture.size, "white")

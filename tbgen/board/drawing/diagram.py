@@ -15,13 +15,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from html import escape
+from itertools import product
 from math import hypot
 
 from tbgen.board.drawing.pieces import piece_id, piece_path, strokes_path
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import piece_name, point_name
 from tbgen.indexing import Move, Position, Side, as_position
-from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, piece_code, square_name
+from tbgen.indexing.squares import (
+    FILES,
+    LETTERS,
+    SQUARES,
+    PieceType,
+    piece_code,
+    piece_kind,
+    square_name,
+)
 from tbgen.notation.naming import file_number
 
 WIDTH, HEIGHT = 960, 1074
@@ -154,11 +163,11 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Label on a square: an outcome ("win", ..., "unknown"), a short text, a link."""
+    """Link on a square, shown as a disc: an address, an outcome ("win", ...), a short text."""
 
-    outcome: str
-    label: str
-    href: str = ""
+    href: str
+    outcome: str = ""
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -166,11 +175,11 @@ class Marks:
     """Marks on a diagram.
 
     last : last move
-    links : addresses by square
+    links : addresses of pieces by square
     selected : square of the selected piece
-    targets : label of each square to which the selected piece can move
+    targets : squares to which the selected piece can move
     arrows : best move, checks, chases
-    heat : label of each square of a heat map
+    heat : squares of a heat map
     checked : square of a king in check
     bad : squares of a malformed rank, in the editor
     """
@@ -227,13 +236,24 @@ def draw(
             f'aria-label="{escape(label)}" data-flip="{int(look.flip)}" '
             f'data-fen="{position_address(position)}">{inside}',
             empty_board(look.flip, look.notation),
-            *_under(marks, look.flip),
+            *_square_marks(marks, look.flip),
             '<g class="pieces">',
             *(_piece(code, square, look, marks) for code, square in position.pieces()),
             "</g>",
             *(draw_arrow(arrow, look.flip) for arrow in marks.arrows),
-            *_heat_map(marks.heat, look),
-            *_targets(position, marks, look),
+            *(
+                _disc(square, f"heat {point.outcome}", point, look)
+                for square, point in sorted(marks.heat.items())
+            ),
+            *(
+                _disc(
+                    square,
+                    f"target {'take' if position.board[square] else 'go'} {point.outcome}",
+                    point,
+                    look,
+                )
+                for square, point in sorted(marks.targets.items())
+            ),
             "</svg>",
         ]
     )
@@ -275,23 +295,19 @@ def symbols(pieces: str, *, with_board: bool = False) -> str:
 
     with_board : whether to define an empty board, too, for thumbnails
     """
-    found = [_symbol(piece_code(side, kind), pieces) for side in Side for kind in PieceType]
+    found = []
+    for side, kind in product(Side, PieceType):
+        heavy, thin = piece_path(side, kind, pieces)
+        found.append(
+            f'<g id="{piece_id(piece_code(side, kind))}" class="{side.name.lower()}">'
+            f'<circle class="shade" cx="2" cy="5" r="46"/><circle class="disc" r="45"/>'
+            f'<circle class="rim" r="38"/>'
+            f'<g transform="scale({0.58 if pieces == "zh" else 0.46})">'
+            f'<path class="glyph" d="{heavy}"/><path class="glyph thin" d="{thin}"/></g></g>'
+        )
     if with_board:
         found.append(f'<g id="empty-board">{empty_board(False, "")}</g>')
     return f"<defs>{''.join(found)}</defs>"
-
-
-def _symbol(code: int, pieces: str) -> str:
-    """Return the SVG symbol of a piece, centred on the origin."""
-    side, kind = Side(code >> 3), PieceType((code & 7) - 1)
-    heavy, thin = piece_path(side, kind, pieces)
-    return (
-        f'<g id="{piece_id(code)}" class="{side.name.lower()}">'
-        f'<circle class="shade" cx="2" cy="5" r="46"/><circle class="disc" r="45"/>'
-        f'<circle class="rim" r="38"/>'
-        f'<g transform="scale({0.58 if pieces == "zh" else 0.46})">'
-        f'<path class="glyph" d="{heavy}"/><path class="glyph thin" d="{thin}"/></g></g>'
-    )
 
 
 def names_of_pieces(language: str) -> str:
@@ -311,7 +327,7 @@ def names_of_pieces(language: str) -> str:
     )  # fmt: skip
 
 
-def _under(marks: Marks, flip: bool) -> list[str]:
+def _square_marks(marks: Marks, flip: bool) -> list[str]:
     """Return the SVG circles of marked squares, which are drawn below the pieces.
 
     Marked are the last move, the king in check, the selected piece, and squares of a malformed
@@ -320,8 +336,8 @@ def _under(marks: Marks, flip: bool) -> list[str]:
     found = []
     for square, css, radius in (
         *((square, "last", 50) for square in marks.last or ()),
-        *((square, "checked", 58) for square in (marks.checked,)),
-        *((square, "selected", 51) for square in (marks.selected,)),
+        (marks.checked, "checked", 58),
+        (marks.selected, "selected", 51),
         *((square, "bad", 52) for square in marks.bad),
     ):
         if square is not None:
@@ -337,9 +353,9 @@ def _piece(code: int, square: int, look: Look, marks: Marks) -> str:
     name = f"{piece_name(code, look.language)}{stop}{point_name(square, look.language)}"
     use = (
         f'<use href="#{piece_id(code)}" transform="translate({x} {y})" '
-        f'data-square="{square_name(square)}" data-code="{LETTERS[(code & 7) - 1]}"'
+        f'data-square="{square_name(square)}" data-code="{LETTERS[piece_kind(code)]}"'
     )
-    if square in marks.links and square not in marks.targets:
+    if square in marks.links:
         label = f"{name}{stop}{text(look.language, 'may_move')}"
         href = escape(marks.links[square])
         return f'<a href="{href}" tabindex="-1" aria-label="{escape(label)}">{use}/></a>'
@@ -363,29 +379,7 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
     return f'<polygon class="arrow {arrow.kind}" points="{points}"/>'
 
 
-def _heat_map(heat: Mapping[int, Point], look: Look) -> list[str]:
-    """Return the SVG of a heat map: on each square a coloured disc, a link with a short text."""
-    return [
-        _disc(square, f"heat {point.outcome}", point, point.href, look)
-        for square, point in sorted(heat.items())
-    ]
-
-
-def _targets(position: Position, marks: Marks, look: Look) -> list[str]:
-    """Return links on the target squares of the selected piece, each with the value of the move."""
-    return [
-        _disc(
-            square,
-            f"target {'take' if position.board[square] else 'go'} {point.outcome}",
-            point,
-            marks.links[square],
-            look,
-        )
-        for square, point in sorted(marks.targets.items())
-    ]
-
-
-def _disc(square: int, css: str, point: Point, href: str, look: Look) -> str:
+def _disc(square: int, css: str, point: Point, look: Look) -> str:
     """Return the SVG of a disc on a square with a short text, inside a link.
 
     The accessible name of the link is the square's name with the outcome.
@@ -396,7 +390,7 @@ def _disc(square: int, css: str, point: Point, href: str, look: Look) -> str:
         name += text(look.language, "colon") + text(look.language, point.outcome)
     shown = f'<text y="10">{escape(point.label)}</text>' if point.label else ""
     return (
-        f'<a class="{css}" href="{escape(href)}" '
+        f'<a class="{css}" href="{escape(point.href)}" '
         f'aria-label="{escape(f"{name} {point.label}".strip())}" transform="translate({x} {y})">'
         f'<circle r="31"/>{shown}</a>'
     )

@@ -75,10 +75,12 @@ def histogram(
     width = (longest + 1) * step
     below = _HEIGHT if any(winner == Side.BLACK for winner, _ in bars) else 0
     height = _HEIGHT + below + 34
+    label = f"{figures.material}{text(language, 'of_order', n=order)}{text(language, 'colon')}"
+    label += f"0-{longest} {text(language, 'plies')}"
     return (
         f'<svg class="histogram" viewBox="-42 -{_HEIGHT + 16} {width + 60:.0f} {height}" '
         f'width="{width + 60:.0f}" height="{height}" role="group" '
-        f'aria-label="{escape(_label(figures, order, longest, language))}">'
+        f'aria-label="{escape(label)}">'
         f"{_axes(width, longest, step, most, scale, below)}{''.join(parts)}</svg>"
     )
 
@@ -149,9 +151,3 @@ def _count(number: int) -> str:
         if number >= size:
             return f"{number // size}{sign}"
     return str(number)
-
-
-def _label(figures: TableStatistics, order: int, longest: int, language: str) -> str:
-    order_name = text(language, "of_order", n=order)
-    plies = f"0-{longest} {text(language, 'plies')}"
-    return f"{figures.material}{order_name}{text(language, 'colon')}{plies}"

@@ -16,7 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from tbgen.board.language.i18n import read_csv
-from tbgen.indexing.squares import LETTERS, PieceType, Side
+from tbgen.indexing.position import LETTERS_BY_CODE
+from tbgen.indexing.squares import PieceType, Side
 
 PIECE_SETS = ("zh", "latin", "picture")
 """Names of the piece sets: Chinese characters, FEN letters, or pictures as in western chess."""
@@ -87,5 +88,4 @@ def strokes_path(*parts: _Part) -> tuple[str, str]:
 
 def piece_id(code: int) -> str:
     """Return the id of a piece's SVG symbol: `p-` and its FEN letter, such as `p-R` or `p-r`."""
-    letter = LETTERS[(code & 7) - 1]
-    return f"p-{letter.lower() if code & 8 else letter}"
+    return f"p-{LETTERS_BY_CODE[code]}"

@@ -1,9 +1,9 @@
 """Information from tables about a position, beyond its value and its moves.
 
-    heat_map   values with one piece moved to each other square
-    verdicts   values under all rule sets
-    last_mistake  the last move of the game, if it was a mistake that changed the outcome
-    ladder     loops through which the side that loses by repetition must go, of falling order
+    heat_map         values with one piece moved to each other square
+    values_by_rules  values under all rule sets
+    last_mistake     the last move of the game, if it was a mistake that changed the outcome
+    ladder           loops through which the side that loses by repetition must go, of falling order
 
 A *ladder* is for a loss by repetition of order k. The loser can leave the loop only for a loss of
 lower order: the next *rung*. The last rung is a loss by mate or conversion.
@@ -12,6 +12,7 @@ lower order: the next *rung*. The last rung is a loss by mate or conversion.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ from tbgen.indexing.squares import EMPTY, PieceType, area, piece_kind, piece_sid
 from tbgen.play.mainline import Ending, Mainline
 from tbgen.play.preference import Preference, RootMove
 from tbgen.rules import check_legal
-from tbgen.tables import Outcome, ProbeResult, RuleSet, TablebaseError, Value
+from tbgen.tables import Outcome, ProbeResult, TablebaseError, Value
 
 MAX_RUNGS = 24
 """Maximum number of rungs of a ladder; orders above ten are rare."""
@@ -93,20 +94,16 @@ def heat_map(store: TableStore, position: Position, square: int) -> dict[int, Pr
     return dict(zip(found, values, strict=True))
 
 
-def verdicts(
-    store: TableStore, position: Position, own: ProbeResult
-) -> list[tuple[RuleSet, ProbeResult]]:
+def values_by_rules(store: TableStore, position: Position, own: ProbeResult) -> list[ProbeResult]:
     """Return the value of a position under each rule set whose table is present.
 
     `own` is the value under the rule set in use, which comes first.
     """
-    found = [(own.rule_set, own)]
+    found = []
     for tables in store.others():
-        try:
-            found.append((tables.rule_set, tables.probe(position)))
-        except (TablebaseError, OSError):
-            continue
-    return [found[0], *sorted(found[1:], key=lambda entry: str(entry[0]))]
+        with contextlib.suppress(TablebaseError, OSError):
+            found.append(tables.probe(position))
+    return [own, *sorted(found, key=lambda result: str(result.rule_set))]
 
 
 def last_mistake(
@@ -137,35 +134,35 @@ def ladder(store: TableStore, start: Position) -> list[Rung]:
 
     Empty for draws and for positions of order 0. Raises like `Tablebase.probe`.
     """
-    return store.cached(("ladder", start), lambda: _ladder(store, start))
 
+    def find() -> list[Rung]:
+        found: list[Rung] = []
+        moves: tuple[Move, ...] = ()
+        position = start
+        while len(found) < MAX_RUNGS:
+            result = store.tables.probe(position)
+            if result.outcome == Outcome.DRAW:
+                break
+            if not result.order:
+                if found:
+                    found.append(Rung(moves, position, 0, result.plies or 0))
+                break
+            line = store.line(position)
+            turn = _turning_point(store, line)
+            if turn is None:
+                break
+            number, keeps, leaves = turn
+            moves = (*moves, *(entry.choice.move for entry in line.moves[:number]))
+            found.append(Rung(
+                moves, line.moves[number].position, result.order, result.plies or 0, line, number,
+                keeps, leaves,
+            ))  # fmt: skip
+            if leaves is None:
+                break
+            moves, position = (*moves, leaves.move), leaves.after
+        return found
 
-def _ladder(store: TableStore, start: Position) -> list[Rung]:
-    found: list[Rung] = []
-    moves: tuple[Move, ...] = ()
-    position = start
-    while len(found) < MAX_RUNGS:
-        result = store.tables.probe(position)
-        if result.outcome == Outcome.DRAW:
-            break
-        if not result.order:
-            if found:
-                found.append(Rung(moves, position, 0, result.plies or 0))
-            break
-        line = store.line(position)
-        turn = _turning_point(store, line)
-        if turn is None:
-            break
-        number, keeps, leaves = turn
-        moves = (*moves, *(entry.choice.move for entry in line.moves[:number]))
-        found.append(Rung(
-            moves, line.moves[number].position, result.order, result.plies or 0, line, number,
-            keeps, leaves,
-        ))  # fmt: skip
-        if leaves is None:
-            break
-        moves, position = (*moves, leaves.move), leaves.after
-    return found
+    return store.cached(("ladder", start), find)
 
 
 def _turning_point(

@@ -21,9 +21,9 @@ from tbgen.board.language.words import WORDS, explain_judgement, order_value
 from tbgen.indexing import InputError, Move, Position, Side
 from tbgen.indexing.errors import MoveTextError, excerpt
 from tbgen.indexing.position import START_FEN
-from tbgen.indexing.squares import FILES, SQUARES, PieceType, piece_code
+from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, piece_code
 from tbgen.notation import format_move, parse_move
-from tbgen.play.mainline import Ending, Mainline
+from tbgen.play.mainline import Ending
 from tbgen.rules import check_legal, play
 from tbgen.tables import MissingTableError, UnsupportedMaterialError
 
@@ -33,7 +33,7 @@ MAX_MOVES = 400
 Given = TypeVar("Given")
 
 _TAG = re.compile(r"\[\s*(\w+)\s+\"([^\"]*)\"\s*\]")
-_ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
+_SKIP = re.compile(r"\{[^}]*\}|\([^()]*\)|;[^\n]*|\$\d+|(?<!\S)\d{1,3}\s*\.+(?=\s|\D|$)|\.\.\.|…")
 """Pattern of the parts of a move text that are skipped: comments, variations, notes and move
 numbers.
 """
@@ -44,10 +44,8 @@ _FEN = re.compile(
 )
 _XQ = re.compile(r"\[DhtmlXQ_(binit|movelist)\](\d*)\[/DhtmlXQ_\1\]")
 
-_BACK = (PieceType.ROOK, PieceType.KNIGHT, PieceType.ELEPHANT, PieceType.ADVISOR, PieceType.KING,
-         PieceType.ADVISOR, PieceType.ELEPHANT, PieceType.KNIGHT, PieceType.ROOK)  # fmt: skip
-_XQ_PIECES = (*_BACK, *(PieceType.CANNON,) * 2, *(PieceType.PAWN,) * 5)
-"""Kinds of one side's pieces in the order of a DhtmlXQ board, where Red's 16 pieces come first."""
+_XQ_PIECES = "RNBAKABNRCCPPPPP"
+"""Letters of one side's pieces in the order of a DhtmlXQ board, where Red's pieces come first."""
 
 
 class GameText(NamedTuple):
@@ -79,7 +77,7 @@ def read_game(given: str) -> GameText:
     start = Position.from_fen(fen)
     check_legal(start)
     for _ in range(3):  # variations inside variations
-        text = _ASIDE.sub(" ", text)
+        text = _SKIP.sub(" ", text)
     words = [word for word in re.split(r"[\s,，、]+", text) if word]
     states = [tags.get("RESULT", ""), *(word for word in words if _RESULT.fullmatch(word))]
     words = [word for word in words if not _RESULT.fullmatch(word)]
@@ -125,8 +123,8 @@ def _read_xq(parts: dict[str, str]) -> GameText:
     for number in range(len(places) // 2):
         square = _square(places[2 * number : 2 * number + 2])
         if square is not None and number < 2 * len(_XQ_PIECES):
-            side, kind = divmod(number, len(_XQ_PIECES))
-            board[square] = piece_code(Side(side), _XQ_PIECES[kind])
+            side, place = divmod(number, len(_XQ_PIECES))
+            board[square] = piece_code(side, LETTERS.index(_XQ_PIECES[place]))
     start = Position(bytes(board), Side.RED) if places else Position.from_fen(START_FEN)
     found = []
     for at in range(0, len(moves) - 3, 4):
@@ -181,7 +179,9 @@ def game_text(
                 texts.append(format_move(each.position, each.choice.move, notation))
                 if each.choice.value is not None:
                     texts[-1] += f" {{{order_value(each.choice.order, each.choice.value)}}}"
-            result, why = _end_of_line(line), explain_line(line, WORDS[language])
+            known = line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP)
+            result = RESULTS[line.winner] if known else "*"
+            why = explain_line(line, WORDS[language])
     tags = {
         "Game": "Chinese Chess",
         "Event": f"{start.material} endgame",
@@ -223,9 +223,3 @@ def _end_of_game(
         return RESULTS[over.winner], why
     loser = "" if over.winner is None else over.winner.other
     return RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)
-
-
-def _end_of_line(line: Mainline) -> str:
-    if line.winner is not None or line.ending in (Ending.DRAW, Ending.LOOP):
-        return RESULTS[line.winner]
-    return "*"

@@ -18,7 +18,6 @@ from __future__ import annotations
 import contextlib
 import random
 from datetime import UTC, date, datetime
-from functools import partial
 
 from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.search import positions_of_value
@@ -146,18 +145,18 @@ def answer(study: Study, strength: str, chance: random.Random | None = None) -> 
 SECONDS = 1.0
 """Time limit in seconds of the search for a position of the day, which is made once a day."""
 
-LEAST_MEN = 3
-"""Number of pieces; tables with no more pieces give no puzzle of the day."""
+FEWEST_MEN = 4
+"""Fewest pieces of a table that gives puzzles of the day."""
 
 ATTEMPTS = 4
 """Maximum number of tables tried for a position of the day."""
 
-STEP = 7
-"""Step in the list of tables from one day's puzzle to the next. It is above 1, because neighbours
-in the list are similar.
+DAILY_STRIDE = 7
+"""Places in the list of tables from one day's table to the next day's. It is above 1, because
+neighbours in the list are similar.
 """
 
-DECIDED = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
+ONLY_BY_RULES = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
 """Query for positions of the day: wins by repetition that are no wins under another rule set."""
 
 
@@ -176,39 +175,43 @@ def comparable(store: TableStore) -> list[Material]:
 
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the day's position that is won only because of the rules; None if none is found."""
-    return store.cached(("rules of the day", day), partial(_decided, store, day.toordinal()))
+    number = day.toordinal()
+
+    def find() -> Position | None:
+        materials = [material for material in comparable(store) if material.both_armed]
+        tried = 0
+        for offset in range(len(materials)):
+            material = materials[(number + offset) % len(materials)]
+            if not store.statistics(material)[0].rule_decided:
+                continue
+            found = positions_of_value(
+                store, material, ONLY_BY_RULES, seed=number, most=1, seconds=SECONDS
+            )
+            if found.positions:
+                return found.positions[0]
+            tried += 1
+            if tried == ATTEMPTS:
+                break
+        return None
+
+    return store.cached(("rules of the day", day), find)
 
 
-def has_puzzles(store: TableStore) -> bool:
-    """Return whether a table is large enough for a puzzle of the day."""
-    return any(name.material.men > LEAST_MEN for name in store.available())
+def materials_of_puzzles(store: TableStore) -> list[Material]:
+    """Return the materials whose tables give puzzles of the day."""
+    return [name.material for name in store.available() if name.material.men >= FEWEST_MEN]
 
 
 def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
     """Return the puzzle of a day: a position in which one move wins; None if no table has any."""
-    return store.cached(("puzzle of the day", day), partial(_puzzle, store, day.toordinal()))
+    number = day.toordinal()
 
+    def find() -> Position | None:
+        materials = materials_of_puzzles(store)
+        for offset in range(min(ATTEMPTS, len(materials))):
+            material = materials[(number * DAILY_STRIDE + offset) % len(materials)]
+            with contextlib.suppress(NothingFoundError, TablebaseError, OSError):
+                return find_puzzle(store, material, seed=number)
+        return None
 
-def _puzzle(store: TableStore, number: int) -> Position | None:
-    materials = [name.material for name in store.available() if name.material.men > LEAST_MEN]
-    for offset in range(min(ATTEMPTS, len(materials))):
-        material = materials[(number * STEP + offset) % len(materials)]
-        with contextlib.suppress(NothingFoundError, TablebaseError, OSError):
-            return find_puzzle(store, material, seed=number)
-    return None
-
-
-def _decided(store: TableStore, number: int) -> Position | None:
-    decided = [material for material in comparable(store) if material.both_armed]
-    tried = 0
-    for offset in range(len(decided)):
-        material = decided[(number + offset) % len(decided)]
-        if not store.statistics(material)[0].rule_decided:
-            continue
-        found = positions_of_value(store, material, DECIDED, seed=number, most=1, seconds=SECONDS)
-        if found.positions:
-            return found.positions[0]
-        tried += 1
-        if tried == ATTEMPTS:
-            break
-    return None
+    return store.cached(("puzzle of the day", day), find)

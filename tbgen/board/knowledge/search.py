@@ -108,7 +108,10 @@ def search(
         lengths = tuple(rows["length"].tolist()) if wanted.study else ()
         return Found(tuple(rows.positions()), found.candidates, found.share, lengths)
 
-    return store.cached(("search", material, wanted, seed, most, sort), find)
+    return store.cached(
+        ("search", material, wanted, seed, most, sort), find,
+        lambda found: found.share == 1 or (sort is None and len(found.positions) == most),
+    )  # fmt: skip
 
 
 def positions_of_value(
@@ -122,8 +125,7 @@ def positions_of_value(
     """Return at most `most` positions with a value in `wanted`, without loading the compiler.
 
     Of `wanted` only the conditions that `ValueFilter` tests are applied: value, `zugzwang` and
-    `differs`.
-    Raises like `Tablebase.probe`.
+    `differs`. Raises like `Tablebase.probe`.
     """
 
     def find() -> Found:
@@ -142,7 +144,10 @@ def positions_of_value(
                     break
         return Found(tuple(found), wanted.candidates(file.statistics), tiles.share)
 
-    return store.cached(("positions_of_value", material, wanted, seed, most), find)
+    return store.cached(
+        ("positions_of_value", material, wanted, seed, most), find,
+        lambda found: found.share == 1 or len(found.positions) == most,
+    )  # fmt: skip
 
 
 class _TileScan:
@@ -213,7 +218,6 @@ class _TileScan:
 
 
 def _other_tables(store: TableStore, file: TableFile) -> tuple[TableFile, ...]:
-    """Return the tables of the same material under other rule sets that are present."""
     material, found = file.header.spec.name.material, []
     for tables in store.others():
         with contextlib.suppress(TablebaseError, OSError):

@@ -1,7 +1,7 @@
 """Access of the board to tables: answers about games and materials, cached.
 
     positions, moves  ->  Study(result, moves, suggested, judgement)
-    materials       ->  TableStore.tables, .statistics, .children
+    materials         ->  statistics and proofs of their tables
 
 A missing table is no error here: the known facts are returned, the others are None. Thread-safe.
 """
@@ -23,7 +23,7 @@ from tbgen import __version__
 from tbgen.answers.mechanism import Mechanism, find_mechanism
 from tbgen.board.knowledge.builds import Cost, Workshop
 from tbgen.indexing import InputError, Material, Move, Position, Side
-from tbgen.indexing.squares import EMPTY, LETTERS
+from tbgen.indexing.squares import EMPTY
 from tbgen.play.choice import choose
 from tbgen.play.mainline import Mainline
 from tbgen.play.preference import RootMove
@@ -61,7 +61,7 @@ Opponent = Callable[[Position, Sequence[Move]], Move]
 
 
 @dataclass(frozen=True)
-class Over:
+class GameEnd:
     """End of a game: the winner (None for a draw), and the reason.
 
     `why` is "mate", "stalemate", "repetition", or "barren" if no attacker is left.
@@ -91,16 +91,16 @@ class Study:
     rules: Rules = Rules.WXF
 
     @property
-    def over(self) -> Over | None:
+    def over(self) -> GameEnd | None:
         """End of the game, by the board or by the referee; None if it goes on."""
         if not self.moves:
             why = "mate" if in_check(self.position) else "stalemate"
-            return Over(self.position.side.other, why)
+            return GameEnd(self.position.side.other, why)
         verdict = Verdict.UNDECIDED if self.judgement is None else self.judgement.verdict
         if verdict != Verdict.UNDECIDED:
             winners = {Verdict.RED_WINS: Side.RED, Verdict.BLACK_WINS: Side.BLACK}
-            return Over(winners.get(verdict), "repetition")
-        return None if self.position.material.needs_table else Over(None, "barren")
+            return GameEnd(winners.get(verdict), "repetition")
+        return None if self.position.material.needs_table else GameEnd(None, "barren")
 
     @property
     def final(self) -> str:
@@ -115,27 +115,6 @@ class Study:
 def winner_of(side: Side, outcome: Outcome) -> Side | None:
     """Return the winner of an outcome for `side`; None for a draw."""
     return {Outcome.WIN: side, Outcome.LOSS: side.other}.get(outcome)
-
-
-class AnswerCache:
-    """Thread-safe LRU cache of answers that are expensive to compute."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
-        self._lock = Lock()
-
-    def cached(self, key: Any, find: Callable[[], Found]) -> Found:
-        """Return the cached value of a key, or compute it by `find` and cache it."""
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        found = find()
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > MAX_CACHED:
-                self._kept.popitem(last=False)
-        return found
 
 
 class TableStore:
@@ -164,10 +143,11 @@ class TableStore:
         self._changed: tuple[tuple[int, int], ...] | None = None
         self._fingerprint = ""
         self._states: dict[TableName, list[tuple[int, int]]] = {}
-        self._cache = AnswerCache()
+        self._cache: OrderedDict[Any, Any] = OrderedDict()
+        self._cache_lock = Lock()
         self._others: dict[RuleSet, GameTablebase] = {}
         self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
-        self._proofs = Proofs(self._find)
+        self._proofs = Proofs(self.paths().get)
         self._lock = Lock()
 
     # -- positions ---------------------------------------------------------------------------
@@ -219,9 +199,29 @@ class TableStore:
         plies = min(plies, MAX_LINE)
         return self.cached(("line", position, plies), lambda: self.tables.mainline(position, plies))
 
-    def cached(self, key: Any, find: Callable[[], Found]) -> Found:
-        """Return the value that `find()` computes, cached under `key` until the tables change."""
-        return self._cache.cached((key, self.fingerprint), find)
+    def cached(
+        self,
+        key: Any,
+        find: Callable[[], Found],
+        is_complete: Callable[[Found], bool] = lambda found: True,
+    ) -> Found:
+        """Return the value that `find()` computes, cached under `key` until the tables change.
+
+        The cache keeps the `MAX_CACHED` values used last. A value that is not complete, since time
+        was up, is not cached.
+        """
+        key = key, self.fingerprint
+        with self._cache_lock:
+            if key in self._cache:
+                self._cache.move_to_end(key)
+                return self._cache[key]
+        found = find()
+        if is_complete(found):
+            with self._cache_lock:
+                self._cache[key] = found
+                while len(self._cache) > MAX_CACHED:
+                    self._cache.popitem(last=False)
+        return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
         """Return the moves of a position that has no table; moves with known values come first.
@@ -265,17 +265,15 @@ class TableStore:
         own = self.tables.rule_set
         _ = self.fingerprint
         with self._lock:
-            names = [
-                name for name in self.tables.available() if name.rule_set != own and not name.orders
-            ]
-            for name in names:
+            for name, path in self.paths().items():
+                if name.rule_set == own or name.orders:
+                    continue
                 if name.rule_set not in self._others:
                     self._others[name.rule_set] = GameTablebase(
                         rules=name.rules, orders=0, minor_chases=name.rule_set.choice
                     )
-                with contextlib.suppress(KeyError):  # removed meanwhile
-                    self._others[name.rule_set].add_file(self.tables.path(name))
-            return [self._others[rule_set] for rule_set in {name.rule_set for name in names}]
+                self._others[name.rule_set].add_file(path)
+            return list(self._others.values())
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the cost of missing tables; None if it cannot be estimated."""
@@ -283,6 +281,14 @@ class TableStore:
         if workshop is None:
             return None
         return self.cached(("cost", asked), lambda: workshop.cost(asked))
+
+    def paths(self) -> dict[TableName, Path]:
+        """Return the path of every table, of any rules, fewest pieces first."""
+        found = {}
+        for name in self.tables.available():
+            with contextlib.suppress(KeyError):  # removed meanwhile
+                found[name] = self.tables.path(name)
+        return found
 
     def available(self) -> list[TableName]:
         """Return the tables of the rule set in use, fewest pieces first."""
@@ -333,21 +339,6 @@ class TableStore:
             kept[material] = name, file.statistics, about
         return kept[material]
 
-    def _find(self, name: TableName) -> Path | None:
-        with contextlib.suppress(KeyError):
-            return self.tables.path(name)
-        return None
-
-    def children(self, material: Material) -> list[tuple[str, Material]]:
-        """Return the captures possible in a material: captured letter, and material after it.
-
-        The letters of Black's pieces are in lower case.
-        """
-        return [
-            (LETTERS[kind].lower() if side == Side.BLACK else LETTERS[kind], child)
-            for (side, kind), child in material.captures().items()
-        ]
-
     @property
     def fingerprint(self) -> str:
         """Hash of the tables and the program version; it changes whenever answers may change."""
@@ -358,7 +349,11 @@ class TableStore:
                 for directory in self._directories:
                     with contextlib.suppress(OSError):  # removed
                         self.tables.add_directory(directory)
-                before, self._states = self._states, self._file_states()
+                paths, before = self.paths(), self._states
+                self._states = {
+                    name: list(map(_state, (path, build_record_path(path), certificate_path(path))))
+                    for name, path in paths.items()
+                }
                 self._fingerprint = sha256(f"{__version__} {self._states}".encode()).hexdigest()
                 self._others = {}
                 self._statistics = {
@@ -366,40 +361,31 @@ class TableStore:
                     for material, kept in self._statistics.items()
                     if self._states.get(kept[0]) == before.get(kept[0])
                 }
-                self._proofs = Proofs(self._find)
+                self._proofs = Proofs(paths.get)
                 self._changed = changed
             return self._fingerprint
-
-    def _file_states(self) -> dict[TableName, list[tuple[int, int]]]:
-        """Return size and modification time (ns) of each table, build record and certificate."""
-        found = {}
-        for name in self.tables.available():
-            with contextlib.suppress(KeyError):  # removed meanwhile
-                path = self.tables.path(name)
-                files = (path, build_record_path(path), certificate_path(path))
-                found[name] = [_state(file) for file in files]
-        return found
 
     @property
     def first_position(self) -> Position:
         """Position that the board shows first: the longest win of order 0 with Red to move."""
-        return self.cached("first position", self._find_first)
 
-    def _find_first(self) -> Position:
-        best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
-        for name in self.available()[-64:]:
-            try:
-                figures, _ = self.statistics(name.material)
-            except (TablebaseError, OSError):
-                continue
-            for entry in figures.longest:
-                wins = entry.order == 0 and entry.side == Side.RED and entry.value % 2
-                if wins and entry.value > best:
-                    with contextlib.suppress(InputError):
-                        position = Position.from_fen(entry.fen)
-                        check_legal(position)
-                        best, found = entry.value, position
-        return found
+        def find() -> Position:
+            best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
+            for name in self.available()[-64:]:
+                try:
+                    figures, _ = self.statistics(name.material)
+                except (TablebaseError, OSError):
+                    continue
+                for entry in figures.longest:
+                    wins = entry.order == 0 and entry.side == Side.RED and entry.value % 2
+                    if wins and entry.value > best:
+                        with contextlib.suppress(InputError):
+                            position = Position.from_fen(entry.fen)
+                            check_legal(position)
+                            best, found = entry.value, position
+            return found
+
+        return self.cached("first position", find)
 
 
 def _state(path: Path) -> tuple[int, int]:

@@ -13,27 +13,26 @@ import re
 
 from tbgen.board.language.i18n import localise, read_csv
 
-_SIDES = {"Red": "红方", "Black": "黑方"}
-_KINDS = {"king": "将（帅）", "advisor": "士", "elephant": "象", "rook": "车", "knight": "马",
-          "cannon": "炮", "pawn": "兵", "K": "将（帅）", "A": "士", "B": "象", "R": "车", "N": "马",
-          "C": "炮", "P": "兵"}  # fmt: skip
+_NAMES = {"Red": "红方", "Black": "黑方", "king": "将（帅）", "advisor": "士", "elephant": "象",
+          "rook": "车", "knight": "马", "cannon": "炮", "pawn": "兵", "K": "将（帅）", "A": "士",
+          "B": "象", "R": "车", "N": "马", "C": "炮", "P": "兵"}  # fmt: skip
 
-_FORMS = read_csv("error_messages.csv")
+_PATTERNS = read_csv("error_messages.csv")
 """Translations of error messages: pairs of a pattern for a whole English message or hint, and its
 translation into simplified Chinese.
 """
 
-_CANNOT = "无法理解这个请求"
+_GENERAL_MESSAGE = "无法理解这个请求"
 
 
-def complain(message: str, hint: str, language: str) -> tuple[str, str]:
+def localise_error(message: str, hint: str, language: str) -> tuple[str, str]:
     """Return an error message and its hint in the reader's language.
 
     A message without a translation becomes a general sentence, a hint without one becomes empty.
     """
     if language == "en":
         return _sentence(message), _sentence(hint)
-    said = _translated(message) or _CANNOT
+    said = _translated(message) or _GENERAL_MESSAGE
     return localise(language, "", said), localise(language, "", _translated(hint) or "")
 
 
@@ -47,7 +46,7 @@ def _sentence(english: str) -> str:
 
 
 def _translated(message: str) -> str | None:
-    for pattern, chinese in _FORMS:
+    for pattern, chinese in _PATTERNS:
         match = re.fullmatch(pattern, message, re.DOTALL)
         if match:
             return chinese.format(*(_word(group) for group in match.groups()))
@@ -60,8 +59,8 @@ def _word(found: str) -> str:
     Sides and pieces are translated; a number, and a command after `run: `, are kept; anything else
     is put in corner brackets, without quotes of its own.
     """
-    if found in _SIDES or found in _KINDS:
-        return _SIDES.get(found) or _KINDS[found]
+    if found in _NAMES:
+        return _NAMES[found]
     if found.isdecimal() or found.startswith("run: "):
         return found.removeprefix("run: ")
     quoted = re.fullmatch(r"(['\"])(.*)\1", found, re.DOTALL)

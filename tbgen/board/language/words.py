@@ -96,7 +96,7 @@ class Chinese(reasons.Words):
     sentences: ClassVar[Mapping[str, str]] = reasons.read_sentences(2)
 
     def side(self, side: Side) -> str:
-        """Return the name of a side, `红方` or `黑方`; implements `Words.side`."""
+        """Return `红方` or `黑方`."""
         return text("zh-Hans", side.name.lower())
 
     def plies(self, plies: int) -> str:
@@ -108,7 +108,7 @@ class Chinese(reasons.Words):
         return f"{plies}步（{(plies + 1) // 2}回合）"
 
     def chase(self, mechanism: Mechanism) -> str:
-        """Return a phrase on a perpetual chase, `炮长捉五路车`; implements `Words.chase`."""
+        """Return a phrase on a perpetual chase, such as `炮长捉五路车`."""
         victim = mechanism.victim
         assert victim is not None
         chasers = dict.fromkeys(character(piece.side, piece.kind) for piece in mechanism.by)
@@ -139,10 +139,7 @@ def explain_judgement(judgement: Judgement, rules: Rules, language: str) -> str:
 
 
 def _judged(judgement: Judgement, rules: Rules) -> str:
-    """Return the referee's sentence on a repetition in simplified Chinese.
-
-    It names the conduct of both sides, the verdict and the article (`explain_judgement`).
-    """
+    """Return the sentence of `explain_judgement` in simplified Chinese."""
     if rules == Rules.NONE:
         return "局面重复；不计循环规则，判和"
     red, black = judgement.conducts

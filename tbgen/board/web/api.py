@@ -11,6 +11,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from tbgen.answers import failures
 from tbgen.answers.as_json import line_answer, move_answer, outcome_name, position_answer
 from tbgen.answers.mechanism import Mechanism
 from tbgen.answers.schema import POSITION
@@ -39,7 +40,8 @@ from tbgen.board.web.view import View, position_text, read_view
 from tbgen.finding.query import LARGEST, read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
-from tbgen.indexing.position import START_FEN
+from tbgen.indexing.position import LETTERS_BY_CODE, START_FEN
+from tbgen.indexing.squares import piece_code
 from tbgen.notation import parse_position, read_material
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
@@ -80,11 +82,10 @@ class Api:
         explain = request.query_params.get("explain") == "1"
         mechanism = self._store.mechanism(study) if explain else None
         answer = study_answer(study, view, mechanism)
-        status = 200
-        if study.missing is not None:
-            answer |= _missing(study)
-            status = 404
-        return Answer(answer, status=status)
+        if study.missing is None:
+            return Answer(answer)
+        described = failures.expected(study.missing)
+        return Answer(answer | {"error": described.message, "hint": described.hint}, status=404)
 
     def mainline(self, request: Request) -> Answer:
         """Return best play of both sides from a position."""
@@ -191,7 +192,6 @@ class Api:
         )
 
     def _as_csv(self, positions: Sequence[Position]) -> str:
-        """Format positions with their values as CSV, as `tbgen find` does."""
         lines = ["fen,side,outcome,order,plies"]
         for position in positions:
             found = self._store.tables.probe(position)
@@ -209,7 +209,7 @@ class Api:
                 "present": node in present,
                 "captures": [
                     {"taken": taken, "material": child.name, "needs_table": child.needs_table}
-                    for taken, child in self._store.children(node)
+                    for taken, child in _captures(node)
                 ],
             }
             for node in material.closure()
@@ -222,7 +222,7 @@ class Api:
         edges = [
             f'  "{node}" -> "{child}" [label="{taken}"];'
             for node in material.closure()
-            for taken, child in self._store.children(node)
+            for taken, child in _captures(node)
             if child.needs_table
         ]
         lines = [f'digraph "{material}" {{', f'  "{material}";', *edges, "}"]
@@ -286,7 +286,14 @@ def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[
     if result is not None:
         answer = position_answer(position, result, mechanism, view.words)
     else:
-        answer = _unknown_position(position)
+        answer = dict.fromkeys(POSITION) | {
+            "fen": position.fen,
+            "material": position.material.name,
+            "side": position.side.name.lower(),
+            "outcome": outcome_name(None),
+            "in_check": in_check(position),
+            "reason": f"no table of {position.material.name}",
+        }
     answer["terminal"] = not study.moves
     if view.moves:
         answer["suggested"] = study.suggested.move.iccs if study.suggested else None
@@ -303,30 +310,6 @@ def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None)
     if study.forbidden and move.move in study.forbidden:
         answer["forbidden"] = study.forbidden[move.move].reason
     return answer
-
-
-def _unknown_position(position: Position) -> dict[str, Any]:
-    """Return the answer for a position whose table is missing."""
-    known = {
-        "fen": position.fen,
-        "material": position.material.name,
-        "side": position.side.name.lower(),
-        "outcome": outcome_name(None),
-        "in_check": in_check(position),
-        "reason": f"no table of {position.material.name}",
-    }
-    return {field: known.get(field) for field in POSITION}
-
-
-def _missing(study: Study) -> dict[str, str]:
-    """Return the fields `error` and `hint` on the missing table of a position.
-
-    The hint names the command that builds the table; it is empty if there is none.
-    """
-    error = study.missing
-    command = getattr(error, "command", "")
-    message = str(error).removesuffix(f"; run: {command}")
-    return {"error": message, "hint": f"run: {command}" if command else ""}
 
 
 def _view(request: Request) -> View:
@@ -355,6 +338,12 @@ def _material(request: Request) -> Material:
             404, f"{material} has no table: without an attacker all is drawn", "try KRKN"
         )
     return material
+
+
+def _captures(material: Material) -> list[tuple[str, Material]]:
+    """Return the FEN letter of each piece that can be captured, and the material after it."""
+    found = material.captures().items()
+    return [(LETTERS_BY_CODE[piece_code(*taken)], child) for taken, child in found]
 
 
 def _bounded(request: Request) -> Material:

@@ -50,7 +50,14 @@ def assets() -> Mapping[str, Asset]:
     scripts = {name[:-3]: text for name, text in files.items() if name.endswith(".js")}
     found = {name: text for name, text in files.items() if not name.endswith(".js")}
     found |= {ENTRY: bundle(scripts, ENTRY[:-3]), "icon.svg": _icon()}
-    return {name: _asset(name, text.encode()) for name, text in found.items()}
+    return {
+        name: Asset(
+            content := text.encode(),
+            mimetypes.guess_type(name)[0] or "application/octet-stream",
+            hashlib.sha256(content).hexdigest()[:8],
+        )
+        for name, text in found.items()
+    }
 
 
 def address(name: str) -> str:
@@ -91,13 +98,7 @@ def _as_function(name: str, text: str) -> str:
     return f"const module_{name} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();\n"
 
 
-def _asset(name: str, content: bytes) -> Asset:
-    media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return Asset(content, media_type, hashlib.sha256(content).hexdigest()[:8])
-
-
 def _icon() -> str:
-    """Return the red king as SVG."""
     path = "".join(piece_path(Side.RED, PieceType.KING, "zh"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 100"><style>{STYLE}</style>'

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from tbgen.board.knowledge.builds import Cost, Progress, Stage, Workshop, may_build
+from tbgen.board.knowledge.builds import Progress, Stage, Workshop, may_build
 from tbgen.board.knowledge.store import Study, TableStore
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import material_name, time_in_words
@@ -149,17 +149,16 @@ class BuildEndpoints:
 
     def _start(self, form: Mapping[str, str]) -> None:
         workshop = self._workshop
-        asked = workshop.starters.get(form.get("set", ""))
-        materials = [Material.parse(form.get("material", ""))] if asked is None else list(asked)
+        materials = workshop.starters.get(form.get("set", ""))
+        if materials is None:
+            materials = [Material.parse(form.get("material", ""))]
         cost = workshop.cost(materials)
         if cost is None:
-            raise RequestError(
-                400, "this cannot be built here", "choose an endgame of fewer pieces"
-            )
+            hint = "choose an endgame of fewer pieces"
+            raise RequestError(400, "this cannot be built here", hint)
         if not may_build(workshop, cost):
-            raise RequestError(
-                403, "this build is beyond the limits of this server", "build it with tbgen build"
-            )
+            problem = "this build is beyond the limits of this server"
+            raise RequestError(403, problem, "build it with tbgen build")
         if not workshop.start(materials):
             raise RequestError(409, "a build is running", "wait for its end, or cancel it")
 
@@ -174,10 +173,8 @@ def _cookie(request: Request) -> str:
 
 
 def _not_permitted() -> RequestError:
-    return RequestError(
-        403, "only who has started this server may have tables built",
-        "open the address that its terminal shows",
-    )  # fmt: skip
+    problem = "only who has started this server may have tables built"
+    return RequestError(403, problem, "open the address that its terminal shows")
 
 
 def _own_address(back: str) -> str:
@@ -224,15 +221,15 @@ def _material_card(
     said = view.message(key, name=name, n=len(needed), here=here)
     going = running_build(store)
     if going is not None and set(needed) & set(going.wanted):
-        how = progress_card(store, view, back)
+        how = _progress_card(store, going, view, back)
     else:
-        how = _failed(store, material, view) + _offer(
+        how = _failure_note(store, material, view) + _offer(
             store, [material], {"material": material.name}, view, back
         )
     return f'<section class="card missing"><p>{said}</p>{how}{note}</section>'
 
 
-def starters(store: TableStore, view: View, back: str) -> str:
+def starter_cards(store: TableStore, view: View, back: str) -> str:
     """Return cards of sets of endgames to build first, or the progress of the running build.
 
     Empty if the application has no workshop.
@@ -242,8 +239,9 @@ def starters(store: TableStore, view: View, back: str) -> str:
     workshop = store.workshop
     if workshop is None:
         return ""
-    if running_build(store) is not None:
-        return f'<section class="card">{progress_card(store, view, back)}</section>'
+    going = running_build(store)
+    if going is not None:
+        return f'<section class="card">{_progress_card(store, going, view, back)}</section>'
     cards = []
     present = {entry.material for entry in store.available()}
     for key, materials in workshop.starters.items():
@@ -252,16 +250,14 @@ def starters(store: TableStore, view: View, back: str) -> str:
         heading = view.message(f"start_{key}")
         offer = _offer(store, materials, {"set": key}, view, back)
         cards.append(f'<section class="card"><h2>{heading}</h2>{offer}</section>')
-    failed = _failed(store, None, view)
+    failed = _failure_note(store, None, view)
     if not cards:
         return f"{failed}<p>{view.message('start_done')}</p>"
     return f"<p>{view.message('starters')}</p>{failed}{''.join(cards)}"
 
 
-def progress_card(store: TableStore, view: View, back: str) -> str:
+def _progress_card(store: TableStore, progress: Progress, view: View, back: str) -> str:
     """Return the progress of the build; the script updates it and reloads the page at the end."""
-    progress = running_build(store)
-    assert progress is not None, "there is a build to tell of"
     stop = ""
     if store.workshop is not None and store.workshop.limits is not None:
         stop = _form("/build/cancel", {}, view.text("build_cancel"), back)
@@ -285,11 +281,8 @@ def progress_in_words(progress: Progress, language: str) -> str:
     return said + text(language, "build_time_so_far", time=time)
 
 
-def building(store: TableStore) -> str:
-    """Return a text that identifies the state of the build as pages show it.
-
-    It changes whenever that changes, so it is part of the ETags of pages.
-    """
+def build_state(store: TableStore) -> str:
+    """Return a text that changes with the state of the build as pages show it, for their ETags."""
     progress = _progress(store)
     if progress is None:
         return TOKEN
@@ -297,14 +290,13 @@ def building(store: TableStore) -> str:
 
 
 def _progress(store: TableStore) -> Progress | None:
-    """Return the progress of the last build of the workshop, None without a build or a workshop."""
     return None if store.workshop is None else store.workshop.progress()
 
 
 def build_page(store: TableStore, view: View) -> Answer:
     """Return the page of the build and of the starter sets."""
     title = view.text("build_title")
-    parts = starters(store, view, with_settings("/build", view))
+    parts = starter_cards(store, view, with_settings("/build", view))
     return wide_page(view, title, parts, "/build")
 
 
@@ -314,7 +306,7 @@ def running_build(store: TableStore) -> Progress | None:
     return progress if progress is not None and progress.goes_on else None
 
 
-def _failed(store: TableStore, material: Material | None, view: View) -> str:
+def _failure_note(store: TableStore, material: Material | None, view: View) -> str:
     """Return a notice with the reason if the last build failed or was cancelled, else nothing.
 
     material : only builds that include it count; None for any build
@@ -338,7 +330,11 @@ def _offer(
     """
     workshop = store.workshop
     cost = store.cost(materials)
-    takes = f"<p>{escape(_cost_in_words(cost, view))}</p>" if cost is not None else ""
+    takes = ""
+    if cost is not None:
+        time = time_in_words(max(1.0, cost.seconds), view.language)
+        memory, disk = format_bytes(cost.memory_bytes), format_bytes(cost.disk_bytes)
+        takes = f"<p>{view.message('missing_cost', time=time, memory=memory, disk=disk)}</p>"
     here = is_loopback(urlsplit(view.origin).netloc)
     if here and workshop is not None and cost is not None and may_build(workshop, cost):
         return takes + _form("/build", asked, view.text("build_it"), back, "suggested")
@@ -354,14 +350,7 @@ def _offer(
     )
 
 
-def _cost_in_words(cost: Cost, view: View) -> str:
-    time = time_in_words(max(1.0, cost.seconds), view.language)
-    memory, disk = format_bytes(cost.memory_bytes), format_bytes(cost.disk_bytes)
-    return view.text("missing_cost", time=time, memory=memory, disk=disk)
-
-
 def _form(path: str, fields: dict[str, str], label: str, back: str, css: str = "") -> str:
-    """Return a form with one button and the token."""
     hidden = hidden_fields({**fields, "token": TOKEN, "back": back})
     return (
         f'<form class="build" action="{path}" method="post">{hidden}'

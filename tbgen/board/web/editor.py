@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from tbgen.board.drawing.diagram import Marks, Point, draw, position_address
 from tbgen.board.drawing.pieces import piece_id
 from tbgen.board.knowledge.store import TableStore
-from tbgen.board.language.error_messages import complain
+from tbgen.board.language.error_messages import localise_error
 from tbgen.board.language.words import piece_name, point_name
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import details, hidden_fields, link, page
@@ -28,7 +28,7 @@ from tbgen.board.web.view import View, position_text
 from tbgen.indexing import Position, Side
 from tbgen.indexing.errors import PositionError
 from tbgen.indexing.material import MAX_COUNT
-from tbgen.indexing.position import LETTER_ALIASES
+from tbgen.indexing.position import LETTER_ALIASES, LETTERS_BY_CODE
 from tbgen.indexing.squares import (
     EMPTY,
     FILES,
@@ -152,8 +152,7 @@ def editor_page(
     """
     sketch = reading.sketch
     letter = chosen if chosen == ERASER or chosen.upper() in LETTERS else ""
-    links = _placing(view, sketch, letter)
-    marks = Marks(links=links, targets=dict.fromkeys(links, Point("", "")), bad=reading.bad)
+    marks = Marks(targets=_placing(view, sketch, letter), bad=reading.bad)
     main = (
         f'<section class="verdict">{_verdict(store, view, reading)}</section>'
         f'<section class="stage">{draw(sketch, view.look, marks)}{_changes(view, sketch)}</section>'
@@ -181,7 +180,7 @@ def _read_fen(given: str) -> Reading:
             if letter.upper() not in LETTERS:
                 known = False
             elif file < FILES:
-                board[FILES * rank + file] = _code(letter)
+                board[FILES * rank + file] = LETTERS_BY_CODE.index(letter)
             file += 1
         if file != FILES or not known:
             wrong.append(rank)
@@ -199,10 +198,9 @@ def _read_fen(given: str) -> Reading:
 
 
 def _verdict(store: TableStore, view: View, reading: Reading) -> str:
-    """Return the outcome of a legal position, or the faults."""
     sketch = reading.sketch
     if reading.problem is not None:
-        what, hint = complain(reading.problem.message, reading.problem.hint, view.language)
+        what, hint = localise_error(reading.problem.message, reading.problem.hint, view.language)
         heading, faults = view.text("not_understood"), [what]
         if hint:
             faults.append(hint)
@@ -235,7 +233,7 @@ def _fault(view: View, key: str, fields: dict[str, Any]) -> str:
     return view.text(key, **(fields | named))
 
 
-def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
+def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, Point]:
     """Return the links by which a click on a point places or removes a piece, by square.
 
     With a piece chosen these are the empty points, with the eraser the occupied ones.
@@ -244,17 +242,12 @@ def _placing(view: View, sketch: Sketch, letter: str) -> dict[int, str]:
     """
     if not letter:
         return {}
-    code = EMPTY if letter == ERASER else _code(letter)
+    code = EMPTY if letter == ERASER else LETTERS_BY_CODE.index(letter)
     return {
-        square: _href(view, sketch.with_piece(square, code), letter)
+        square: Point(_href(view, sketch.with_piece(square, code), letter))
         for square in range(SQUARES)
         if (code == EMPTY) == (sketch.board[square] != EMPTY)
     }
-
-
-def _code(letter: str) -> int:
-    side = Side.RED if letter.isupper() else Side.BLACK
-    return piece_code(side, LETTERS.index(letter.upper()))
 
 
 def _palette(view: View, sketch: Sketch, chosen: str) -> str:
@@ -264,8 +257,8 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
         if letter == ERASER:
             name, picture = view.text("eraser"), '<text y="14">×</text>'
         else:
-            name = piece_name(_code(letter), view.language)
-            picture = f'<use href="#{piece_id(_code(letter))}"/>'
+            code = LETTERS_BY_CODE.index(letter)
+            name, picture = piece_name(code, view.language), f'<use href="#{piece_id(code)}"/>'
         found.append(
             f'<a class="piece" role="button" draggable="false" data-piece="{letter}" '
             f'aria-pressed="{"true" if letter == chosen else "false"}" '
@@ -301,7 +294,6 @@ def _changes(view: View, sketch: Sketch) -> str:
 
 
 def _form(view: View, reading: Reading) -> str:
-    """Return a form for the position as text."""
     sketch = reading.sketch
     hidden = hidden_fields({"mode": "edit", "was": position_address(sketch)} | view.settings())
     typed = reading.typed or position_address(sketch).replace("_", " ")

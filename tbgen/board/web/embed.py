@@ -18,7 +18,7 @@ from tbgen.board.drawing.animation import (
     animate,
     frame_of,
     frames_of_line,
-    rounds,
+    repeat_loop,
 )
 from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import Marks, draw
@@ -47,7 +47,7 @@ def embed_page(store: TableStore, view: View) -> Answer:
     line = view.mode == "line"
     shown = animate(*frames_of_view(store, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
-    title, said = _title(view), _said(store, study, view)
+    title, said = _title(view), _description(store, study, view)
     href = view.href(chosen=None, where=None)
     more = link(href, view.text("embed_open"), "", ' target="_blank" rel="noopener"')
     whole = (
@@ -81,7 +81,7 @@ def card(store: TableStore, study: Study, view: View) -> str:
         "og:type": "website",
         "og:site_name": view.text("title"),
         "og:title": _title(view),
-        "og:description": _said(store, study, view),
+        "og:description": _description(store, study, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
         "og:image": view.origin + shown.replace("/?", f"{path}?", 1),
     }
@@ -102,7 +102,7 @@ def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]
         game = zip(moves, view.positions[1:], plies, strict=False)
         return view.start, [frame_of(*ply) for ply in game]
     line = store.line(view.position)
-    return view.position, rounds(frames_of_line(line), line.loop_start)
+    return view.position, repeat_loop(frames_of_line(line), line.loop_start)
 
 
 def _title(view: View) -> str:
@@ -112,7 +112,7 @@ def _title(view: View) -> str:
     return f"{name}{view.text('list_stop')}{turn}"
 
 
-def _said(store: TableStore, study: Study, view: View) -> str:
+def _description(store: TableStore, study: Study, view: View) -> str:
     """Return outcome and reason of the position in words, for the description of a link.
 
     For a game or puzzle it is only the reader's task, since values are hidden there.

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from tbgen.board.drawing.figures import histogram, orders_of, share_bar
+from tbgen.board.drawing.figures import orders_of, share_bar
 from tbgen.board.knowledge.builds import closure_size
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import (
@@ -24,15 +24,15 @@ from tbgen.board.language.words import (
     result_name,
     time_in_words,
 )
-from tbgen.board.web.building import starters
+from tbgen.board.web.building import starter_cards
 from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import class_badge, details, link, table, wide_page, with_settings
 from tbgen.board.web.panels import longest_boards, rules_boards
-from tbgen.board.web.small_boards import bar_href
+from tbgen.board.web.small_boards import linked_histogram
 from tbgen.board.web.view import View
 from tbgen.finding.handbook import class_of
 from tbgen.indexing import Army, Material, Side
-from tbgen.indexing.squares import LETTERS, PieceType, piece_code
+from tbgen.indexing.squares import PieceType, piece_code
 from tbgen.indexing.units import format_bytes
 from tbgen.tables import TablebaseError, TableStatistics
 from tbgen.tables.proofs import ProofState, ProofStatus
@@ -40,18 +40,13 @@ from tbgen.tables.proofs import ProofState, ProofStatus
 MAX_NODES = 400
 """Most materials in a drawn graph of captures; the list of captures is always shown."""
 
-_TYPES = {
-    PieceType.ROOK: "rook",
-    PieceType.KNIGHT: "knight",
-    PieceType.CANNON: "cannon",
-    PieceType.PAWN: "pawn",
-}
+_ATTACKERS = [kind for kind in PieceType if kind.is_attacker]
 
 
 def endgame_type(army: Army) -> str:
     """Return `rook` .. `pawn` if the army has one kind of attacking piece, else `other`."""
-    kinds = [kind for kind in _TYPES if army.count(kind)]
-    return _TYPES[kinds[0]] if len(kinds) == 1 else "other"
+    kinds = [kind.name.lower() for kind in _ATTACKERS if army.count(kind)]
+    return kinds[0] if len(kinds) == 1 else "other"
 
 
 def list_page(store: TableStore, view: View) -> Answer:
@@ -61,7 +56,7 @@ def list_page(store: TableStore, view: View) -> Answer:
     empty = ""
     if not sections:
         none = f'<p class="notice">{view.message("no_tables")}</p>'
-        empty = starters(store, view, with_settings("/endgames", view)) or none
+        empty = starter_cards(store, view, with_settings("/endgames", view)) or none
     build = link(with_settings("/build", view), view.text("build_title"))
     content = (
         f"{empty}{overview}{_filters(view) if sections else ''}{sections}"
@@ -76,7 +71,11 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
         raise RequestError(404, f"{material} is always a draw", "name an endgame with an attacker")
     figures, file = store.statistics(material)
     name = material.name
-    pictures = "".join(_picture(figures, order, view) for order in orders_of(figures))
+    pictures = "".join(
+        f"<figure>{linked_histogram(figures, order, view)}"
+        f"<figcaption>{view.message('order_n', n=order)}</figcaption></figure>"
+        for order in orders_of(figures)
+    )
     distances = ""
     if pictures:
         note = f"<p>{view.message('histogram_note')}</p>"
@@ -104,7 +103,8 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
 
 def _overview(store: TableStore, view: View) -> tuple[str, str]:
     """Return the matrix, and the lists by attacking piece type; empty without tables."""
-    groups: dict[str, list[list[str]]] = {name: [] for name in (*_TYPES.values(), "other")}
+    types = [*(kind.name.lower() for kind in _ATTACKERS), "other"]
+    groups: dict[str, list[list[str]]] = {name: [] for name in types}
     cells = {}
     for name in store.available():
         try:
@@ -142,7 +142,8 @@ def _filters(view: View) -> str:
     """Return filters of the list by text, class and state of proof; hidden without scripts."""
     box = view.message("filter")
     classes = [(f".class.{kind}", f"class_{kind}") for kind in ("won", "open", "drawn")]
-    proofs = [(f".proof.{_css(state)}", f"proof_short_{_css(state)}") for state in ProofState]
+    states = [state.name.lower() for state in ProofState]
+    proofs = [(f".proof.{state}", f"proof_short_{state}") for state in states]
     choices = "".join(
         f'<select class="filter" aria-label="{view.message(name)}">'
         f'<option value="">{view.message(f"any_{name}")}</option>'
@@ -156,13 +157,8 @@ def _filters(view: View) -> str:
     )
 
 
-def _css(state: ProofState) -> str:
-    """Return the CSS class of a proof state: `proven`, `but_for` (has gaps) or `unproven`."""
-    return state.name.lower()
-
-
 def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatus) -> list[str]:
-    state = _css(proof.state)
+    state = proof.state.name.lower()
     kind = class_of(figures.red_to_move)
     href = with_settings(f"/endgames/{figures.material}", view)
     material = Material.parse(figures.material)
@@ -219,7 +215,6 @@ def _puzzle(figures: TableStatistics, view: View) -> str:
 
 
 def _results(view: View, figures: TableStatistics) -> str:
-    """Return Red's wins, draws and Black's wins, for either side to move."""
     rows = []
     for side, counts in (("red", figures.red_to_move), ("black", figures.black_to_move)):
         turn = view.text("to_move", side=view.text(side))
@@ -233,23 +228,11 @@ def _results(view: View, figures: TableStatistics) -> str:
     return table(head, rows, "results")
 
 
-def _picture(figures: TableStatistics, order: int, view: View) -> str:
-    """Return the histogram of distances of one order, with the order as caption."""
-    name = view.text("order_n", n=order)
-    picture = histogram(
-        figures,
-        order,
-        view.language,
-        address=lambda winner, plies: bar_href(view, figures, winner, order, plies),
-    )
-    return f"<figure>{picture}<figcaption>{escape(name)}</figcaption></figure>"
-
-
 def _captures(store: TableStore, view: View, material: Material) -> str:
     """Return the material after each capture, with a link if its table is present."""
     present = {name.material for name in store.available()}
     items = []
-    for taken, child in store.children(material):
+    for taken, child in material.captures().items():
         name = material_name(child, view.language)
         if not child.needs_table:
             target, note = escape(name), view.text("no_table_needed")
@@ -257,7 +240,7 @@ def _captures(store: TableStore, view: View, material: Material) -> str:
             target, note = link(with_settings(f"/endgames/{child}", view), name), ""
         else:
             target, note = escape(name), view.text("table_missing")
-        piece = view.message("taking", piece=_taken(taken, view))
+        piece = view.message("taking", piece=piece_name(piece_code(*taken), view.language))
         colon = view.text("colon")
         items.append(f"<li>{piece}{colon}{target} <small>{escape(note)}</small></li>")
     return f'<ul class="captures">{"".join(items)}</ul>'
@@ -280,7 +263,7 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
         f'<path class="edge" d="M{places[node][0]} {places[node][1] + 14}'
         f'L{places[child][0]} {places[child][1] - 14}"/>'
         for node in nodes
-        for _, child in store.children(node)
+        for child in node.captures().values()
         if child in places
     ]
     present = {name.material for name in store.available()}
@@ -299,12 +282,6 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
         f'role="group" aria-label="{view.message("graph")}">'
         f"{''.join(lines)}{''.join(boxes)}</svg>"
     )
-
-
-def _taken(letter: str, view: View) -> str:
-    """Return the name of a captured piece, given its FEN letter."""
-    side = Side.RED if letter.isupper() else Side.BLACK
-    return piece_name(piece_code(side, LETTERS.index(letter.upper())), view.language)
 
 
 def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:

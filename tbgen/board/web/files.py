@@ -81,7 +81,7 @@ class FileEndpoint:
         return os.fdopen(descriptor, "rb", buffering=0)
 
 
-class ZipOthers(GZipMiddleware):
+class CompressionExceptFiles(GZipMiddleware):
     """ASGI middleware: compresses all answers but files, whose ranges count uncompressed bytes."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 
 from tbgen.board.knowledge.search import positions_of_value
@@ -40,9 +39,7 @@ CANDIDATES = 24
 """Number of exceptions to search for; those with the fewest captures are shown."""
 
 SECONDS = 0.5
-"""Time limit in seconds of the search for exceptions of one endgame: positions whose outcome
-contradicts the endgame's class.
-"""
+"""Time limit in seconds of the search for exceptions of one endgame."""
 
 DOCUMENT_SECONDS = 12.0
 """Time limit in seconds of all searches for exceptions on a page; endgames left out are searched by
@@ -58,7 +55,7 @@ def handbook_page(store: TableStore, view: View) -> Answer:
     found = _chapters(store)
     parts = []
     for name, entries in found.items():
-        heading = link(with_settings(f"/handbook/{name}", view), _attacker(entries, view))
+        heading = link(with_settings(f"/handbook/{name}", view), _attacker_name(entries, view))
         parts.append(
             f"<section><h2>{heading} <code>{name}</code></h2>{_table(entries, view)}</section>"
         )
@@ -74,7 +71,7 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
     if name not in found:
         raise RequestError(404, "there is no such chapter", "see /handbook")
     entries = found[name]
-    title = f"{view.text('handbook')}{view.text('colon')}{_attacker(entries, view)}"
+    title = f"{view.text('handbook')}{view.text('colon')}{_attacker_name(entries, view)}"
     sections, missing = _sections(store, view, entries, time.monotonic() + DOCUMENT_SECONDS)
     back = link(with_settings("/handbook", view), view.text("handbook_all"))
     content = (
@@ -90,7 +87,7 @@ def document_page(store: TableStore, view: View) -> Answer:
     until = time.monotonic() + DOCUMENT_SECONDS
     contents, parts, missing = [], [], 0
     for name, entries in found.items():
-        words = _attacker(entries, view)
+        words = _attacker_name(entries, view)
         contents.append(f"<li>{link(f'#{name}', words)}</li>")
         sections, without = _sections(store, view, entries, until)
         missing += without
@@ -108,42 +105,27 @@ def document_page(store: TableStore, view: View) -> Answer:
 
 
 def _chapters(store: TableStore) -> dict[str, list[HandbookEntry]]:
-    return store.cached(("handbook",), lambda: chapters(_entries(store)))
+    """Return the handbook entries of all readable tables, by attacker."""
+
+    def find() -> dict[str, list[HandbookEntry]]:
+        others = {
+            name.material: tables
+            for tables in reversed(store.others())
+            for name in tables.available()
+            if name.material.both_armed
+        }
+        found = []
+        for material, figures in store.all_statistics().items():
+            with contextlib.suppress(TablebaseError, OSError):
+                tables = others.get(material)
+                other = None if tables is None else tables.table(material).statistics
+                found.append(handbook_entry(figures, other))
+        return chapters(found)
+
+    return store.cached(("handbook",), find)
 
 
-def _entries(store: TableStore) -> list[HandbookEntry]:
-    """Return the handbook entry (class and shares of outcomes) of every readable table."""
-    others = {
-        name.material: tables
-        for tables in reversed(store.others())
-        for name in tables.available()
-        if name.material.both_armed
-    }
-    found = []
-    for material, figures in store.all_statistics().items():
-        with contextlib.suppress(TablebaseError, OSError):
-            tables = others.get(material)
-            other = None if tables is None else tables.table(material).statistics
-            entry = handbook_entry(figures, other)
-            found.append(replace(entry, longest=_attackers_longest(figures)))
-    return found
-
-
-def _attackers_longest(figures: TableStatistics) -> int:
-    """Return the plies of the longest win of order 0 of the attacker, Red; 0 without wins."""
-    return max(
-        (
-            line.plies
-            for line in figures.histogram
-            if line.plies is not None
-            and not line.order
-            and (line.side == Side.RED) == (line.outcome == Outcome.WIN)
-        ),
-        default=0,
-    )
-
-
-def _attacker(entries: list[HandbookEntry], view: View) -> str:
+def _attacker_name(entries: list[HandbookEntry], view: View) -> str:
     return army_name(entries[0].material.first, Side.RED, view.language)
 
 
@@ -174,15 +156,15 @@ def _table(entries: list[HandbookEntry], view: View) -> str:
             escape(percent(entry.by_rules)),
         ]
         if compared:
-            row.append(_without(entry, view))
+            row.append(_under_other_rules(entry, view))
         rows.append(row)
     return table(head, rows, "chapter")
 
 
-def _without(entry: HandbookEntry, view: View) -> str:
-    """Return the share of wins that an endgame has under another rule set, as HTML.
+def _under_other_rules(entry: HandbookEntry, view: View) -> str:
+    """Return an endgame's share of wins under other rules, and its class there if it differs.
 
-    The endgame's class there is added if it differs. Empty if the other rule set has no table.
+    Empty if the other rule set has no table.
     """
     if entry.other_kind is None or entry.other_wins is None:
         return ""
@@ -195,10 +177,7 @@ def _sections(
 ) -> tuple[str, int]:
     """Return the sections of a chapter, and how many of them lack exceptions.
 
-    Exceptions are positions whose outcome contradicts the endgame's class. A section lacks them if
-    its search was not begun in time.
-
-    until : value of `time.monotonic()` after which no search is begun
+    A section lacks them if its search was not begun before `until`, a `time.monotonic()`.
     """
     parts, missing = [], 0
     for entry in entries:
@@ -210,13 +189,9 @@ def _sections(
 
 
 def _missing_note(missing: int, view: View) -> str:
-    """Return a notice that some endgames still lack a search for exceptions; empty if none does.
-
-    missing : the number of these endgames
-    """
-    if not missing:
-        return ""
-    return f'<p class="notice">{view.message("handbook_missing", n=missing)}</p>'
+    """Return a notice that the exceptions of `missing` endgames are not found yet; empty for 0."""
+    said = view.message("handbook_missing", n=missing)
+    return f'<p class="notice">{said}</p>' if missing else ""
 
 
 def _section(
@@ -230,7 +205,7 @@ def _section(
     shown: list[tuple[Position, str]] = []
     with contextlib.suppress(TablebaseError, OSError):
         figures, _ = store.statistics(entry.material)
-        shown = _longest(figures, view)
+        shown = _longest_wins(figures, view)
     for position, outcome in exceptions or ():
         shown.append((position, view.text(f"handbook_{outcome.name.lower()}")))
     boards = small_boards(shown, view) if shown else ""
@@ -245,7 +220,7 @@ def _section(
     )
 
 
-def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
+def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, str]]:
     """Return the attacker's longest win, and its win of the highest order, with captions."""
     wins = [win for win in longest_wins(figures) if win.winner == Side.RED and win.plies]
     found = []
@@ -262,10 +237,9 @@ def _longest(figures: TableStatistics, view: View) -> list[tuple[Position, str]]
 def _exceptions(
     store: TableStore, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
-    """Return positions with the attacker to move whose outcome contradicts the class.
+    """Return exceptions with the attacker to move, cached.
 
-    The positions are cached. If they are not cached yet and `time.monotonic()` is beyond `until`,
-    no search is begun, and the result is None.
+    None if they are not cached and `time.monotonic()` is beyond `until`: no search is begun.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:
@@ -286,12 +260,12 @@ def _find_exceptions(store: TableStore, entry: HandbookEntry) -> list[tuple[Posi
             continue
         wanted = Query(turn=Side.RED, outcome=outcome)
         search = positions_of_value(store, entry.material, wanted, most=CANDIDATES, seconds=SECONDS)
-        quiet = sorted(search.positions, key=_captures)
+        quiet = sorted(search.positions, key=_capture_count)
         found += [(position, outcome) for position in quiet[: EXCEPTIONS + 1 - len(against)]]
     return found
 
 
-def _captures(position: Position) -> int:
+def _capture_count(position: Position) -> int:
     """Return the number of legal captures, counted for both sides as if each were to move."""
     turned = Position(position.board, position.side.other)
     return sum(

@@ -17,7 +17,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
 from threading import Event, Semaphore, local
@@ -35,14 +34,12 @@ MAX_WAITING = 64
 """Most running and waiting requests of lane `PROMPT`; further ones are answered 503."""
 
 THREADS = 4
+"""Threads of lane `PROMPT`. The lanes `PAGE` and `LONG` have one each: Python runs one thread at a
+time, so more would not finish sooner, and would delay other requests.
+"""
 
 MAX_LONG = 24
 """Most running and waiting requests of each other lane; further ones are answered 503."""
-
-LONG_THREADS = 1
-"""Threads of the lanes `PAGE` and `LONG`. Python runs one thread at a time: more would not finish
-sooner, and would delay other requests.
-"""
 
 MAX_OF_CLIENT = 16
 """Most running and waiting requests of one client address; a browser sends six at once.
@@ -56,8 +53,8 @@ SEARCHERS = min(2, usable_cores())
 ANSWER_SECONDS = 20
 """Timeout of a request in seconds."""
 
-SEARCH_SECONDS = 90
-"""Timeout of a search in seconds; the first search may have to compile kernels."""
+SEARCH_SECONDS = 300
+"""Timeout of a search in seconds: minutes, as the first search may have to compile kernels."""
 
 RETRY_SECONDS = 5
 """Value of `Retry-After` in answers with status 503."""
@@ -146,22 +143,6 @@ client has gone.
 """
 
 
-class Pool:
-    """Thread pool with a bounded number of running and waiting requests."""
-
-    def __init__(self, name: str, threads: int, most: int) -> None:
-        self._executor = thread_pool(threads, name)
-        self._free = Semaphore(most)
-
-    def submit(self, work: Work, abandoned: Event) -> Future[Answer] | None:
-        """Queue `work` for a thread; return None if `most` requests are running or waiting."""
-        if not self._free.acquire(blocking=False):
-            return None
-        future = self._executor.submit(work, abandoned)
-        future.add_done_callback(lambda _: self._free.release())
-        return future
-
-
 class EndpointRunner:
     """Runs endpoints in threads, and counts requests.
 
@@ -174,11 +155,10 @@ class EndpointRunner:
 
     def __init__(self, fingerprint: Callable[[], str]) -> None:
         self._fingerprint = fingerprint
-        self._pools = {
-            Lane.PROMPT: Pool(Lane.PROMPT, THREADS, MAX_WAITING),
-            Lane.PAGE: Pool(Lane.PAGE, LONG_THREADS, MAX_LONG),
-            Lane.LONG: Pool(Lane.LONG, LONG_THREADS, MAX_LONG),
-            Lane.SEARCH: Pool(Lane.SEARCH, SEARCHERS, MAX_LONG),
+        threads = {Lane.PROMPT: THREADS, Lane.SEARCH: SEARCHERS}
+        self._pools = {lane: thread_pool(threads.get(lane, 1), lane) for lane in Lane}
+        self._free = {
+            lane: Semaphore(MAX_WAITING if lane is Lane.PROMPT else MAX_LONG) for lane in Lane
         }
         self._searching: set[str] = set()
         self._clients: Counter[str] = Counter()
@@ -269,10 +249,11 @@ class EndpointRunner:
 
     async def _run(self, lane: Lane, work: Work, request: Request) -> Answer:
         """Run a request in a thread; raise `RequestError` if it does not finish in time."""
-        abandoned = Event()
-        submitted = self._pools[lane].submit(work, abandoned)
-        if submitted is None:
+        free, abandoned = self._free[lane], Event()
+        if not free.acquire(blocking=False):
             raise RequestError(503, "the server is busy", "try again in a moment")
+        submitted = self._pools[lane].submit(work, abandoned)
+        submitted.add_done_callback(lambda _: free.release())
         answer = asyncio.wrap_future(submitted)
         gone = asyncio.ensure_future(_client_gone(request))
         self._waiting.add(gone)
@@ -301,6 +282,5 @@ class EndpointRunner:
 
 
 async def _client_gone(request: Request) -> None:
-    """Wait until the client has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from tbgen.board.drawing.diagram import symbols
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES
-from tbgen.board.web.assets import address as address_of
+from tbgen.board.web.assets import address as static_address
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.view import BOARDS, MODES, THEMES, View, default_notation
 from tbgen.notation import MOVE_NOTATIONS
@@ -97,16 +97,17 @@ def page(
     theme = f' data-theme="{view.theme}"' if view.theme else ""
     attributes = "".join(f' data-{key}="{escape(value)}"' for key, value in (data or {}).items())
     heading = escape(f"{title} - {view.text('title')}")
+    target, skip = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
     return (
         f'<!doctype html><html lang="{view.language}" data-root="/"{theme}><head>'
         f'<meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{heading}</title>'
         f'<meta name="description" content="{view.message("start_here")}">'
-        f'{head}<link rel="stylesheet" href="{address_of("board.css")}">'
-        f'<link rel="icon" href="{address_of("icon.svg")}">'
-        f'<script type="module" src="{address_of("board.js")}"></script></head><body>'
-        f"{_skip_link(main, view)}"
+        f'{head}<link rel="stylesheet" href="{static_address("board.css")}">'
+        f'<link rel="icon" href="{static_address("icon.svg")}">'
+        f'<script type="module" src="{static_address("board.js")}"></script></head><body>'
+        f"{link(f'#{target}', view.text(skip), 'skip')}"
         f'<svg class="symbols" width="0" height="0" aria-hidden="true">'
         f"{symbols(view.pieces, with_board=True)}</svg>"
         f"<header>{_navigation(view, 'mode' in (data or {}))}</header>"
@@ -143,12 +144,6 @@ def with_settings(path: str, view: View, query: Mapping[str, str] | None = None)
     return f"{path}?{urlencode(whole)}" if whole else path
 
 
-def _skip_link(main: str, view: View) -> str:
-    """Return the link past the navigation: to the moves, or to the content."""
-    target, key = ("moves", "skip") if 'id="moves"' in main else ("main", "skip_main")
-    return link(f"#{target}", view.text(key), "skip")
-
-
 def _navigation(view: View, on_board: bool) -> str:
     """Return links to the modes of the board and to other pages, and the search box."""
     shown = view.back(0)
@@ -176,7 +171,6 @@ def _navigation(view: View, on_board: bool) -> str:
 
 
 def _settings(view: View, address: Callable[[View], str]) -> str:
-    """Return links that change settings."""
     notations = {name: f"n_{name}" if name.startswith("zh") else name for name in MOVE_NOTATIONS}
     rows: list[tuple[str, str, Mapping[str, str]]] = [
         ("language", "language", LANGUAGES),

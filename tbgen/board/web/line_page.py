@@ -67,7 +67,7 @@ def film_page(store: TableStore, view: View) -> Answer:
     view, plays = replace(view, plays=False), view.plays
     study = store.probe(view.position)
     line = store.line(view.position)
-    played = _of_line(line, view)
+    played = _film_of_line(line, view)
     if view.ladder and line.loop_start is not None:
         parts = list(whole_ladder(store, view))
         captions = [caption for _, caption in parts]
@@ -121,7 +121,7 @@ def film_page(store: TableStore, view: View) -> Answer:
     return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
 
 
-def _of_line(line: Mainline, view: View) -> Film:
+def _film_of_line(line: Mainline, view: View) -> Film:
     """Return the film of a line of best play: its frames and captions.
 
     Checks and chases are numbered as forbidden only in the loop.

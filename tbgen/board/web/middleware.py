@@ -7,7 +7,7 @@
     answer that is a page                    ->  prefix inserted into its links
 
 Only headers of a proxy on this machine count, and of each the value that the nearest proxy added.
-Forwarded requests may come from anywhere: they cannot build, and pages name no directory.
+ForwardedHeaders requests may come from anywhere: they cannot build, and pages name no directory.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ pages, which may hold the token for builds.
 """
 
 
-class Limits:
+class RequestLimits:
     """ASGI middleware: refuses requests beyond the limits, and adds headers to every answer.
 
     With `loopback_only`, requests for other host names are refused. A foreign page could let its
@@ -158,7 +158,7 @@ match: its quotes are escaped.
 """
 
 
-class Forwarded:
+class ForwardedHeaders:
     """ASGI middleware: restores host, scheme, prefix and client of forwarded requests."""
 
     def __init__(self, app: ASGIApp) -> None:

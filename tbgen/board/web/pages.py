@@ -197,7 +197,6 @@ class Pages:
         return Answer(description(request.scope["root_path"]))
 
     def _view(self, request: Request) -> View:
-        """Return the view that a request describes; raises `InputError`."""
         language = request.headers.get("accept-language", "")
         view = read_view(request.query_params, self._store.first_position, language)
         check_legal(view.start)

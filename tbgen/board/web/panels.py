@@ -9,10 +9,11 @@ import contextlib
 from collections.abc import Sequence
 from html import escape
 
+from tbgen.answers.as_json import outcome_name
 from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import Point
-from tbgen.board.drawing.figures import histogram, orders_of, place_of
-from tbgen.board.knowledge.analysis import heat_map, last_mistake, verdicts
+from tbgen.board.drawing.figures import orders_of, place_of
+from tbgen.board.knowledge.analysis import heat_map, last_mistake, values_by_rules
 from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.store import Study, TableStore, winner_of
 from tbgen.board.language.words import piece_name, point_name, proof_in_words, result_name
@@ -20,14 +21,13 @@ from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.small_boards import (
     MAX_SLOTS,
     LongestWin,
-    bar_href,
+    linked_histogram,
     longest_win,
     longest_wins,
     small_boards,
 )
 from tbgen.board.web.verdict import (
     moves_in_words,
-    outcome_word,
     rules_name,
     short_value,
     value_badge,
@@ -40,7 +40,7 @@ from tbgen.referee import Judgement, Label
 from tbgen.rules import check_legal
 from tbgen.tables import Outcome, ProbeResult, TablebaseError, TableStatistics
 
-VALUED = 60
+VALUED_MOVES = 60
 """Number of moves at the end of a game whose values are shown; older moves have none."""
 
 RULES_BOARDS = 8
@@ -59,7 +59,7 @@ def rules_known(store: TableStore, study: Study) -> list[ProbeResult]:
     """
     if study.result is None or not study.position.material.both_armed:
         return []
-    known = [result for _, result in verdicts(store, study.position, study.result)]
+    known = values_by_rules(store, study.position, study.result)
     return known if len(known) > 1 else []
 
 
@@ -79,7 +79,6 @@ def rules_headline(known: Sequence[ProbeResult], study: Study, view: View) -> st
 
 
 def _otherwise(position: Position, result: ProbeResult, view: View) -> str:
-    """Return in words how a position ends under another rule set."""
     winner = result_name(winner_of(position.side, result.outcome), view.language)
     return view.text("only_rules_else", rules=rules_name(result.rule_set, view), result=winner)
 
@@ -99,8 +98,8 @@ def rules_panel(known: Sequence[ProbeResult], view: View) -> str:
         return ""
     rows = [
         f"<li><span>{escape(rules_name(result.rule_set, view))}</span> "
-        f'<b class="badge {outcome_word(result.outcome)}">'
-        f"{view.message(outcome_word(result.outcome))}</b> "
+        f'<b class="badge {outcome_name(result.outcome)}">'
+        f"{view.message(outcome_name(result.outcome))}</b> "
         f"<small>{escape(short_value(result.exact))}</small></li>"
         for result in known
     ]
@@ -164,7 +163,7 @@ def heat(store: TableStore, view: View) -> dict[int, Point]:
         board = bytearray(view.position.board)
         board[view.where], board[square] = 0, code
         href = view.at(Position(bytes(board), view.position.side)).href()
-        found[square] = Point(outcome_word(result.outcome), short_value(result.exact), href)
+        found[square] = Point(href, outcome_name(result.outcome), short_value(result.exact))
     return found
 
 
@@ -176,12 +175,11 @@ def mistake_note(store: TableStore, study: Study, view: View) -> str:
     found = last_mistake(store, view.positions, view.moves)
     if found is None:
         return ""
-
-    now = view.text(outcome_word(found.got.outcome))
+    now = view.text(outcome_name(found.got.outcome))
     said = view.text(
         "slip",
         move=view.move_name(found.before, view.moves[-1]),
-        was=view.text(outcome_word(found.lost.outcome)),
+        was=view.text(outcome_name(found.lost.outcome)),
         now=now,
         best=view.move_name(found.before, found.best.move),
     )
@@ -203,13 +201,7 @@ def endgame_panel(store: TableStore, study: Study, view: View) -> str:
     spot = place_of(study.position, study.result)
     orders = orders_of(figures)
     order = spot[0] if spot else min(orders, default=0)
-    picture = histogram(
-        figures,
-        order,
-        view.language,
-        spot[1:] if spot else None,
-        lambda winner, plies: bar_href(view, figures, winner, order, plies),
-    )
+    picture = linked_histogram(figures, order, view, spot[1:] if spot else None)
     note = ""
     if picture:
         name = f"{view.text('histogram')}{view.text('of_order', n=order)}"
@@ -285,11 +277,11 @@ def game_record(store: TableStore, view: View) -> str:
 def _signs(store: TableStore, view: View, judged: Judgement) -> list[str]:
     """Return HTML with the value and the referee's label of each move of a game.
 
-    The value is for the side that moved; only the last `VALUED` moves have one. The label is check,
-    chase or nothing.
+    The value is for the side that moved; only the last `VALUED_MOVES` moves have one. The label is
+    check, chase or nothing.
     """
     found = []
-    before = len(view.moves) - VALUED
+    before = len(view.moves) - VALUED_MOVES
     for number, (ply, after) in enumerate(zip(judged.plies, view.positions[1:], strict=True)):
         worth = None
         if number >= before:

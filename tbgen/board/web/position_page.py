@@ -17,14 +17,15 @@ from dataclasses import replace
 from html import escape
 from urllib.parse import urlencode
 
+from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Mechanism
 from tbgen.board.drawing.animation import checkers
 from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
 from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
 from tbgen.board.knowledge.store import RESULTS, Study, TableStore
-from tbgen.board.language.error_messages import complain
+from tbgen.board.language.error_messages import localise_error
 from tbgen.board.language.words import explain_judgement, piece_name, result_name
-from tbgen.board.web.building import missing_card, running_build, starters
+from tbgen.board.web.building import missing_card, running_build, starter_cards
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link, page, screen_button, with_settings
@@ -48,7 +49,6 @@ from tbgen.board.web.verdict import (
     move_groups,
     move_link,
     moves_in_words,
-    outcome_word,
     referee,
     short_value,
 )
@@ -84,11 +84,11 @@ def reading_page(
         welcome = f'<p class="welcome">{view.message("start_here")}</p>'
         chosen = first_page_boards(store, view)
         if not store.available() or running_build(store) is not None:
-            card = starters(store, view, with_settings("/", view))
+            card = starter_cards(store, view, with_settings("/", view))
     if study.missing is not None and not card:
         card = missing_card(store, study, view)
     verdict = (
-        f"{_fault(view, fault)}{_stated(study, view, stated)}{welcome}"
+        f"{_fault_note(view, fault)}{_wrong_result_note(study, view, stated)}{welcome}"
         f"{game_over(study.over, view)}{referee(study, view)}"
         f"{headline(study, view, mechanism)}{rules_headline(known, study, view)}"
         f"{mistake_note(store, study, view)}{card}"
@@ -102,12 +102,12 @@ def reading_page(
     return shown if fault is None else replace(shown, status=400)
 
 
-def _fault(view: View, fault: MoveTextError | None) -> str:
+def _fault_note(view: View, fault: MoveTextError | None) -> str:
     """Return a notice on the move that ended the reading of a game: illegal or malformed."""
     if fault is None:
         return ""
     number = (len(view.moves) + (view.start.side == Side.BLACK)) // 2 + 1
-    what, hint = complain(fault.message, fault.hint, view.language)
+    what, hint = localise_error(fault.message, fault.hint, view.language)
     said = view.text("game_fault", n=number, side=view.position.side, what=what)
     return (
         f'<div class="notice problem" role="alert"><p>{escape(said)}</p>'
@@ -116,7 +116,7 @@ def _fault(view: View, fault: MoveTextError | None) -> str:
     )
 
 
-def _stated(study: Study, view: View, stated: str) -> str:
+def _wrong_result_note(study: Study, view: View, stated: str) -> str:
     """Return a notice that the result in a game's text contradicts the rules or the tables."""
     if not stated:
         return ""
@@ -139,7 +139,9 @@ def board_page(
     )
     title = study.position.material.name
     head = card(store, study, view)
-    whole = page(view, title, main, data=_data(store, study, view), css="workspace", head=head)
+    whole = page(
+        view, title, main, data=_script_data(store, study, view), css="workspace", head=head
+    )
     return Answer(whole, HTML)
 
 
@@ -153,10 +155,9 @@ def marks_of(store: TableStore, study: Study, view: View, mechanism: Mechanism |
     for move in study.moves:
         source, target = move.move
         if source == view.chosen:
-            links[target] = view.after(move.move).href()
-            worth = (outcome_word(move.outcome), short_value(move.worth)) if reading else ("", "")
-            targets[target] = Point(*worth)
-        elif source not in targets:
+            shown = (outcome_name(move.outcome), short_value(move.worth)) if reading else ("", "")
+            targets[target] = Point(view.after(move.move).href(), *shown)
+        else:
             links.setdefault(source, view.href(chosen=source, where=None))
     if view.chosen is not None:
         links[view.chosen] = view.href(chosen=None)
@@ -185,7 +186,6 @@ def marks_of(store: TableStore, study: Study, view: View, mechanism: Mechanism |
 
 
 def _controls(store: TableStore, study: Study, view: View) -> str:
-    """Return the buttons below the board, which are links."""
     playing = view.mode == "play"
     suggested = None if study.over else study.suggested
     found = []
@@ -193,14 +193,14 @@ def _controls(store: TableStore, study: Study, view: View) -> str:
         found.append(_hint(study, suggested, view))
     elif suggested is not None:
         key = "table_move" if playing else "suggested"
-        href = _reply(store, study, view) or view.after(suggested.move).href()
+        href = _reply_href(store, study, view) or view.after(suggested.move).href()
         weaker = playing and view.strength != STRENGTHS[0]
         mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
         found.append(link(href, view.text(key), "button suggested", mark))
-    elif reply := _reply(store, study, view):
+    elif reply := _reply_href(store, study, view):
         found.append(link(reply, view.text("engine_move"), "button suggested"))
     if view.moves:
-        found.append(link(_back(view), view.text("take_back"), "button back"))
+        found.append(link(_back_href(view), view.text("take_back"), "button back"))
         start = view.back(len(view.moves)).href()
         found.append(link(start, view.text("start_over"), "button start"))
     if playing:
@@ -237,7 +237,7 @@ def _hint(study: Study, suggested: RootMove, view: View) -> str:
     return f'<span class="hint">{escape(said)}</span> {more}'
 
 
-def _reply(store: TableStore, study: Study, view: View) -> str:
+def _reply_href(store: TableStore, study: Study, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
     Empty outside play mode, at the reader's turn, after the end of the game, and without opponent.
@@ -250,7 +250,7 @@ def _reply(store: TableStore, study: Study, view: View) -> str:
     return view.href(chosen=None).replace("/?", "/reply?", 1)
 
 
-def _back(view: View) -> str:
+def _back_href(view: View) -> str:
     """Return the address of the game with its last move taken back.
 
     In play mode at the reader's turn, the opponent's move and the reader's are taken back.
@@ -259,7 +259,7 @@ def _back(view: View) -> str:
     return view.back(1 if alone else 2).href()
 
 
-def _data(store: TableStore, study: Study, view: View) -> dict[str, str]:
+def _script_data(store: TableStore, study: Study, view: View) -> dict[str, str]:
     """Return data attributes of the page for its script.
 
     They are the addresses that keys lead to, and the address and value of every move.
@@ -271,7 +271,7 @@ def _data(store: TableStore, study: Study, view: View) -> dict[str, str]:
             {
                 move.move.iccs: [
                     view.after(move.move).href(),
-                    outcome_word(move.outcome) if reading else "",
+                    outcome_name(move.outcome) if reading else "",
                     short_value(move.worth) if reading else "",
                 ]
                 for move in study.moves
@@ -286,13 +286,13 @@ def _data(store: TableStore, study: Study, view: View) -> dict[str, str]:
     if view.chosen is not None:
         data["chosen"] = square_name(view.chosen)
     if view.moves:
-        data["back"] = _back(view)
+        data["back"] = _back_href(view)
         data["first"] = view.back(len(view.moves)).href()
     if study.over is not None:
         data["over"] = "1"
     elif study.suggested and (reading or not view.readers_turn):
         data["suggested"] = view.after(study.suggested.move).href()
-    reply = _reply(store, study, view)
+    reply = _reply_href(store, study, view)
     return data | ({"reply": reply} if reply else {})
 
 
@@ -300,14 +300,19 @@ def playing_page(store: TableStore, view: View) -> Answer:
     """Return the page of a game against the table or the engine."""
     study = store.study(view.positions, view.moves)
     over = game_over(study.over, view)
-    task = "" if over else view.text(_task(store, study, view))
+    task = "" if over else view.text(_turn_key(store, study, view))
     you = view.text("you_play", side=view.human)
     turn = view.text("to_move", side=view.position.side)
+    made = ""
+    if view.moves:
+        before = view.positions[-2]
+        move = view.move_name(before, view.moves[-1])
+        made = view.message("made", side=before.side, move=move)
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
         f"<h1>{escape(you)}</h1>{_puzzle(store, study, view)}{over}"
         f"{_score(store, study, view)}{referee(study, view)}"
-        f'<p class="reply">{escape(_last_move(view))}</p>'
+        f'<p class="reply">{made}</p>'
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
     side = (
@@ -317,16 +322,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
     return board_page(store, study, view, verdict, marks_of(store, study, view, None), side)
 
 
-def _last_move(view: View) -> str:
-    """Return the last move in words, as a notice; empty if there is none."""
-    if not view.moves:
-        return ""
-    before = view.positions[-2]
-    move = view.move_name(before, view.moves[-1])
-    return view.text("made", side=before.side, move=move)
-
-
-def _task(store: TableStore, study: Study, view: View) -> str:
+def _turn_key(store: TableStore, study: Study, view: View) -> str:
     """Return the key of the text that says whose turn it is: reader, table or engine."""
     mine = view.readers_turn
     if study.result is not None:
@@ -360,7 +356,6 @@ def _puzzle(store: TableStore, study: Study, view: View) -> str:
 
 
 def _practice(study: Study, view: View) -> str:
-    """Return links to choose the table's strength, and to puzzles by level."""
     if study.result is None or study.result.metric is None:
         return ""
     strengths = [
@@ -400,7 +395,6 @@ def _score(store: TableStore, study: Study, view: View) -> str:
 
 
 def _plain_moves(study: Study, view: View) -> str:
-    """Return the legal moves by name, without their values."""
     if not view.readers_turn or study.over:
         return ""
     moves = sorted(study.moves, key=lambda move: move.move.iccs)

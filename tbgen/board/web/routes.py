@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
@@ -28,16 +29,16 @@ from tbgen.board.drawing.diagram import draw
 from tbgen.board.knowledge.builds import Workshop
 from tbgen.board.knowledge.puzzles import today
 from tbgen.board.knowledge.store import Opponent, TableStore
-from tbgen.board.language.error_messages import complain
+from tbgen.board.language.error_messages import localise_error
 from tbgen.board.web.api import Api
 from tbgen.board.web.assets import FOREVER, assets
-from tbgen.board.web.building import PATHS, BuildEndpoints, build_page, building
+from tbgen.board.web.building import PATHS, BuildEndpoints, build_page, build_state
 from tbgen.board.web.endgames import list_page
-from tbgen.board.web.files import ADDRESS, FileEndpoint, ZipOthers
+from tbgen.board.web.files import ADDRESS, CompressionExceptFiles, FileEndpoint
 from tbgen.board.web.handbook import handbook_page
 from tbgen.board.web.http import HTML, TEXT, Answer, EndpointRunner, Lane, RequestError, failure
 from tbgen.board.web.layout import link, page, with_settings
-from tbgen.board.web.middleware import SECURITY_HEADERS, Forwarded, Limits
+from tbgen.board.web.middleware import SECURITY_HEADERS, ForwardedHeaders, RequestLimits
 from tbgen.board.web.openapi import ENDPOINTS, api_page, refuse_unknown
 from tbgen.board.web.pages import Pages, bare_view
 from tbgen.board.web.search_processes import SearchProcesses
@@ -81,7 +82,7 @@ def create_app(
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
     store = TableStore(tables, directory, workshop, option, opponent, compared)
-    runner = EndpointRunner(lambda: f"{store.fingerprint}{building(store)}{today()}")
+    runner = EndpointRunner(lambda: f"{store.fingerprint}{build_state(store)}{today()}")
     tables.checkpoint = runner.checkpoint
     pages, searchers = Pages(store), SearchProcesses(store)
     routes = [
@@ -97,9 +98,9 @@ def create_app(
     app = Starlette(
         routes=routes,
         middleware=[
-            Middleware(Limits, loopback_only=loopback_only, posts=posts),
-            Middleware(ZipOthers, minimum_size=1000, compresslevel=4),
-            Middleware(Forwarded),
+            Middleware(RequestLimits, loopback_only=loopback_only, posts=posts),
+            Middleware(CompressionExceptFiles, minimum_size=1000, compresslevel=4),
+            Middleware(ForwardedHeaders),
         ],
         exception_handlers={404: _not_found, 500: _internal_error},
     )
@@ -117,12 +118,11 @@ def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
     while not store.available():
         time.sleep(POLL_SECONDS)
         _ = store.fingerprint  # rescans the directory
+    Thread(target=searchers.compile, daemon=True).start()
     store.read_figures()
-    searchers.compile()
 
 
 def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
-    """Return the routes of the HTML pages."""
     shown = partial(_route, runner, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
     found, searched = partial(shown, cached=False, lane=Lane.LONG), searchers.endpoint("page")
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
@@ -142,8 +142,8 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
         shown("/build", "build", pages.of_settings(build_page), lane=Lane.PROMPT),
         shown("/api", "api", pages.of_settings(lambda _, view: api_page(view)), lane=Lane.PROMPT),
         _route(runner, "/openapi.json", "openapi", pages.openapi, ()),
-        Route("/endgame.cgi", _old_link("")),
-        Route("/play.cgi", _old_link("play")),
+        Route("/endgame.cgi", _redirect_from_pai),
+        Route("/play.cgi", _redirect_from_pai),
     ]
 
 
@@ -165,7 +165,6 @@ def _route(
 
 
 def _building_routes(workshop: Workshop | None, runner: EndpointRunner) -> list[Route]:
-    """Return the routes that start, cancel and report builds."""
     if workshop is None:
         return []
     site = BuildEndpoints(workshop, lambda: runner.closed, _error_page)
@@ -178,7 +177,6 @@ def _building_routes(workshop: Workshop | None, runner: EndpointRunner) -> list[
 
 
 def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
-    """Return the routes for programs."""
     prompt = ("render", "histogram", "graph", "dot", "health", "metrics")
     lanes = {"probe": _of_probe, "search": Lane.SEARCH} | dict.fromkeys(prompt, Lane.PROMPT)
     routes = []
@@ -224,20 +222,11 @@ def _of_probe(request: Request) -> Lane:
     return Lane.LONG if asked else Lane.PROMPT
 
 
-def _old_link(mode: str) -> Callable[[Request], Any]:
-    """Return an endpoint that redirects addresses in Pai's form to this board.
-
-    In these addresses the whole query is a position in Pai's notation.
-
-    mode : mode of the page to redirect to; empty for the default
-    """
-    suffix = f"&mode={mode}" if mode else ""
-
-    async def redirect(request: Request) -> Response:
-        position = unquote_plus(request.url.query)
-        return RedirectResponse(f"/?pos={quote(position, safe='')}{suffix}", 301)
-
-    return redirect
+async def _redirect_from_pai(request: Request) -> Response:
+    """Redirect an address of Pai's system, whose query is a position in Pai's notation."""
+    position = quote(unquote_plus(request.url.query), safe="")
+    mode = "&mode=play" if request.url.path.endswith("/play.cgi") else ""
+    return RedirectResponse(f"/?pos={position}{mode}", 301)
 
 
 # -- errors ----------------------------------------------------------------------------------
@@ -254,7 +243,7 @@ def _error_page(request: Request, answer: Answer) -> Answer:
             view = read_view(asked, _ANY_POSITION, request.headers.get("accept-language", ""))
             check_legal(view.start)
             picture = f'<div class="stage">{draw(view.position, view.look)}</div>'
-    what, hint = complain(str(body["error"]), str(body["hint"]), view.language)
+    what, hint = localise_error(str(body["error"]), str(body["hint"]), view.language)
     notes = [hint, view.text("error_report")] if answer.status >= 500 else [hint]
     key = "board" if picture else "back_to_board"
     back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
@@ -270,14 +259,13 @@ def _error_page(request: Request, answer: Answer) -> Answer:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Answer 404 for an address without a route."""
     return _error_response(request, RequestError(404, "there is no such page", "the board is at /"))
 
 
 async def _internal_error(request: Request, error: Exception) -> Response:
     """Answer 500 for an unexpected error, whose traceback goes to the log.
 
-    Adds the security headers, since this handler runs outside of `Limits`.
+    Adds the security headers, since this handler runs outside of `RequestLimits`.
     """
     answer = _error_response(
         request, RequestError(500, "something went wrong here", "see the server's log")
@@ -287,7 +275,6 @@ async def _internal_error(request: Request, error: Exception) -> Response:
 
 
 def _error_response(request: Request, error: RequestError) -> Response:
-    """Return an error as HTML if the request accepts HTML, else as JSON."""
     answer = failure(error)
     if "text/html" in request.headers.get("accept", ""):
         answer = _error_page(request, answer)

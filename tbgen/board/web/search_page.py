@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from html import escape
 from urllib.parse import urlencode
 
+from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.search import Found, has_studies, search
@@ -19,7 +20,7 @@ from tbgen.board.language.words import material_name, percent
 from tbgen.board.web.http import Answer
 from tbgen.board.web.layout import hidden_fields, link, wide_page, with_settings
 from tbgen.board.web.small_boards import small_boards
-from tbgen.board.web.verdict import moves_in_words, outcome_word
+from tbgen.board.web.verdict import moves_in_words
 from tbgen.board.web.view import View, number_of
 from tbgen.finding.query import FIELDS, SORTS, read_query
 from tbgen.indexing import Material, Position
@@ -89,10 +90,10 @@ def _results(
             query = urlencode({**listed, "format": name})
             others += " " + link(f"/v1/tables/{material}/search?{query}", name.upper(),
                                  "button small", " download")  # fmt: skip
-    return f'<p class="found">{escape(_said(found, view))}{others}</p>{boards}'
+    return f'<p class="found">{escape(_summary(found, view))}{others}</p>{boards}'
 
 
-def _said(found: Found, view: View) -> str:
+def _summary(found: Found, view: View) -> str:
     """Return a sentence on a search's result: positions shown and found, and the share searched."""
     if not found.candidates:
         return view.text("find_none")
@@ -107,10 +108,9 @@ def _said(found: Found, view: View) -> str:
 
 
 def _caption(store: TableStore, position: Position, view: View) -> str:
-    """Return side to move and value of a position."""
     result = store.tables.probe(position)
     turn = view.text("to_move", side=position.side)
-    said = f"{turn}{view.text('list_stop')}{view.text(outcome_word(result.outcome))}"
+    said = f"{turn}{view.text('list_stop')}{view.text(outcome_name(result.outcome))}"
     if result.outcome != Outcome.DRAW and result.plies:
         said += view.text("list_stop") + moves_in_words(result.plies, view)
     return said + (view.text("of_order", n=result.order) if result.order else "")

@@ -13,6 +13,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,12 +32,16 @@ from tbgen.board.web.api import Api
 from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
 from tbgen.board.web.pages import Pages
 from tbgen.finding.query import FIELDS
+from tbgen.indexing import Material
 from tbgen.indexing.systems import safe_path
 from tbgen.play.tablebase import GameTablebase
-from tbgen.tables import Metric, RuleSet
+from tbgen.tables import Metric, RuleSet, TablebaseError
 
 POLL_SECONDS = 0.05
 """Seconds between checks that the client of a waiting search is still there."""
+
+COMPILE_SECONDS = 60.0
+"""Longest wait of a search for the kernels; less than `http.SEARCH_SECONDS`, so that it can end."""
 
 NICE = 10
 """Increment of the niceness of search processes."""
@@ -44,10 +49,10 @@ NICE = 10
 CACHE_BYTES = 128 << 20
 """Size of the cache of decoded table blocks in each process."""
 
-_KERNELS = b"outcome=win&only=1&limit=1", b"outcome=win&study=1&limit=1"
+_COMPILING_QUERIES = b"outcome=win&only=1&limit=1", b"outcome=win&study=1&limit=1"
 """Queries that together compile all search kernels, the common ones first."""
 
-BEGIN = multiprocessing.get_context("spawn")
+SPAWN = multiprocessing.get_context("spawn")
 """Multiprocessing context "spawn", with which search processes are started. The server has threads,
 which fork does not copy safely.
 """
@@ -66,11 +71,7 @@ class TableList:
     def of(cls, store: TableStore) -> TableList:
         """Return the list of a store's current tables."""
         fingerprint, tables = store.fingerprint, store.tables
-        paths = []
-        for name in tables.available():
-            with contextlib.suppress(KeyError):  # removed meanwhile
-                paths.append(tables.path(name))
-        return cls(fingerprint, tables.rule_set, tables.metric, tuple(paths))
+        return cls(fingerprint, tables.rule_set, tables.metric, tuple(store.paths().values()))
 
     def store(self) -> TableStore:
         """Open the listed tables in this process, and return the store."""
@@ -89,8 +90,8 @@ class SearchProcess:
     """Process that answers one request after another."""
 
     def __init__(self) -> None:
-        self._connection, theirs = BEGIN.Pipe()
-        self._process: BaseProcess = BEGIN.Process(target=_answer_all, args=(theirs,), daemon=True)
+        self._connection, theirs = SPAWN.Pipe()
+        self._process: BaseProcess = SPAWN.Process(target=_answer_all, args=(theirs,), daemon=True)
         with safe_path():
             self._process.start()
         theirs.close()
@@ -115,7 +116,6 @@ class SearchProcess:
             raise
 
     def _receive(self, go_on: Callable[[], None]) -> Any:
-        """Wait for the pending answer of the process."""
         while not self._connection.poll(POLL_SECONDS):
             go_on()
         answer = self._connection.recv()
@@ -141,15 +141,19 @@ class SearchProcesses:
 
     def compile(self) -> None:
         """Search a small table, so that kernels are compiled before the first request."""
-        store = self._store
-        found = (each for each in store.all_statistics() if has_studies(store, each))
-        material = next(found, None)
-        if material is None:
-            return
+        for name in self._store.available():
+            with contextlib.suppress(TablebaseError, OSError):
+                if has_studies(self._store, name.material):
+                    self._compile(name.material)
+                    return
+
+    def _compile(self, material: Material) -> None:
         path = {"material": material.name}
         self._compiled.clear()
         try:
-            for query in _KERNELS[:SEARCHERS]:  # a single process compiles the common ones only
+            for query in _COMPILING_QUERIES[
+                :SEARCHERS
+            ]:  # a single process compiles the common ones only
                 asked = {"type": "http", "headers": [], "query_string": query, "path_params": path}
                 self._ask("json", Request(asked))
                 self._compiled.set()
@@ -159,16 +163,20 @@ class SearchProcesses:
             self._compiled.set()
 
     def endpoint(self, name: str) -> Callable[[Request], Answer]:
-        """Return an endpoint that a search process answers; `name` is a key of `_endpoints`.
+        """Return an endpoint that a search process answers; `name` is "page" or "json".
 
         A search waits while a process compiles, since another process would compile the same
-        kernels.
+        kernels. After `COMPILE_SECONDS` it is refused, with a hint to try again.
         """
 
         def answer(request: Request) -> Answer:
             asks = not request.query_params.keys().isdisjoint(FIELDS)
+            until = time.monotonic() + COMPILE_SECONDS
             while asks and not self._compiled.wait(POLL_SECONDS):
                 self._store.tables.checkpoint()
+                if time.monotonic() > until:
+                    problem = "the program of the search is still being compiled"
+                    raise RequestError(503, problem, "try again in a minute")
             return self._ask(name, request)
 
         return answer
@@ -220,15 +228,11 @@ def _answer_all(connection: Connection) -> None:
         if listed is not None:
             store = listed.store()
             store.tables.checkpoint = go_on
-            endpoints = _endpoints(store)
+            endpoints = {"page": Pages(store).search, "json": Api(store).search}
         try:
             connection.send(_answered(endpoints[name], Request(asked)))
         except OSError:
             return
-
-
-def _endpoints(store: TableStore) -> dict[str, Callable[[Request], Answer]]:
-    return {"page": Pages(store).search, "json": Api(store).search}
 
 
 def _answered(function: Callable[[Request], Answer], request: Request) -> Answer | None:

@@ -32,7 +32,7 @@ TURN_SECONDS = 0.0005
 """Thread switch interval in seconds. Python's default of 5 ms adds up in short answers."""
 
 
-class PatientProtocol(H11Protocol):
+class HeaderTimeoutProtocol(H11Protocol):
     """uvicorn's HTTP/1.1 protocol with a timeout for request heads.
 
     uvicorn waits without limit for the rest of a request, so a client that sends one byte a minute
@@ -94,7 +94,7 @@ class BoardServer(Server):
             app,
             host=host,
             port=port,
-            http=PatientProtocol,
+            http=HeaderTimeoutProtocol,
             ws="none",
             lifespan="off",
             log_level="info" if log else "warning",

@@ -17,7 +17,8 @@ from html import escape
 
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.board.drawing.diagram import thumbnail
-from tbgen.board.knowledge.puzzles import has_puzzles, rules_of_the_day, today
+from tbgen.board.drawing.figures import histogram
+from tbgen.board.knowledge.puzzles import materials_of_puzzles, rules_of_the_day, today
 from tbgen.board.knowledge.search import positions_of_value
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, result_name
@@ -33,12 +34,18 @@ MAX_SLOTS = 40_000_000
 """Most slots per side of a table that is scanned: about a second of work."""
 
 
-def bar_href(view: View, figures: TableStatistics, winner: Side, order: int, plies: int) -> str:
-    """Return the address of a histogram bar's positions; empty for tables too large to scan."""
-    if figures.index_size > MAX_SLOTS:
-        return ""
-    query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
-    return with_settings(f"/endgames/{figures.material}", view, query)
+def linked_histogram(
+    figures: TableStatistics, order: int, view: View, here: tuple[Side, int] | None = None
+) -> str:
+    """Return the histogram of an order; bars link to their positions if the table is small."""
+
+    def address(winner: Side, plies: int) -> str:
+        if figures.index_size > MAX_SLOTS:
+            return ""
+        query = {"won": winner.name.lower(), "order": str(order), "plies": str(plies)}
+        return with_settings(f"/endgames/{figures.material}", view, query)
+
+    return histogram(figures, order, view.language, here, address)
 
 
 def bar_query(winner: Side, order: int, plies: int) -> Query:
@@ -168,7 +175,7 @@ def first_page_boards(store: TableStore, view: View) -> str:
         name = material_name(win.position.material, view.language)
         shown.append((win.position, f"{name}{view.text('colon')}{said}"))
     boards = small_boards(shown, view)
-    if has_puzzles(store):
+    if materials_of_puzzles(store):
         puzzle = link(with_settings("/puzzle", view), view.text("puzzle_day"), "button")
         boards += f"<p>{puzzle}</p>"
     return f'<section class="chosen"><h2>{view.message("chosen")}</h2>{boards}</section>'

@@ -7,30 +7,26 @@ from __future__ import annotations
 
 from html import escape
 
+from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Mechanism, Offence
 from tbgen.answers.reasons import explain_move, explain_position
 from tbgen.board.drawing.diagram import Arrow
-from tbgen.board.knowledge.store import Over, Study, winner_of
+from tbgen.board.knowledge.store import GameEnd, Study, winner_of
 from tbgen.board.language.words import explain_judgement, material_name, order_value, result_name
 from tbgen.board.web.layout import details, link, table, with_settings
 from tbgen.board.web.view import View
-from tbgen.indexing import Move, Position
+from tbgen.indexing import Move, Position, Side
 from tbgen.play.preference import RootMove
 from tbgen.rules import in_check
 from tbgen.rules.attacks import attacks
 from tbgen.tables import Metric, Outcome, ProbeResult, RuleSet, Value
 
-SHOWN = 12
+MOST_LISTED = 12
 """Most moves of the best outcome that are listed; further ones are folded."""
 
 
 MOST_NAMED = 12
 """Most pieces of an endgame that is named in words; a larger one is named by letters."""
-
-
-def outcome_word(outcome: Outcome | None) -> str:
-    """Return `win`, `draw`, `loss` or `unknown`."""
-    return "unknown" if outcome is None else outcome.name.lower()
 
 
 def short_value(worth: Value | None) -> str:
@@ -52,7 +48,7 @@ def short_value(worth: Value | None) -> str:
 
 def value_badge(worth: Value | None) -> str:
     """Return a value in the colour of its outcome, as HTML."""
-    outcome = outcome_word(None if worth is None else worth.outcome)
+    outcome = outcome_name(None if worth is None else worth.outcome)
     return f'<b class="num {outcome}">{escape(short_value(worth))}</b>'
 
 
@@ -77,7 +73,7 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
     outcome = result.outcome
     winner = winner_of(study.position.side, outcome)
     badge = result_name(winner, view.language)
-    how = _how(study.position, result, view) if winner is not None else ""
+    how = _how(study.position, result, winner.other, view) if winner is not None else ""
     reason = explain_position(study.position, result, mechanism, view.words)
     if outcome == Outcome.DRAW and result.material.needs_table:
         reason = view.text("draw_why")
@@ -87,10 +83,15 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
         note = view.text("metric_note", rules=rules, to=to)
         metric = f'<p class="under">{escape(note)}</p>'
     red = "" if winner is None else f" {winner.name.lower()}-wins"
+    order_note = ""
+    if winner is not None and result.order:
+        key = "order_one" if result.order == 1 else "order_many"
+        said = view.message(key, n=result.order, side=winner.other)
+        order_note = f'<p class="order">{said}</p>'
     return (
-        f'<h1><span class="badge {outcome_word(outcome)}{red}">{escape(badge)}</span> '
+        f'<h1><span class="badge {outcome_name(outcome)}{red}">{escape(badge)}</span> '
         f'<span class="how">{escape(how)}</span></h1>{_turn_and_endgame(view)}'
-        f'<p class="reason">{escape(reason)}</p>{_order_note(study.position, result, view)}'
+        f'<p class="reason">{escape(reason)}</p>{order_note}'
         f"{metric}"
     )
 
@@ -100,10 +101,8 @@ def can_be_built(study: Study) -> bool:
     return bool(getattr(study.missing, "command", ""))
 
 
-def _how(position: Position, result: ProbeResult, view: View) -> str:
+def _how(position: Position, result: ProbeResult, loser: Side, view: View) -> str:
     """Return the end of a decided position in words: `mate in 19 moves`, or a loss by the rules."""
-    side = position.side
-    loser = side if result.outcome == Outcome.LOSS else side.other
     if result.order:
         return view.text("by_rules", side=loser)
     if result.plies == 0:
@@ -127,16 +126,6 @@ def _turn_and_endgame(view: View) -> str:
     return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name} {code}</p>'
 
 
-def _order_note(position: Position, result: ProbeResult, view: View) -> str:
-    """Return an explanation of a position's order; empty for order 0."""
-    if not result.order:
-        return ""
-    key = "order_one" if result.order == 1 else "order_many"
-    loser = position.side if result.outcome == Outcome.LOSS else position.side.other
-    said = view.text(key, n=result.order, side=loser)
-    return f'<p class="order">{escape(said)}</p>'
-
-
 # -- the moves -------------------------------------------------------------------------------
 
 
@@ -158,7 +147,7 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
         moves = [move for move in study.moves if move.outcome == outcome]
         if not moves:
             continue
-        name = outcome_word(outcome)
+        name = outcome_name(outcome)
         heading = f"{view.text(f'{name}_moves')} ({len(moves)})"
         if outcome == kept and outcome is not None:
             content = _listed(study, view, moves, mechanism)
@@ -174,15 +163,15 @@ def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
 def _listed(
     study: Study, view: View, moves: list[RootMove], mechanism: Mechanism | None
 ) -> str:  # fmt: skip
-    """Return the moves that keep the outcome, with reasons; beyond `SHOWN` as chips."""
+    """Return the moves that keep the outcome, with reasons; beyond `MOST_LISTED` as chips."""
     if moves[0].outcome == Outcome.DRAW:
         return _chips(study, view, moves)
     head = [view.text(key) for key in ("move", "result", "why")]
-    rows = [_row(study, view, move, mechanism) for move in moves[:SHOWN]]
+    rows = [_row(study, view, move, mechanism) for move in moves[:MOST_LISTED]]
     rest = ""
-    if len(moves) > SHOWN:
-        more = view.text("more_moves", n=len(moves) - SHOWN)
-        rest = details(more, _chips(study, view, moves[SHOWN:]))
+    if len(moves) > MOST_LISTED:
+        more = view.text("more_moves", n=len(moves) - MOST_LISTED)
+        rest = details(more, _chips(study, view, moves[MOST_LISTED:]))
     return table(head, rows, "moves") + rest
 
 
@@ -270,7 +259,7 @@ def referee(study: Study, view: View) -> str:
     )
 
 
-def game_over(over: Over | None, view: View) -> str:
+def game_over(over: GameEnd | None, view: View) -> str:
     """Return a notice with the winner and the reason; empty while the game continues."""
     if over is None:
         return ""

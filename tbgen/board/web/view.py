@@ -52,6 +52,12 @@ HINTS = ("", "piece", "move")
 
 BOARDS = ("wood", "paper", "slate")
 
+CHOICES: Mapping[str, Sequence[str]] = {
+    "mode": MODES, "pieces": PIECE_SETS, "theme": THEMES, "board": BOARDS, "task": TASKS,
+    "strength": STRENGTHS, "hint": HINTS,
+}  # fmt: skip
+"""Values of parameters that choose one of several; the first is the default, and links omit it."""
+
 SETTINGS = ("lang", "theme", "notation", "pieces", "flip", "board", "mode")
 """Parameters that do not concern the position; every page accepts them."""
 
@@ -66,11 +72,11 @@ VIEW = (
 class View:
     """Game and display settings of a page.
 
-    `moves` were played from `start`. `mode` is one of `MODES`. `human` is the reader's side in play
-    mode. `chosen` is the square of the selected piece, `where` that of the piece whose heat map is
-    shown. `ply` is the number of plies shown of a line. `plays` starts the line by itself, `ladder`
-    shows all loops to mate. `task`, one of `TASKS`, is the goal of a puzzle. `strength`, one of
-    `STRENGTHS`, is that of the table's replies. `hint`, one of `HINTS`, is the requested hint.
+    `moves` were played from `start`. `CHOICES` has the values of `mode`, `pieces`, `theme`,
+    `board`, `task`, `strength` and `hint`. `human` is the reader's side in play mode. `chosen` is
+    the square of the selected piece, `where` that of the piece whose heat map is shown. `ply` is
+    the number of plies shown of a line. `plays` starts the line by itself, `ladder` shows all loops
+    to mate.
     """
 
     start: Position
@@ -137,16 +143,14 @@ class View:
     def href(self, **changes: Any) -> str:
         """Return the address of this view, with some fields changed."""
         view = replace(self, **changes)
-        query = {"fen": position_address(view.start)}
-        if view.moves:
-            query["moves"] = ",".join(move.iccs for move in view.moves)
-        query |= {"mode": "" if view.mode == "read" else view.mode} | view.settings()
+        moves = ",".join(move.iccs for move in view.moves)
+        query = {"fen": position_address(view.start), "moves": moves}
+        query |= view._choices("mode") | view.settings()
         if view.mode == "play":
-            side = "black" if view.human == Side.BLACK else ""
-            strength = "" if view.strength == STRENGTHS[0] else view.strength
-            query |= {"side": side, "task": view.task, "strength": strength, "hint": view.hint}
+            query["side"] = "black" if view.human == Side.BLACK else ""
+            query |= view._choices("task", "strength", "hint")
         if view.mode == "line":
-            at = str(view.ply) if view.ply else ""
+            at = str(view.ply or "")
             query |= {"at": at, "play": "1" * view.plays, "ladder": "1" * view.ladder}
         if view.chosen is not None:
             query["from"] = square_name(view.chosen)
@@ -183,11 +187,14 @@ class View:
             "flip": "1" * self.flip,
             "lang": self.language if self.asked_language else "",
             "notation": "" if self.notation == default_notation(self.language) else self.notation,
-            "pieces": "" if self.pieces == PIECE_SETS[0] else self.pieces,
-            "theme": self.theme,
-            "board": "" if self.board == BOARDS[0] else self.board,
         }
+        query |= self._choices("pieces", "theme", "board")
         return {name: value for name, value in query.items() if value}
+
+    def _choices(self, *names: str) -> dict[str, str]:
+        """Return the fields of these names that differ from their defaults."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value != CHOICES[name][0]}
 
 
 _MOMENTARY: dict[str, Any] = {"chosen": None, "where": None, "ply": 0, "ladder": False, "hint": ""}
@@ -224,29 +231,25 @@ def read_view(query: Mapping[str, str], default: Position, accept_language: str 
     asked = query.get("lang", "")
     language = asked if asked in LANGUAGES else preferred_language(accept_language)
 
-    def one_of(name: str, known: Sequence[str], usual: str = "") -> str:
-        return query[name] if query.get(name) in known else usual or known[0]
-
+    choices: dict[str, Any] = {
+        name: query[name] if query.get(name) in known else known[0]
+        for name, known in CHOICES.items()
+    }
+    notation = query.get("notation", "")
     return View(
         start=start,
         moves=read_moves(start, query.get("moves", "")),
-        mode=one_of("mode", MODES),
         flip=query.get("flip") == "1" or viewpoint == Side.BLACK,
         language=language,
-        notation=one_of("notation", MOVE_NOTATIONS, default_notation(language)),
-        pieces=one_of("pieces", PIECE_SETS),
-        theme=one_of("theme", THEMES),
-        board=one_of("board", BOARDS),
+        notation=notation if notation in MOVE_NOTATIONS else default_notation(language),
         human=Side.BLACK if query.get("side") == "black" else Side.RED,
         chosen=parse_square(query["from"]) if query.get("from") else None,
         where=parse_square(query["where"]) if query.get("where") else None,
         ply=number_of(query.get("at", ""), 0, digits=4),
         plays=query.get("play") == "1",
         ladder=query.get("ladder") == "1",
-        task=one_of("task", TASKS),
-        strength=one_of("strength", STRENGTHS),
-        hint=one_of("hint", HINTS),
         asked_language=asked in LANGUAGES,
+        **choices,
     )
 
 
