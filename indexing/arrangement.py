@@ -201,10 +201,7 @@ class BlockMap:
         return block_of_slot(slot, self._descriptor_list)
 
     def locate_all(self, slots: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the blocks that contain some slots, and the slots' indices in the blocks.
-
-        slots : int64 (n,); the results are two int64 (n,)
-        """
+        """Return the blocks of slots (n,), and the slots' indices in them: two int64 (n,)."""
         return block_of_slot(slots, self.descriptor)
 
     # -- tiles -------------------------------------------------------------------------------

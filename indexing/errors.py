@@ -19,7 +19,6 @@ class InputError(ValueError):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Return the message, followed by the hint."""
         return f"{self.message}; {self.hint}" if self.hint else self.message
 
 

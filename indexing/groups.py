@@ -73,11 +73,7 @@ class Group:
 
     @cached_property
     def companions(self) -> NDArray[np.int32]:
-        """int32 (size, count): rank of what is left of each placement without its j-th piece.
-
-        The j-th piece is that on the j-th square in ascending order; the n - 1 others are its
-        companions.
-        """
+        """int32 (size, count): rank of the companions of each placement's j-th piece."""
         fewer = Group(self.side, self.kind, self.count - 1)
         columns = [fewer.rank(np.delete(self.squares, j, axis=1)) for j in range(self.count)]
         return np.stack(columns, axis=1).astype(np.int32)
@@ -140,11 +136,7 @@ class Defenders:
 
     @property
     def ranks(self) -> NDArray[np.int32]:
-        """int32 (9, advisor placements, elephant placements): ranks, -1 where pieces overlap.
-
-        The indices are the king's slot, and the ranks of the advisors and of the elephants by
-        themselves.
-        """
+        """int32 (king slots, advisor ranks, elephant ranks): ranks, -1 where pieces overlap."""
         return self._tables[1]
 
     @property

@@ -134,10 +134,7 @@ class Layout:
 
     @cached_property
     def strides(self) -> tuple[int, ...]:
-        """Return the stride of each mid group.
-
-        A mid is the sum of each group's rank times its stride.
-        """
+        """Stride of each mid group: a mid is the sum of each group's rank times its stride."""
         sizes = [group.size for group in self.groups]
         return tuple(math.prod(sizes[g + 1 :]) for g in range(len(sizes)))
 
@@ -153,10 +150,7 @@ class Layout:
 
     @cached_property
     def lead_base(self) -> NDArray[np.int64]:
-        """int64 (Red's placements + 1,): the first lead of each placement of Red's defenders.
-
-        This is the number of leads in which Red's defenders have a smaller rank.
-        """
+        """int64 (Red's placements + 1,): the first lead of each placement of Red's defenders."""
         red, black = self.defenders
         if not self.reduced:
             return np.arange(red.size + 1, dtype=np.int64) * black.size
@@ -254,7 +248,46 @@ class Layout:
     @cached_property
     def descriptor(self) -> NDArray[np.int64]:
         """int64 (words,): the layout as read by the scalar functions of `slots.py`."""
-        return _descriptor(self)
+        head = np.zeros(words.TABLES, np.int64)
+        parts = [head]
+
+        def append(table: Sequence[int] | NDArray[Any]) -> int:
+            """Append a table to the descriptor, and return its offset."""
+            parts.append(np.asarray(table, np.int64).ravel())
+            return sum(part.size for part in parts[:-1])
+
+        head[words.PIECES] = len(self.piece_codes)
+        head[words.REDUCED] = self.reduced
+        head[words.MIDS], head[words.LEADS] = self.mids, self.leads
+        head[words.INNER_SIZE] = self.inner_size
+        head[words.GROUPS], head[words.TWIN] = len(self.groups), self.twin
+        for side, defenders in enumerate(self.defenders):
+            at = words.RED + words.SIDE_WORDS * side
+            head[at + words.ADVISORS] = defenders.advisors
+            head[at + words.ELEPHANTS] = defenders.elephants
+            head[at + words.ADVISOR_RANKS : at + words.RANKS] = defenders.ranks.shape[1:]
+            head[at + words.RANKS] = append(defenders.ranks)
+            head[at + words.MIRROR] = append(defenders.mirror)
+            head[words.RED_SQUARES + side] = append(defenders.squares)
+        head[words.LEAD_BASE] = append(self.lead_base)
+        head[words.LEAD_OFFSET] = append(self.lead_offset)
+        if self.inner is not None:
+            head[words.INNER_AREA] = append(self.inner.area)
+            head[words.INNER_SIDE], head[words.INNER_KIND] = self.inner.side, self.inner.kind
+        for g, (group, stride) in enumerate(zip(self.groups, self.strides, strict=True)):
+            at = words.FIRST_GROUP + words.GROUP_WORDS * g
+            head[at + words.GROUP_SIDE], head[at + words.GROUP_KIND] = group.side, group.kind
+            head[at + words.GROUP_COUNT], head[at + words.GROUP_SIZE] = group.count, group.size
+            head[at + words.GROUP_STRIDE] = stride
+            head[at + words.GROUP_AREA] = append(group.area)
+        slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
+        for side in Side:
+            for kind in PieceType:
+                slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
+        head[words.SLOT_TABLE : words.CHOOSE] = slot_table.ravel()
+        sizes = range(words.CHOOSE_WIDTH)
+        head[words.CHOOSE :] = [math.comb(n, k) for n in range(SQUARES + 1) for k in sizes]
+        return np.concatenate(parts)
 
     @cached_property
     def _descriptor_list(self) -> list[int]:
@@ -369,50 +402,6 @@ class Layout:
                 return None
             board[square] = code
         return Position(bytes(board), side)
-
-
-def _descriptor(layout: Layout) -> NDArray[np.int64]:
-    """Return the array of integers that describes a layout to the functions of `slots.py`."""
-    head = np.zeros(words.TABLES, np.int64)
-    parts = [head]
-
-    def append(table: Sequence[int] | NDArray[Any]) -> int:
-        """Append a table to the descriptor, and return its offset."""
-        parts.append(np.asarray(table, np.int64).ravel())
-        return sum(part.size for part in parts[:-1])
-
-    head[words.PIECES] = len(layout.piece_codes)
-    head[words.REDUCED] = layout.reduced
-    head[words.MIDS], head[words.LEADS] = layout.mids, layout.leads
-    head[words.INNER_SIZE] = layout.inner_size
-    head[words.GROUPS], head[words.TWIN] = len(layout.groups), layout.twin
-    for side, defenders in enumerate(layout.defenders):
-        at = words.RED + words.SIDE_WORDS * side
-        head[at + words.ADVISORS] = defenders.advisors
-        head[at + words.ELEPHANTS] = defenders.elephants
-        _, head[at + words.ADVISOR_RANKS], head[at + words.ELEPHANT_RANKS] = defenders.ranks.shape
-        head[at + words.RANKS] = append(defenders.ranks)
-        head[at + words.MIRROR] = append(defenders.mirror)
-        head[words.RED_SQUARES + side] = append(defenders.squares)
-    head[words.LEAD_BASE] = append(layout.lead_base)
-    head[words.LEAD_OFFSET] = append(layout.lead_offset)
-    if layout.inner is not None:
-        head[words.INNER_AREA] = append(layout.inner.area)
-        head[words.INNER_SIDE], head[words.INNER_KIND] = layout.inner.side, layout.inner.kind
-    for g, (group, stride) in enumerate(zip(layout.groups, layout.strides, strict=True)):
-        at = words.FIRST_GROUP + words.GROUP_WORDS * g
-        head[at + words.GROUP_SIDE], head[at + words.GROUP_KIND] = group.side, group.kind
-        head[at + words.GROUP_COUNT], head[at + words.GROUP_SIZE] = group.count, group.size
-        head[at + words.GROUP_STRIDE] = stride
-        head[at + words.GROUP_AREA] = append(group.area)
-    slot_table = np.full((len(Side), len(PieceType), SQUARES), -1, np.int64)
-    for side in Side:
-        for kind in PieceType:
-            slot_table[side, kind, list(area(side, kind))] = range(len(area(side, kind)))
-    head[words.SLOT_TABLE : words.CHOOSE] = slot_table.ravel()
-    sizes = range(words.CHOOSE_WIDTH)
-    head[words.CHOOSE :] = [math.comb(n, k) for n in range(SQUARES + 1) for k in sizes]
-    return np.concatenate(parts)
 
 
 @lru_cache(maxsize=1024)  # bounded: servers get requests for any material

@@ -127,11 +127,9 @@ class Material:
         return self.first.name + self.second.name
 
     def __repr__(self) -> str:
-        """Return the class and the canonical name."""
         return f"{type(self).__name__}({self.name!r})"
 
     def __str__(self) -> str:
-        """Return the canonical name."""
         return self.name
 
     @property

@@ -34,5 +34,4 @@ class Move(NamedTuple):
         return square_name(self.source) + square_name(self.target)
 
     def __str__(self) -> str:
-        """Return `iccs`."""
         return self.iccs

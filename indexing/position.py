@@ -120,11 +120,9 @@ class Position:
         return f"{board} {'w' if self.side == Side.RED else 'b'} - - 0 1"
 
     def __str__(self) -> str:
-        """Return the FEN."""
         return self.fen
 
     def __repr__(self) -> str:
-        """Return `Position('4k4/9/9/9/9/9/9/9/9/R2K5 w - - 0 1')`."""
         return f"{type(self).__name__}({self.fen!r})"
 
     def _repr_svg_(self) -> str:

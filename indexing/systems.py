@@ -47,7 +47,7 @@ def open_flags(*names: str) -> int:
     return flags
 
 
-_OWN = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
+_WRITE_FLAGS = open_flags("RDWR", "CREAT", "CLOEXEC", "NONBLOCK", "NOFOLLOW")
 
 
 def require_regular(descriptor: int, path: Path) -> int:
@@ -64,7 +64,7 @@ def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
     Raises `OSError` if `path` is a link.
     """
     try:
-        descriptor = os.open(path, _OWN | flags, 0o666)
+        descriptor = os.open(path, _WRITE_FLAGS | flags, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "a link, which is not written through", str(path)) from None

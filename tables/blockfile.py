@@ -113,7 +113,6 @@ class BlockFile(Generic[Spec]):
         self._maps = self.header.block_maps
 
     def __repr__(self) -> str:
-        """Return the class and the file name."""
         return f"<{type(self).__name__}: {self.path.name}>"
 
     # -- single values -----------------------------------------------------------------------
@@ -264,8 +263,7 @@ class BlockFile(Generic[Spec]):
     def contents(self, first: int, end: int) -> Iterator[tuple[int, bytes]]:
         """Yield the number and the uncompressed bytes of each block from `first` to `end` - 1.
 
-        Red's blocks are numbered first, then Black's. A side with one value everywhere has no
-        blocks.
+        A side with one value everywhere has no blocks.
         """
         offsets = self._offsets[first : end + 1].tolist()
         start = offsets[0]
@@ -302,17 +300,14 @@ class BlockFile(Generic[Spec]):
         self._cache.drop(self._number)
 
     def __enter__(self) -> Self:
-        """Return the file."""
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close the file."""
         self.close()
 
     # -- blocks ------------------------------------------------------------------------------
 
     def _slots_in(self, number: int) -> int:
-        """Return the number of slots of a block."""
         red = self.header.blocks[0]
         if number < red:
             return self._maps[0].slots_in(number)

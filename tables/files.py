@@ -23,7 +23,7 @@ from typing import BinaryIO
 
 from tbgen.indexing.systems import lock, open_flags, open_to_write, require_regular
 
-_READ = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
+_READ_FLAGS = open_flags("RDONLY", "CLOEXEC", "NONBLOCK", "NOCTTY")
 """Flags to read. Without O_NONBLOCK, opening a pipe would wait for a writer."""
 
 _NO_LINK = open_flags("NOFOLLOW")
@@ -43,7 +43,7 @@ def open_to_read(path: Path, *, links: bool = True) -> int:
 
     Raises `OSError`, at once also for a pipe, a device or a directory.
     """
-    return require_regular(os.open(path, _READ if links else _READ | _NO_LINK), path)
+    return require_regular(os.open(path, _READ_FLAGS if links else _READ_FLAGS | _NO_LINK), path)
 
 
 @contextlib.contextmanager
@@ -83,15 +83,6 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     killed processes for the same `path` are removed. Raises `OSError`, which names `path` if the
     disk is full or the folder is missing; errors in the `with` block pass through.
     """
-    with _temporary_file(path) as (file, temporary):
-        yield file
-        _sync(file, path)
-        temporary.replace(path)
-
-
-@contextlib.contextmanager
-def _temporary_file(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """Create a temporary file in the folder of `path`; it is removed if an error occurs."""
     remove_leftovers(path.parent, (path.name,))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     # A file with the id of this process was left by an ended process.
@@ -101,7 +92,9 @@ def _temporary_file(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
             # Marks the file as being written; not every system has locks.
             with contextlib.suppress(OSError):
                 lock(file, wait=False)
-            yield file, temporary
+            yield file
+            _sync(file, path)
+            temporary.replace(path)
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()

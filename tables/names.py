@@ -118,7 +118,6 @@ class RuleSet:
         return replace(self, orders=None)
 
     def __repr__(self) -> str:
-        """Return the class, and the rule set as in file names."""
         return f"{type(self).__name__}({str(self)!r})"
 
     def __str__(self) -> str:
@@ -200,7 +199,6 @@ class _Name:
         return found if isinstance(found, cls) else None
 
     def __repr__(self) -> str:
-        """Return the class, and the file name without its suffix."""
         return f"{type(self).__name__}({str(self)!r})"
 
 
@@ -216,7 +214,6 @@ class TableName(_Name):
         return self.rule_set.orders
 
     def __str__(self) -> str:
-        """Return the file name without its suffix."""
         return f"{self.material}.{self.rule_set}.{self.metric}"
 
     def to_json(self) -> dict[str, Any]:
@@ -243,7 +240,6 @@ class WdlName(_Name):
         return cls(table.material, table.rule_set)
 
     def __str__(self) -> str:
-        """Return the file name without its suffix."""
         return f"{self.material}.{self.rule_set}.{_WDL}"
 
 

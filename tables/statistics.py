@@ -106,7 +106,6 @@ class TableStatistics:
     histogram: tuple[HistogramLine, ...]
 
     def __repr__(self) -> str:
-        """Return a summary without the histogram."""
         return f"<{type(self).__name__}: {self.legal:,} positions of {self.material}, {self.rules}>"
 
     @property

@@ -164,7 +164,6 @@ class Tablebase:
         }
 
     def __repr__(self) -> str:
-        """Return the class and the number of files."""
         return f"<{type(self).__name__}: {len(self._paths)} files>"
 
     def available(self) -> list[TableName]:
@@ -441,9 +440,7 @@ class Tablebase:
             self._held.clear()
 
     def __enter__(self) -> Self:
-        """Return the tablebase."""
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close all files."""
         self.close()

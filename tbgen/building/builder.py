@@ -30,8 +30,8 @@ from tbgen.indexing.material import Material
 from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.memory import MemoryNeed, has_orders, memory_needed
-from tbgen.rows.meter import Meter
 from tbgen.rows.storage import DiskStorage, Storage
+from tbgen.rows.workers import Meter
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import BusyError
 from tbgen.tables.codes import CodeSpace, LimitExceededError
@@ -398,7 +398,7 @@ def _statistics(name: TableName, planes: CountedPlanes) -> TableStatistics:
     fens = {}
     for side in Side:
         for order, code in longest_codes(histograms[side], codes).items():
-            position = layout.position(planes.find(side, code), side)
+            position = layout.position(planes.first_slot(side, code), side)
             assert position is not None
             fens[order, side] = position.fen
     return TableStatistics.from_histograms(

@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from tbgen.building.builder import Progress
-from tbgen.rows.meter import Meter
+from tbgen.rows.workers import Meter
 from tbgen.tables.names import TableName
 
 

@@ -8,8 +8,8 @@
     folder          folder of the cache
     second_process  process that compiles beside this one
 
-Only packages with kernels import this one: `tbgen.rows`, `retrograde`, `verify`, `probing`, and
-the compiled half of `tbgen.referee`. Code that only probes or plays does not.
+Packages with kernels import this one. Commands that report on the cache import it late, so that
+code that only probes or plays does not load numba.
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory, both
 on import and when it compiles. They can break the import, name modules to load, or disable

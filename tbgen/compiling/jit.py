@@ -128,7 +128,7 @@ def disable_negative_indexing() -> bool:
     return True
 
 
-_announcements: list[Callable[[], None]] = []
+_notifications: list[Callable[[], None]] = []
 
 
 @contextlib.contextmanager
@@ -137,19 +137,19 @@ def notify_before_compiling(tell: Callable[[], None]) -> Iterator[None]:
 
     Without a cache folder, `tell` is called at the beginning; with numba's own cache never.
     """
-    _announcements.append(tell)
+    _notifications.append(tell)
     try:
         if CACHE_FOLDER is None:
             _begin_compiling()
         yield
     finally:
-        _announcements.clear()
+        _notifications.clear()
 
 
 def _begin_compiling() -> None:
     disable_negative_indexing()
-    while _announcements:
-        _announcements.pop()()
+    while _notifications:
+        _notifications.pop()()
 
 
 def kernel(function: Function, **options: Any) -> Function:

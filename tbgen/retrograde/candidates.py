@@ -125,9 +125,9 @@ class Search:
         self.found_any = False
         self._state = state
         self.sweep = state.propagation.sweep
-        self.unwon = self._expect_wins()
+        self.unwon = self._find_unwon()
 
-    def _expect_wins(self) -> Rows:
+    def _find_unwon(self) -> Rows:
         """Return `unwon`: the winner's unknown positions that no capture wins at this order."""
         p = self.propagation
         unwon = unknown = p.unknown[self.winner]
@@ -309,7 +309,7 @@ class Search:
                 self.sweep(self.offender, None, self.loss_candidates, kept_losses, self.escapes)
                 self.sets.put_difference(losses, kept_losses.rows, pruned_losses)
             with self.idle_frontier() as pruned_wins:
-                self._spread(pruned_wins, pruned_losses)
+                self._prune_dependent(pruned_wins, pruned_losses)
 
     def prune_wins(self, pruned_wins: Frontier) -> bool:
         """Remove the win candidates on a frontier, and all candidates that depend on them.
@@ -320,10 +320,10 @@ class Search:
             return False
         with self.idle_frontier() as pruned_losses:
             self.sweep(self.offender, pruned_wins, self.loss_candidates.rows, pruned_losses)
-            self._spread(pruned_wins, pruned_losses)
+            self._prune_dependent(pruned_wins, pruned_losses)
         return True
 
-    def _spread(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
+    def _prune_dependent(self, pruned_wins: Frontier, pruned_losses: Frontier) -> None:
         """Remove the loss candidates on a frontier, and all candidates that depend on them.
 
         A win candidate depends on the loss candidates that it has a move into, and is removed with

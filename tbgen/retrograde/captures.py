@@ -47,7 +47,7 @@ elements of `numbers` to the values of these captures, and leave larger ones.
 """
 
 
-class _Kind(NamedTuple):
+class _CapturedKind(NamedTuple):
     """Type of a captured piece, and the supporting table of the material without this piece."""
 
     kind: PieceType
@@ -112,7 +112,7 @@ class Captures:
         """
         self._layout, self._frame, self._side = layout, frame, side
         victim_side = side.other
-        kinds = _kinds(layout, victim_side, supporting, code_space, metric)
+        kinds = _captured_kinds(layout, victim_side, supporting, code_space, metric)
         self.palette = _palette(kinds, code_space)
         """Codes of the numbers that `find` writes."""
         ready(self.palette)
@@ -187,13 +187,13 @@ class Captures:
         return search
 
 
-def _kinds(
+def _captured_kinds(
     layout: Layout,
     victim_side: Side,
     supporting: Callable[[Material], SupportingTable],
     code_space: CodeSpace,
     metric: Metric,
-) -> list[_Kind]:
+) -> list[_CapturedKind]:
     """Return the kinds of pieces that a side may lose."""
     kinds = []
     army = layout.armies[victim_side]
@@ -210,7 +210,7 @@ def _kinds(
             code: code_space.encode(capture_value(table.code_space.decode(code), metric))
             for code in table.occurring_codes(to_move)
         }
-        kinds.append(_Kind(kind, table, swapped, to_move, capture_codes))
+        kinds.append(_CapturedKind(kind, table, swapped, to_move, capture_codes))
     return kinds
 
 
@@ -225,13 +225,14 @@ def capture_width(
     Of the two sides, the one with more different values decides.
     """
     return max(
-        _palette(_kinds(layout, side, supporting, code_space, metric), code_space).dtype.itemsize
+        _palette(
+            _captured_kinds(layout, side, supporting, code_space, metric), code_space
+        ).dtype.itemsize
         for side in Side
     )
 
 
-def _palette(kinds: list[_Kind], code_space: CodeSpace) -> Palette:
-    """Return the palette of the captures of some kinds of pieces."""
+def _palette(kinds: list[_CapturedKind], code_space: CodeSpace) -> Palette:
     return Palette.of(code_space, (code for kind in kinds for code in kind.capture_codes.values()))
 
 

@@ -159,29 +159,19 @@ class Journal:
             _k_fill(np.frombuffer(segment, np.uint8), palette.codes, numbers)
 
 
-class _LaterRecords:
-    """Records added to a journal since some cursors, of codes better than one code.
-
-    Implements `Records`.
-    """
+class _LaterRecords(Records):
+    """Records added to a journal since some cursors, of codes better than one code."""
 
     def __init__(self, journal: Journal, cursors: list[Cursor], code: int) -> None:
         self._journal = journal
         self._code = code
         now = enumerate(zip(cursors, journal.cursors, strict=True))
-        self._cursors = [(chunk, before) for chunk, (before, after) in now if before != after]
+        self._chunks = self._cursors = {
+            chunk: before for chunk, (before, after) in now if before != after
+        }
 
-    def __len__(self) -> int:
-        """Number of chunks with records added since their cursors; implements `Records`."""
-        return len(self._cursors)
-
-    def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Yield some of these chunks, each with its later records.
-
-        Records are decompressed one chunk at a time. Implements `Records`.
-        """
-        for chunk, cursor in self._cursors[chunks]:
-            yield chunk, self._journal.records_after(chunk, cursor, self._code)
+    def _unpack(self, chunk: int) -> list[Bytes]:
+        return self._journal.records_after(chunk, self._cursors[chunk], self._code)
 
 
 class Waiting:

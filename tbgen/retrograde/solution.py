@@ -110,7 +110,6 @@ class Solution:
             numbers.reshape(rows, STRIDE).take(area, 1, out.reshape(rows, len(area)), "clip")
 
     def _slots_of(self, chunk: int) -> slice:
-        """Return the slots of a chunk."""
         lead_0, lead_1 = self.chunks.lead_range(chunk)
         per_lead = self.layout.mids * self.layout.inner_size
         return slice(lead_0 * per_lead, lead_1 * per_lead)
@@ -195,7 +194,7 @@ class CountedPlanes:
         """Return the number of positions of each code."""
         return {code: count.positions for code, count in self._counts_of(side).items()}
 
-    def find(self, side: int, code: int) -> int:
+    def first_slot(self, side: int, code: int) -> int:
         """Return the first slot with a code; raise `KeyError` if there is none."""
         return self._counts_of(side)[code].first
 

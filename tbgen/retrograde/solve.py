@@ -28,10 +28,9 @@ from tbgen.retrograde.solution import Solution
 from tbgen.retrograde.state import BuildState, Checkpoint, Report, resume_state
 from tbgen.retrograde.supporting import BYTE_CODES, SupportingTable
 from tbgen.rows.frame import make_frame
-from tbgen.rows.meter import Meter
 from tbgen.rows.sets import Sets
 from tbgen.rows.storage import Storage
-from tbgen.rows.workers import Workers
+from tbgen.rows.workers import Meter, Workers
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.palettes import Palette

@@ -184,8 +184,6 @@ def _k_view(
 ):  # fmt: skip
     """Fill rows of a view from a supporting table's plane.
 
-    Parameters
-    ----------
     first, last : int64, the rows of chosen[first : last] are filled
     chosen : int64 (n,), the leads of the view to lay out, one after the other
     view : unsigned (rows * 90,) or (rows,) of these leads, out

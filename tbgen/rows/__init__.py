@@ -8,8 +8,7 @@
     moves      predecessors and escapes by quiet moves, for single rows
     sweep      predecessors of a frontier within a set: the operation that all phases use
     boards     conversion between slots and boards of ninety squares, for the scalar rules
-    workers    threads that process ranges of leads
-    meter      number of rows that sweeps have read
+    workers    threads that process ranges of leads, and a meter of their work
     storage    large arrays, in memory or on disk
 
 This package is independent of codes, tables and repetition.

@@ -56,7 +56,7 @@ _NOT_HI = U64(int(WORD) & ~int(_file_mask(7, 8)))
 _FILE_A, _FILE_B, _FILE_C, _FILE_D, _FILE_E, _FILE_F, _FILE_G, _FILE_H, _FILE_I = (
     _file_mask(file) for file in range(FILES)
 )
-_1, _2, _4, _6, _8, _9, _18, _27, _36 = (U64(n) for n in (1, 2, 4, 6, 8, 9, 18, 27, 36))
+_1, _2, _4, _6, _8, _9, _18, _36 = (U64(n) for n in (1, 2, 4, 6, 8, 9, 18, 36))
 
 
 def square_set(squares: tuple[int, ...] | list[int]) -> tuple[int, int]:

@@ -157,10 +157,10 @@ def make_boards(converter: SlotConverter) -> Boards:
 
 
 @part
-def copy(board, copy):
-    """Copy a board.
+def copy(board, target):
+    """Copy a board to another one.
 
-    board, copy : int8 (90,), source and destination
+    board, target : int8 (90,), in and out
     """
     for s in range(SQUARES):
-        copy[s] = board[s]
+        target[s] = board[s]

@@ -17,8 +17,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import zstandard
@@ -45,17 +45,22 @@ Bytes = NDArray[np.uint8]
 """uint8 (n,): a record, or a buffer for records."""
 
 
-class Records(Protocol):
-    """Interface of sets of recorded positions, by chunk of leads.
+class Records(ABC):
+    """Set of recorded positions, by chunk of leads, so that threads can divide the chunks."""
 
-    Each chunk comes once, so that threads can divide the chunks.
-    """
+    _chunks: Collection[int]
+    """Numbers of the chunks with records."""
+
+    @abstractmethod
+    def _unpack(self, chunk: int) -> list[Bytes]:
+        """Return the records of a chunk."""
 
     def __len__(self) -> int:
-        """Number of chunks with records."""
+        return len(self._chunks)
 
-    def __getitem__(self, chunks: slice, /) -> Iterable[tuple[int, list[Bytes]]]:
-        """Return some of the chunks: each as its number and the list of its records."""
+    def __getitem__(self, chunks: slice) -> Iterator[tuple[int, list[Bytes]]]:
+        for chunk in list(self._chunks)[chunks]:
+            yield chunk, self._unpack(chunk)
 
 
 @part
@@ -198,15 +203,12 @@ def split_records(
         start = end
 
 
-class StoredRecords:
-    """Stored records of some chunks, unpacked one chunk at a time.
-
-    Implements `Records`: the positions have no random access.
-    """
+class StoredRecords(Records):
+    """Stored records of some chunks, unpacked one chunk at a time."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._records: dict[int, list[tuple[bool, StoredBytes]]] = {}
+        self._chunks = self._records = dict[int, list[tuple[bool, StoredBytes]]]()
         """For each chunk, whether each record is compressed, and its stored bytes."""
         self._lock = threading.Lock()
 
@@ -218,18 +220,8 @@ class StoredRecords:
         with self._lock:
             self._records.setdefault(chunk, []).append(stored)
 
-    def __len__(self) -> int:
-        """Number of chunks with records; implements `Records`."""
-        return len(self._records)
-
-    def __getitem__(self, chunks: slice, /) -> Iterator[tuple[int, list[Bytes]]]:
-        """Yield some chunks, each as its number and its records, unpacked one chunk at a time.
-
-        Implements `Records`.
-        """
-        for chunk in list(self._records)[chunks]:
-            yield chunk, [self._fetched(*record) for record in self._records[chunk]]
-
-    def _fetched(self, packed: bool, stored: StoredBytes) -> Bytes:
-        data = self._storage.fetch(stored)
-        return unpacked(data) if packed else np.frombuffer(data, np.uint8)
+    def _unpack(self, chunk: int) -> list[Bytes]:
+        found = ((packed, self._storage.fetch(data)) for packed, data in self._records[chunk])
+        return [
+            unpacked(data) if packed else np.frombuffer(data, np.uint8) for packed, data in found
+        ]

@@ -312,7 +312,9 @@ class Sweeper:
         if listed or not everywhere:
             ranges = max(ranges_for(source), ranges_for(found) if add_found else 1)
         self._workers.run(work, self._leads, ranges)
-        self._workers.meter.add(sum(rows_read))
+        meter = self._workers.meter
+        meter.sweeps += 1
+        meter.rows += sum(rows_read)
 
     def _whole(self, members: Rows, like: Frontier) -> Frontier:
         """Return a set as a frontier without lists, so that kernels read all of its rows.

@@ -1,4 +1,4 @@
-"""Threads that process ranges of leads.
+"""Threads that process ranges of leads, and a meter of their work.
 
 Kernels run without the GIL. Each lead is written by one thread only, so that the result is the
 same for any number of threads.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tbgen.indexing.squares import SQUARES
 from tbgen.indexing.threads import thread_pool
-from tbgen.rows.meter import Meter
 from tbgen.rows.storage import Storage
 
 RANGES = 48
@@ -72,6 +72,15 @@ class Chunks(NamedTuple):
         return chunk * self.size, min(self.leads, (chunk + 1) * self.size)
 
 
+@dataclass
+class Meter:
+    """Counts of all sweeps so far: the work of a phase, independent of the machine."""
+
+    sweeps: int = 0
+    rows: int = 0
+    """Rows that sweeps have read, of the sets `within` in which they look for positions."""
+
+
 class Workers:
     """Threads that process ranges of leads, with the storage of their arrays and their meter.
 
@@ -87,13 +96,11 @@ class Workers:
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:
-        """Start the threads."""
         if self.threads > 1:
             self._pool = thread_pool(self.threads)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """End the threads."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None

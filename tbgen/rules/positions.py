@@ -22,7 +22,6 @@ def legal_moves(position: Position | str) -> list[Move]:
 
 
 def _legal_moves(position: Position) -> Iterator[Move]:
-    """Yield the legal moves one by one."""
     board = bytearray(position.board)
     sources, targets = [0] * MAX_MOVES, [0] * MAX_MOVES
     for i in range(moves.generate_moves(board, position.side, sources, targets)):

@@ -88,7 +88,7 @@ def test_a_node_has_a_reply_node_for_each_move_that_does_not_lose() -> None:
     candidates = graph.ChaseCandidates(np.array(SLOTS), sets_of(knights), np.array([0, 2, 4]))
     setting, converter = searched(np.full((LAYOUT.rows, 2), bitsets.FULL))
     with Workers(1) as workers:
-        found = graph._edges(candidates, setting, converter, [make_boards(converter)], workers)
+        found = graph._find_edges(candidates, setting, converter, [make_boards(converter)], workers)
     assert min(quiet) > 10
     assert found.node_replies.tolist() == [number for number in quiet for _ in range(2)]
     assert len(found.moves) == len(found.reply_keys) == len(found.reply_edges) == 2 * sum(quiet)

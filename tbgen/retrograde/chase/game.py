@@ -59,7 +59,7 @@ class PatternGraph(NamedTuple):
 
 
 @by_pointer
-class _Backwards(NamedTuple):
+class _ReverseEdges(NamedTuple):
     """Edges of a graph by their targets, and scratch arrays for removing nodes."""
 
     offence_of: Integers
@@ -74,12 +74,11 @@ class _Backwards(NamedTuple):
     """int64 (offence nodes,): stack of removed nodes; the edges into them are removed next."""
 
 
-def _backwards(graph: PatternGraph) -> _Backwards:
-    """Return the edges of a graph by their targets."""
+def _reverse_edges(graph: PatternGraph) -> _ReverseEdges:
     offences, replies = len(graph.offence_start) - 1, len(graph.reply_start) - 1
     into = np.bincount(graph.reply_target, minlength=offences)
     reply_of = np.repeat(np.arange(replies), np.diff(graph.reply_start))
-    return _Backwards(
+    return _ReverseEdges(
         np.repeat(np.arange(offences), np.diff(graph.offence_start)),
         np.concatenate([[0], np.cumsum(into)]).astype(np.int64),
         reply_of[np.argsort(graph.reply_target, kind="stable")],
@@ -89,17 +88,17 @@ def _backwards(graph: PatternGraph) -> _Backwards:
 
 
 @borrowing_kernel
-def _k_safe(graph, backwards, alive_offence, alive_reply):
+def _k_safe(graph, reverse, alive_offence, alive_reply):
     """Shrink two sets of nodes to their greatest safe subsets.
 
     An offence node is removed as soon as one of its reply nodes is removed. A reply node is
     removed with the last of its edges.
 
-    backwards : _Backwards, of the graph
+    reverse : _ReverseEdges, of the graph
     alive_offence, alive_reply : bool (offence nodes,) and bool (reply nodes,), inout
     """
     offences, replies = graph.offence_start.size - 1, graph.reply_start.size - 1
-    left, dead = backwards.left, backwards.dead
+    left, dead = reverse.left, reverse.dead
     for r in range(replies):
         left[r] = 0
         for e in range(graph.reply_start[r], graph.reply_start[r + 1]):
@@ -116,10 +115,10 @@ def _k_safe(graph, backwards, alive_offence, alive_reply):
     while count:
         count -= 1
         o = dead[count]
-        for i in range(backwards.start[o], backwards.start[o + 1]):
-            r = backwards.source[i]
+        for i in range(reverse.start[o], reverse.start[o + 1]):
+            r = reverse.source[i]
             left[r] -= 1
-            owner = backwards.offence_of[r]
+            owner = reverse.offence_of[r]
             if left[r] == 0 and alive_offence[owner]:
                 alive_offence[owner] = False
                 dead[count] = owner
@@ -156,7 +155,7 @@ def _k_reach_calm(graph, safe, inside, reaching):
                     break
 
 
-def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools) -> Bools:
+def _force_calm(graph: PatternGraph, reverse: _ReverseEdges, safe: Bools, inside: Bools) -> Bools:
     """Return the reply nodes from which the winner can force calm replies for ever, as bools.
 
     This is the greatest set in which the winner can force a calm reply from each node without
@@ -173,7 +172,7 @@ def _calm(graph: PatternGraph, backwards: _Backwards, safe: Bools, inside: Bools
         if not (inside & ~reaching).any():
             return inside
         inside = reaching
-        _k_safe(graph, backwards, safe, inside)
+        _k_safe(graph, reverse, safe, inside)
 
 
 @by_pointer
@@ -241,9 +240,9 @@ def _k_force(graph, conditions, calm, safe, inside, forced):
                 changed = True
 
 
-def _exact(
+def _force_conditions(
     graph: PatternGraph,
-    backwards: _Backwards,
+    reverse: _ReverseEdges,
     conditions: Conditions,
     calm: Bools,
     safe: Bools,
@@ -264,7 +263,7 @@ def _exact(
         if not lost.any():
             return inside
         inside &= ~lost
-        _k_safe(graph, backwards, safe, inside)
+        _k_safe(graph, reverse, safe, inside)
 
 
 def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Conditions]) -> Bools:
@@ -273,12 +272,12 @@ def winning_replies(graph: PatternGraph, conditions: Callable[[Bools], Condition
     conditions : called with the reply nodes that cannot force calm replies, bool (reply nodes,);
         returns the pairs of the exact stage for them
     """
-    backwards = _backwards(graph)
+    reverse = _reverse_edges(graph)
     safe = np.ones(len(graph.offence_start) - 1, np.bool_)
     inside = np.ones(len(graph.reply_start) - 1, np.bool_)
-    _k_safe(graph, backwards, safe, inside)
-    calm = _calm(graph, backwards, safe, inside)
-    return _exact(graph, backwards, conditions(inside & ~calm), calm, safe, inside)
+    _k_safe(graph, reverse, safe, inside)
+    calm = _force_calm(graph, reverse, safe, inside)
+    return _force_conditions(graph, reverse, conditions(inside & ~calm), calm, safe, inside)
 
 
 def compile_game() -> None:

@@ -141,7 +141,7 @@ class PartialGraph(NamedTuple):
 
 
 @part
-def _chase(victim, source, target, setting, converter, boards):
+def _try_chase(victim, source, target, setting, converter, boards):
     """Play a move of the offender on the boards, if it is a chase that does not lose.
 
     Returns the number of pieces that attack the victim anew, in `boards.attackers`, and the key of
@@ -164,7 +164,7 @@ def _chase(victim, source, target, setting, converter, boards):
 
 
 @part
-def _answer(victim, attackers, reply, reply_to, candidates, setting, converter, boards):
+def _node_after(victim, attackers, reply, reply_to, candidates, setting, converter, boards):
     """Return the offence node that a reply of the winner to a chase leads to.
 
     attackers : int64, number of attackers in `boards.attackers`, one of which the reply must answer
@@ -229,7 +229,7 @@ def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
             count = generate_moves(boards.board, 1 - setting.winner, boards.sources, boards.targets)
             for m in range(count):
                 source, target = boards.sources[m], boards.targets[m]
-                attackers, key = _chase(victim, source, target, setting, converter, boards)
+                attackers, key = _try_chase(victim, source, target, setting, converter, boards)
                 if attackers < 0:
                     continue
                 answers = generate_moves(
@@ -245,7 +245,7 @@ def _k_edges(first, last, candidates, setting, converter, boards, graph_part):
                 begin = edges
                 for a in range(answers):
                     reply, reply_to = boards.answers[a], boards.answer_targets[a]
-                    goal, check, calm = _answer(
+                    goal, check, calm = _node_after(
                         victim, attackers, reply, reply_to, candidates, setting, converter, boards
                     )
                     if goal >= 0:
@@ -323,12 +323,12 @@ def _k_pairs(
                     chased[pair_start[e] + f - begin] = word
 
 
-def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _run_starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the starts of n runs of lengths `counts`, and the end: int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _edges(
+def _find_edges(
     candidates: ChaseCandidates,
     setting: ChaseSetting,
     converter: SlotConverter,
@@ -377,17 +377,20 @@ def find_chase_wins(
     boards_of = [make_boards(converter) for _ in range(workers.threads)]
     capacity = int(np.bitwise_count(losses.rows).sum())
     keys, victims = list_victims(losses, capacity, setting, converter, workers)
-    candidates = ChaseCandidates(keys, victims, _starts(np.bitwise_count(victims).sum(axis=1)))
-    edges = _edges(candidates, setting, converter, boards_of, workers)
+    candidates = ChaseCandidates(keys, victims, _run_starts(np.bitwise_count(victims).sum(axis=1)))
+    edges = _find_edges(candidates, setting, converter, boards_of, workers)
     graph = PatternGraph(
-        _starts(edges.node_replies), _starts(edges.reply_edges), edges.edge_target, edges.edge_calm
+        _run_starts(edges.node_replies),
+        _run_starts(edges.reply_edges),
+        edges.edge_target,
+        edges.edge_calm,
     )
     nodes = np.repeat(candidates.keys, np.diff(candidates.node_start))
 
     def conditions(region: NDArray[np.bool_]) -> Conditions:
         of_region = np.repeat(region, edges.reply_edges)
         pairs = np.where(of_region, edges.node_replies[edges.edge_target], 0)
-        pair_start = _starts(pairs)
+        pair_start = _run_starts(pairs)
         chased = np.zeros(pair_start[-1], np.uint64)
         follow = np.zeros((len(edges.edge_target), len(converter.codes)), np.int8)
         _k_pairs(region, nodes, graph, edges.moves, edges.edge_move, pair_start, chased, follow,
@@ -398,10 +401,10 @@ def find_chase_wins(
             edges.edge_check, pair_start, chased, np.uint64(sum(1 << i for i in own)), follow
         )
 
-    _mark(winning_replies(graph, conditions), edges, marked)
+    _mark_wins(winning_replies(graph, conditions), edges, marked)
 
 
-def _mark(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
+def _mark_wins(winning: NDArray[np.bool_], edges: PartialGraph, marked: Rows) -> None:
     """Add the positions after a losing offence node to `marked`: they are direct wins.
 
     An offence node loses if all of its reply nodes win. A reply node that wins after another
