@@ -53,11 +53,6 @@ class Limits:
     draw_offered: bool = False
     only: tuple[Move, ...] | None = None
 
-    @property
-    def waits(self) -> bool:
-        """Return whether a finished answer is held back until `stop` or `ponderhit`."""
-        return self.infinite or self.ponder
-
     def budget(self) -> Budget | None:
         """Return the time limits, or None if time is not limited."""
         if self.infinite:

@@ -8,10 +8,10 @@ whole lines: the reader and the search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tbgen.engine.clock import Limits
+from tbgen.engine.clock import DEFAULT_SECONDS, Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.search.scores import Iteration
@@ -22,6 +22,11 @@ from tbgen.notation import format_move
 
 MAX_NUMBER = 10**18
 """Largest number accepted as an argument of `go`; the search counts in 62 bits."""
+NUMBERS = {
+    "depth": 1, "nodes": 1, "mate": 1, "movestogo": 1, "movetime": 0,
+    "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
+}  # fmt: skip
+"""Numeric arguments of `go` in both protocols, with the least number accepted for each."""
 
 
 class Dialogue:
@@ -47,12 +52,19 @@ class Dialogue:
         """Write the `bestmove` line of a finished search; each protocol implements this method."""
         raise NotImplementedError
 
-    def limits(self, words: Sequence[str]) -> Limits:
-        """Parse the words after `go` into search limits; each protocol implements this method.
-
-        Raises `ValueError` or `InputError` for invalid words.
-        """
+    def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
+        """Return the moves that may be played after `go` with these words; None for all moves."""
         raise NotImplementedError
+
+    @property
+    def seconds(self) -> float:
+        """Unit of the times of `go`, in seconds."""
+        return 0.001
+
+    @property
+    def clock_names(self) -> tuple[str, str]:
+        """Arguments of `go` with the remaining time and the increment of the side to move."""
+        return "time", "increment"
 
     @property
     def notation(self) -> str:
@@ -121,18 +133,43 @@ class Dialogue:
         """Stop the search and wait until its answer is written."""
         self.thinker.finish()
 
-    def numbers(self, words: Sequence[str], least: Mapping[str, int]) -> dict[str, int]:
+    def limits(self, words: Sequence[str]) -> Limits:
+        """Parse the words after `go` into search limits.
+
+        Invalid arguments are left out. Without any limit the search takes `DEFAULT_SECONDS`.
+        """
+        found = self._numbers(words)
+        times = {name: number * self.seconds for name, number in found.items()}
+        clock, increment = self.clock_names
+        infinite = "infinite" in words
+        if not infinite and found.keys().isdisjoint({"depth", "nodes", "mate", "movetime", clock}):
+            times["movetime"] = DEFAULT_SECONDS
+        return Limits(
+            depth=found.get("depth"),
+            nodes=found.get("nodes"),
+            mate=found.get("mate"),
+            move_time=times.get("movetime"),
+            remaining=times.get(clock),
+            increment=times.get(increment, 0.0),
+            moves_to_go=found.get("movestogo"),
+            infinite=infinite,
+            ponder="ponder" in words,
+            draw_offered="draw" in words,
+            only=self.allowed_moves(words),
+        )
+
+    def _numbers(self, words: Sequence[str]) -> dict[str, int]:
         """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
-        `least` maps each accepted name to its least number; smaller numbers are raised to it, and
-        larger ones lowered to `MAX_NUMBER`. Writes a note for an argument that is not a number.
+        Numbers are clipped to the least one of their name and to `MAX_NUMBER`. Writes a note for an
+        argument that is not a number.
         """
         found = {}
         for name, text in zip(words, [*words, ""][1:], strict=True):
-            if name not in least or (name, text) == ("depth", "infinite"):
+            if name not in NUMBERS or (name, text) == ("depth", "infinite"):
                 continue
             try:
-                found[name] = min(max(least[name], int(text)), MAX_NUMBER)
+                found[name] = min(max(NUMBERS[name], int(text)), MAX_NUMBER)
             except ValueError:
                 self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: ignored")
         return found

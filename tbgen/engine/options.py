@@ -16,12 +16,11 @@ from tbgen.indexing.rulesets import SYNONYMS, Rules
 RULES = tuple(map(str, Rules))
 REPETITION_RULES = {rules.terms.option: str(rules) for rules in Rules}
 """Names of rule sets, by the values that GUIs send for the option `Repetition Rule`."""
-_PATH_NAMES = ("egtbpaths", "egtbpath")
-"""Names of the option for table directories, in UCI and UCCI."""
 _BORROWED_PATH_NAMES = ("syzygypath", "xiangqitablepath")
 """Names of the table option in other engines; GUIs send them to every engine, perhaps empty."""
 _EMPTY = ("", "<empty>", "null")
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
+_LARGEST = {"hash": MAX_HASH, "threads": MAX_THREADS, "multipv": MAX_LINES}
 
 
 @dataclass(slots=True)
@@ -39,7 +38,6 @@ class Options:
     rules: str = "wxf"
     usemillisec: bool = False
     variant: str = ""
-    ponder: bool = False
 
     @property
     def directories(self) -> tuple[Path, ...]:
@@ -55,19 +53,15 @@ class Options:
         Raises `ValueError` for an invalid value, and changes nothing then.
         """
         key = "".join(name.lower().replace("_", " ").split())
-        if key in ("hash", "hashsize"):
-            self.hash = _number(value, 1, MAX_HASH)
-        elif key == "threads":
-            self.threads = _number(value, 1, MAX_THREADS)
-        elif key == "multipv":
-            self.multipv = _number(value, 1, MAX_LINES)
-        elif key in _PATH_NAMES or key in _BORROWED_PATH_NAMES:
-            if value not in _EMPTY:
-                self.egtbpaths = value
-            elif key in _PATH_NAMES:
-                self.egtbpaths = ""
-        elif key == "useegtb":
-            self.useegtb = _flag(value)
+        key = {"hashsize": "hash", "egtbpath": "egtbpaths"}.get(key, key)
+        if key in _LARGEST:
+            setattr(self, key, min(max(int(value), 1), _LARGEST[key]))
+        elif key in ("useegtb", "usemillisec"):
+            setattr(self, key, _flag(value))
+        elif key == "egtbpaths":
+            self.egtbpaths = "" if value in _EMPTY else value
+        elif key in _BORROWED_PATH_NAMES:
+            self.egtbpaths = self.egtbpaths if value in _EMPTY else value
         elif key == "rules":
             try:
                 self.rules = str(Rules(value.lower()))
@@ -79,20 +73,11 @@ class Options:
                 known = ", ".join(REPETITION_RULES)
                 raise ValueError(f"repetition rule {excerpt(value, 20)} is none of {known}")
             self.rules = REPETITION_RULES[value]
-        elif key == "usemillisec":
-            self.usemillisec = _flag(value)
         elif key == "ucivariant":
             self.variant = value
-        elif key == "ponder":
-            self.ponder = _flag(value)
         else:
             return False
         return True
-
-
-def _number(text: str, least: int, most: int) -> int:
-    """Parse an integer and clip it to `least`..`most`."""
-    return min(max(int(text), least), most)
 
 
 def _flag(text: str) -> bool:

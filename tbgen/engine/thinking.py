@@ -113,7 +113,7 @@ class Thinker:
         self._answered = False
         self._search_number += 1
         self._limits, self._pondering = limits, limits.ponder
-        if not limits.waits:
+        if not (limits.infinite or limits.ponder):
             self._may_answer.set()
         self._start_clock()
         self._began = self._started

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgen import __version__
-from tbgen.engine.clock import DEFAULT_SECONDS, Limits
 from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.options import MAX_HASH, MAX_THREADS, RULES
 from tbgen.engine.search import scores
@@ -19,8 +18,6 @@ from tbgen.indexing import Move
 from tbgen.notation import parse_move
 from tbgen.rules import legal_moves
 
-_NUMBERS = {"depth": 1, "nodes": 1, "movestogo": 1, "time": 0, "increment": 0}
-"""Numeric arguments of `go`, with the least number accepted for each."""
 _MATE_SCORE = 30_000
 """Score from which UCCI counts mates: a mate in n plies is reported as `_MATE_SCORE` - n."""
 
@@ -74,28 +71,15 @@ class Ucci(Dialogue):
         super().do_quit(words)
         self.write("bye")
 
-    def limits(self, words: Sequence[str]) -> Limits:
-        """Parse `[ponder|draw] depth D | nodes N | infinite | time T [movestogo M|increment I]`.
+    @property
+    def seconds(self) -> float:
+        """Unit of the times of `go`, in seconds; `usemillisec` selects it."""
+        return 0.001 if self.options.usemillisec else 1.0
 
-        Invalid arguments are left out. Without any limit the search takes `DEFAULT_SECONDS`.
-        """
-        unit = 0.001 if self.options.usemillisec else 1.0
-        found = self.numbers(words, _NUMBERS)
-        time = found.get("time")
-        limited = not found.keys().isdisjoint({"depth", "nodes", "time"}) or "infinite" in words
-        allowed = [move for move in legal_moves(self.game.position) if move not in self._banned]
-        return Limits(
-            depth=found.get("depth"),
-            nodes=found.get("nodes"),
-            move_time=None if limited else DEFAULT_SECONDS,
-            remaining=None if time is None else time * unit,
-            increment=found.get("increment", 0) * unit,
-            moves_to_go=found.get("movestogo"),
-            infinite="infinite" in words,
-            ponder="ponder" in words,
-            draw_offered="draw" in words,
-            only=tuple(allowed) if self._banned else None,
-        )
+    def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
+        """Return the legal moves that are not banned; None if none is banned."""
+        legal = legal_moves(self.game.position)
+        return tuple(move for move in legal if move not in self._banned) if self._banned else None
 
     def report(self, found: Iteration, seconds: float) -> None:
         """Write `info depth D score S ... pv ...` for each line; implements `Dialogue.report`."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgen import __version__
-from tbgen.engine.clock import DEFAULT_SECONDS, Limits
-from tbgen.engine.dialogue import Dialogue
+from tbgen.engine.dialogue import NUMBERS, Dialogue
 from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, REPETITION_RULES, RULES
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration
@@ -28,6 +27,11 @@ class Uci(Dialogue):
 
     _cyclone = False
     """True once the GUI has sent a command of the Cyclone dialect."""
+
+    @property
+    def clock_names(self) -> tuple[str, str]:
+        """Arguments of `go` with the remaining time and the increment of the side to move."""
+        return ("wtime", "winc") if self.game.position.side == Side.RED else ("btime", "binc")
 
     @property
     def notation(self) -> str:
@@ -89,39 +93,13 @@ class Uci(Dialogue):
             raise ValueError(f"the only variant is xiangqi, not {value[:20]}")
         super().set_option(name, value)
 
-    def limits(self, words: Sequence[str]) -> Limits:
-        """Parse the words after `go` into search limits; implements `Dialogue.limits`.
-
-        Arguments: `wtime btime winc binc movestogo movetime depth nodes mate searchmoves ...`.
-        Invalid arguments are left out. Without any limit the search takes `DEFAULT_SECONDS`.
-        """
-        red = self.game.position.side == Side.RED
-        clock, increment = ("wtime", "winc") if red else ("btime", "binc")
-        found = self.numbers(words, _NUMBERS)
-        seconds = {name: number / 1000 for name, number in found.items()}
-        limited = not found.keys().isdisjoint({"depth", "nodes", "mate", "movetime", clock})
-        if not limited and "infinite" not in words:
-            seconds["movetime"] = DEFAULT_SECONDS
-        return Limits(
-            depth=found.get("depth"),
-            nodes=found.get("nodes"),
-            mate=found.get("mate"),
-            move_time=seconds.get("movetime"),
-            remaining=seconds.get(clock),
-            increment=seconds.get(increment, 0.0),
-            moves_to_go=found.get("movestogo"),
-            infinite="infinite" in words,
-            ponder="ponder" in words,
-            only=self._searchmoves(words),
-        )
-
-    def _searchmoves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
+    def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
         """Return the legal moves after `searchmoves`; None, for all moves, if there are none."""
         if "searchmoves" not in words:
             return None
         only = []
         for word in words[words.index("searchmoves") + 1 :]:
-            if word in _WORDS:
+            if word in NUMBERS or word in ("infinite", "ponder", "searchmoves"):
                 break
             try:
                 only.append(parse_move(self.game.position, word, self.notation))
@@ -149,11 +127,3 @@ class Uci(Dialogue):
     def answer(self, answer: Answer) -> None:
         """Write `bestmove M [ponder M]`, or `bestmove (none)`; implements `Dialogue.answer`."""
         self.write(self.best_move(answer) or "bestmove (none)")
-
-
-_NUMBERS = {
-    "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "movetime": 0,
-    "movestogo": 1, "depth": 1, "nodes": 1, "mate": 1,
-}  # fmt: skip
-"""Numeric arguments of `go`, with the least number accepted for each."""
-_WORDS = {*_NUMBERS, "infinite", "ponder", "searchmoves"}
