@@ -13,7 +13,7 @@ from tbgen.indexing import Material
 from tbgen.indexing.systems import usable_cores
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
-from tests.helpers.builders import Builder
+from tests.helpers.built import Builder
 
 # The time of an example depends on the machine.
 settings.register_profile("patient", deadline=None)

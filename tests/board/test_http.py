@@ -27,6 +27,7 @@ from tbgen.board.web.view import MAX_MOVES
 from tbgen.indexing import Move, Position
 from tbgen.referee import record
 from tbgen.rules import legal_moves
+from tests.helpers.strategies import played
 
 ARRAY = "r1bakab1r/9/1cn1c1n2/p1p1p1p1p/9/9/P1P1P1P1P/1CN1C1N2/9/R1BAKAB1R w"
 
@@ -249,10 +250,8 @@ def test_a_game_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         return chase_pairs(*arguments)
 
     monkeypatch.setattr(record, "chase_pairs", counted)
-    positions = [Position.from_fen(ARRAY)]
-    moves = taken_back(positions[0], MAX_MOVES)
-    for move in moves:
-        positions.append(positions[-1].after(*move))
+    moves = taken_back(Position.from_fen(ARRAY), MAX_MOVES)
+    positions = played(ARRAY, moves)
     with open_tablebase(tmp_path) as tables:
         study = TableStore(tables).study(positions, moves)
     assert study.judgement is not None

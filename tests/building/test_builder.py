@@ -22,7 +22,7 @@ from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import MissingTableError, TablebaseError
 from tbgen.tables.names import RuleSet, TableName
 from tbgen.tables.palettes import Palette
-from tests.helpers.builders import Builder
+from tests.helpers.built import Builder
 from tests.helpers.random_tables import with_statistics
 
 KRKN = Material.parse("KRKN")

@@ -28,7 +28,7 @@ from tbgen.tables.errors import MissingTableError
 from tbgen.tables.files import locked
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
-from tests.helpers.builders import Builder
+from tests.helpers.built import Builder
 
 KRKN = Material.parse("KRKN")
 NO_RULES = RuleSet(Rules.NONE)

@@ -21,8 +21,7 @@ from tbgen.indexing import Material
 from tbgen.tables import Rules
 from tbgen.tables.names import RuleSet
 from tests.building.test_builder import digests
-from tests.helpers.builders import Builder
-from tests.helpers.built import built
+from tests.helpers.built import Builder, built
 
 File = tuple[int, int]
 """Identity of a file: its inode number, and how many files had this number before."""

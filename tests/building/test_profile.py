@@ -11,7 +11,7 @@ from tbgen.cli import main
 from tbgen.indexing import Material
 from tbgen.tables import Rules, TableFile
 from tbgen.tables.names import RuleSet
-from tests.helpers.builders import Builder
+from tests.helpers.built import Builder
 
 
 def profiles(directory: Path, threads: int) -> list[list[PhaseCost]]:

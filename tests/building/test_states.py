@@ -25,8 +25,7 @@ from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import RuleSet, TableName, read_build_record
 from tests.building.test_builder import digests
-from tests.helpers.builders import Builder
-from tests.helpers.built import built
+from tests.helpers.built import Builder, built
 
 CHECK = RuleSet(Rules.CHECK)
 KRKN = TableName(Material.parse("KRKN"), CHECK, Metric.DTM)

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 
-from tbgen import Move, Outcome, Position, find, open_tablebase
+from tbgen import Outcome, find, open_tablebase
 from tests.helpers.built import built
 from tests.helpers.paths import ROOT
+from tests.helpers.strategies import played
 
 sys.path.insert(0, str(ROOT / "scripts" / "docs"))
 
@@ -37,8 +38,6 @@ def test_the_csv_agrees_with_tables(material: str) -> None:
         assert row.unique == find(material, tables, outcome=Outcome.WIN, only=True).count()
         lengths = find(material, tables, study=True).columns()["length"]
         assert (row.studies, row.length) == (len(lengths), lengths.max())
-        game = [Position.from_fen(row.fen)]
-        for move in row.line.split():
-            game.append(game[-1].after(*Move.from_iccs(move)))
+        game = played(row.fen, row.line)
         assert row.end == "capture"
         assert game[-1].material != game[-2].material

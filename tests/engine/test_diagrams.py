@@ -18,6 +18,7 @@ from tbgen.referee import Rules, Verdict, judge
 from tbgen.rules import is_terminal
 from tbgen.tables.names import RuleSet
 from tests.helpers.paths import DATA
+from tests.helpers.strategies import played
 
 BEST_WAYS = {
     "D2": Side.BLACK,
@@ -39,11 +40,8 @@ def start_of(diagram: str) -> Position:
 
 def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rules) -> Line:
     """Search until a line is decided or the nodes are used up; return the best line."""
-    game = [start]
-    for move in moves:
-        game.append(game[-1].after(*move))
     searcher.clear_stop()
-    for found in searcher.think(game, moves, nodes=NODES, rule_set=RuleSet(rules)):
+    for found in searcher.think(played(start, moves), moves, nodes=NODES, rule_set=RuleSet(rules)):
         line = found.lines[0]
         if scores.is_decided(line.score):
             break

@@ -20,8 +20,10 @@ from tbgen.indexing.squares import (
     mirror_square,
     piece_kind,
 )
-from tbgen.rules import legal_moves
+from tests.helpers.strategies import played, random_game, random_moves
 from tests.helpers.tracing import evaluate_board
+
+START = Position.from_fen(START_FEN)
 
 
 def value(position: Position) -> int:
@@ -35,14 +37,7 @@ def random_positions(seed: int, games: int) -> list[Position]:
     """Return every seventh position of random games."""
     rng, found = random.Random(seed), []
     for _ in range(games):
-        position = Position.from_fen(START_FEN)
-        for ply in range(140):
-            moves = legal_moves(position)
-            if not moves:
-                break
-            position = position.after(*rng.choice(moves))
-            if ply % 7 == 0:
-                found.append(position)
+        found += list(random_game(rng, START, 140))[1::7]
     return found
 
 
@@ -129,22 +124,15 @@ def test_incremental_sums_agree_with_new_ones() -> None:
     """The first layer's sums, updated move by move, equal sums computed anew; captures included."""
     rng = random.Random(7)
     for _ in range(6):
-        position = Position.from_fen(START_FEN)
-        states, played = np.zeros(1, STATE), []
-        states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
-        for _ in range(90):
-            moves = legal_moves(position)
-            if not moves:
-                break
-            move = rng.choice(moves)
-            played.append(move.source << 7 | move.target)
-            position = position.after(*move)
-        begin(states, np.array(played, np.int32), 0)
+        moves, states = random_moves(rng, START, 90), np.zeros(1, STATE)
+        position = played(START, moves)[-1]
+        states["boards"][0, 0] = np.frombuffer(START.board, np.int8)
+        begin(states, np.array([move[0] << 7 | move[1] for move in moves], np.int32), 0)
         anew = np.zeros(1, STATE)
         anew["boards"][0, 0] = np.frombuffer(position.board, np.int8)
         begin(anew, np.zeros(0, np.int32), int(position.side))
         for name in ("accumulator", "phase", "attackers_left", "men_left"):
-            assert (states[name][0, len(played)] == anew[name][0, 0]).all(), name
+            assert (states[name][0, len(moves)] == anew[name][0, 0]).all(), name
 
 
 def test_sums_and_outputs_do_not_overflow() -> None:

@@ -12,6 +12,7 @@ from tbgen.indexing import START_FEN, Move, Position
 from tbgen.indexing.squares import EMPTY, PieceType, piece_kind
 from tbgen.rules import legal_moves
 from tbgen.rules.attacks import attacks
+from tests.helpers.strategies import random_game
 from tests.helpers.tracing import is_sound_on_board
 
 
@@ -50,13 +51,9 @@ def captures(rng: random.Random, games: int) -> list[tuple[Position, Move]]:
     """Return the captures of random games, in which many pieces are attacked."""
     found = []
     for _ in range(games):
-        position = Position.from_fen(START_FEN)
-        for _ in range(80):
+        for position in random_game(rng, Position.from_fen(START_FEN), 80):
             moves = legal_moves(position)
-            if not moves:
-                break
             found += [(position, move) for move in moves if position.board[move.target] != EMPTY]
-            position = position.after(*rng.choice(moves))
     return found
 
 

@@ -10,19 +10,15 @@ from tbgen.engine import game as module
 from tbgen.engine.game import Game
 from tbgen.indexing import InputError, Position
 from tbgen.notation import parse_move
-from tbgen.rules import legal_moves
+from tests.helpers.strategies import random_moves
 
 START = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
 def moves_from(fen: str, count: int) -> list[str]:
     """Return `count` random legal moves played from a position."""
-    rng, position, words = random.Random(4), Position.from_fen(fen), []
-    for _ in range(count):
-        move = rng.choice(legal_moves(position))
-        words.append(move.iccs)
-        position = position.after(*move)
-    return words
+    moves = random_moves(random.Random(4), Position.from_fen(fen), count)
+    return [move.iccs for move in moves]
 
 
 @pytest.fixture

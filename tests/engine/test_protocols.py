@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import queue
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +13,8 @@ import pytest
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
+from tests.helpers.commands import ANSWER_SECONDS, ENGINE, Engine
 from tests.helpers.paths import ROOT
-
-ANSWER_SECONDS = 180.0
-"""Timeout of an answer in seconds, with time to compile the kernels on a busy machine."""
-
-START = "from tbgen.engine.conversation import main; main()"
-
 
 ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
@@ -35,59 +27,13 @@ def best_of(tables: Path) -> str:
     return best.move.iccs
 
 
-class Gui:
-    """The GUI's side of a conversation with the engine's process."""
-
-    def __init__(self, tables: Path | None = None, ending: str = "\n") -> None:
-        self._ending = ending
-        environment = {"TBGEN_TABLES": str(tables)} if tables else {}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", START],
-            cwd=ROOT,
-            env={**_environment(), **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line.rstrip("\n"))
-
-    def send(self, *lines: str) -> None:
-        assert self._process.stdin is not None
-        for line in lines:
-            self._process.stdin.write(line + self._ending)
-        self._process.stdin.flush()
-
-    def read_until(self, word: str) -> list[str]:
-        """Return the lines up to the first one that begins with a word."""
-        lines, until = [], time.monotonic() + ANSWER_SECONDS
-        while not lines or not lines[-1].startswith(word):
-            lines.append(self._lines.get(timeout=max(0.01, until - time.monotonic())))
-        return lines
-
-    def close(self) -> int:
-        self.send("quit")
-        return self._process.wait(timeout=ANSWER_SECONDS)
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != "TBGEN_TABLES"}
-
-
 @pytest.fixture(scope="module")
-def uci(loaded) -> Iterator[Gui]:
+def uci(loaded) -> Iterator[Engine]:
     """A UCI conversation shared by several tests; the kernels are compiled before."""
-    gui = Gui(ending="\r\n")
-    gui.send("uci")
-    lines = gui.read_until("uciok")
-    assert any(line.startswith("id name tbgen") for line in lines)
-    yield gui
-    assert gui.close() == 0
+    engine = Engine("uci", line_end="\r\n")
+    assert any(line.startswith("id name tbgen") for line in engine.said)
+    yield engine
+    engine.close()
 
 
 def best_move(lines: list[str]) -> str:
@@ -95,10 +41,10 @@ def best_move(lines: list[str]) -> str:
 
 
 def test_uci_searches(uci):
-    uci.send("isready")
-    uci.read_until("readyok")
-    uci.send("position startpos moves h2e2", "go depth 5")
-    lines = uci.read_until("bestmove")
+    uci.say("isready")
+    uci.hear("readyok")
+    uci.say("position startpos moves h2e2", "go depth 5")
+    lines = uci.hear("bestmove")
     position = Position.from_fen(START_FEN).after(*Move.from_iccs("h2e2"))
     assert Move.from_iccs(best_move(lines)) in legal_moves(position)
     depths = [line for line in lines if line.startswith("info depth")]
@@ -111,44 +57,44 @@ def test_uci_searches(uci):
 
 
 def test_uci_limits(uci):
-    uci.send("position startpos", "go nodes 5000")
-    assert best_move(uci.read_until("bestmove")) != "(none)"
-    uci.send("go movetime 50")
-    uci.read_until("bestmove")
-    uci.send("go wtime 1000 btime 1000 winc 10 binc 10")
-    uci.read_until("bestmove")
-    uci.send("go depth 3 searchmoves a0a1 i0i1")
-    assert best_move(uci.read_until("bestmove")) in ("a0a1", "i0i1")
-    uci.send("position fen 3k5/9/9/9/9/9/4R4/9/9/4K4 r", "go mate 1")
-    lines = uci.read_until("bestmove")
+    uci.say("position startpos", "go nodes 5000")
+    assert best_move(uci.hear("bestmove")) != "(none)"
+    uci.say("go movetime 50")
+    uci.hear("bestmove")
+    uci.say("go wtime 1000 btime 1000 winc 10 binc 10")
+    uci.hear("bestmove")
+    uci.say("go depth 3 searchmoves a0a1 i0i1")
+    assert best_move(uci.hear("bestmove")) in ("a0a1", "i0i1")
+    uci.say("position fen 3k5/9/9/9/9/9/4R4/9/9/4K4 r", "go mate 1")
+    lines = uci.hear("bestmove")
     assert " score mate 1 " in lines[-2]
     assert best_move(lines) == "e3d3"
 
 
 def test_uci_stops_and_ponders(uci):
-    uci.send("position startpos", "go infinite")
-    uci.read_until("info depth 3")
-    uci.send("stop")
-    uci.read_until("bestmove")
-    uci.send("go ponder movetime 50")
-    uci.read_until("info depth 3")
-    uci.send("isready")
-    assert not any(line.startswith("bestmove") for line in uci.read_until("readyok"))
-    uci.send("ponderhit")
-    uci.read_until("bestmove")
-    uci.send("go ponder", "ponderhit")
-    uci.read_until("bestmove")
+    uci.say("position startpos", "go infinite")
+    uci.hear("info depth 3")
+    uci.say("stop")
+    uci.hear("bestmove")
+    uci.say("go ponder movetime 50")
+    uci.hear("info depth 3")
+    uci.say("isready")
+    assert not any(line.startswith("bestmove") for line in uci.hear("readyok"))
+    uci.say("ponderhit")
+    uci.hear("bestmove")
+    uci.say("go ponder", "ponderhit")
+    uci.hear("bestmove")
 
 
 def test_uci_several_lines(uci):
-    uci.send("setoption name MultiPV value 3", "position startpos", "go depth 2")
-    lines = uci.read_until("bestmove")
+    uci.say("setoption name MultiPV value 3", "position startpos", "go depth 2")
+    lines = uci.hear("bestmove")
     assert [line.split()[6] for line in lines[-4:-1]] == ["1", "2", "3"]
-    uci.send("setoption name MultiPV value 1")
+    uci.say("setoption name MultiPV value 1")
 
 
 def test_uci_survives_invalid_commands(uci):
-    uci.send(
+    uci.say(
         "position startpos",
         "position fen nonsense w",
         "position fen 9/9/9/9/9/9/9/9/9/9 w",
@@ -164,11 +110,11 @@ def test_uci_survives_invalid_commands(uci):
         "",
         "isready",
     )
-    lines = uci.read_until("readyok")
+    lines = uci.hear("readyok")
     assert len(lines) == 8
     assert all(line.startswith("info string ") for line in lines[:-1])
-    uci.send("go depth 1")
-    move = best_move(uci.read_until("bestmove"))
+    uci.say("go depth 1")
+    move = best_move(uci.hear("bestmove"))
     assert Move.from_iccs(move) in legal_moves(Position.from_fen(START_FEN))
 
 
@@ -195,23 +141,23 @@ def test_uci_survives_invalid_commands(uci):
 )
 def test_every_go_is_answered_once(uci, arguments):
     """Invalid arguments are ignored, and the engine still searches."""
-    uci.send("position startpos", f"go {arguments}")
-    lines = uci.read_until("bestmove")
+    uci.say("position startpos", f"go {arguments}")
+    lines = uci.hear("bestmove")
     assert Move.from_iccs(best_move(lines)) in legal_moves(Position.from_fen(START_FEN))
     assert any(line.startswith("info depth") for line in lines)
-    uci.send("isready")
-    assert uci.read_until("readyok") == ["readyok"]
+    uci.say("isready")
+    assert uci.hear("readyok") == ["readyok"]
 
 
 def test_uci_without_a_legal_move(uci):
-    uci.send("position fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b", "go depth 3")
-    assert uci.read_until("bestmove")[-1] == "bestmove (none)"
+    uci.say("position fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b", "go depth 3")
+    assert uci.hear("bestmove")[-1] == "bestmove (none)"
 
 
 def test_uci_variant_means_ranks_from_one(uci):
-    uci.send("setoption name UCI_Variant value xiangqi")
-    uci.send("position startpos moves h3e3 h10g8", "go depth 1 searchmoves a1a2")
-    assert best_move(uci.read_until("bestmove")) == "a1a2"
+    uci.say("setoption name UCI_Variant value xiangqi")
+    uci.say("position startpos moves h3e3 h10g8", "go depth 1 searchmoves a1a2")
+    assert best_move(uci.hear("bestmove")) == "a1a2"
 
 
 def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
@@ -219,66 +165,62 @@ def test_the_cyclone_dialect_counts_ranks_from_zero(loaded):
 
     The test behaves like xboard's adapter, which sets every option that it knows.
     """
-    gui = Gui()
-    gui.send("uci", "setoption name UCI_Variant value xiangqi", "newgame", "isready")
-    gui.read_until("readyok")
-    gui.send("fen 3k5/9/9/9/9/9/9/9/R8/R3K4 w 0 1 moves", "go depth 3 searchmoves a1a2")
-    assert best_move(gui.read_until("bestmove")) == "a1a2"
-    gui.send("startpos moves h2e2", "go depth 1 searchmoves h9g7")
-    assert best_move(gui.read_until("bestmove")) == "h9g7"
-    assert gui.close() == 0
+    engine = Engine("uci")
+    engine.say("setoption name UCI_Variant value xiangqi", "newgame", "isready")
+    engine.hear("readyok")
+    engine.say("fen 3k5/9/9/9/9/9/9/9/R8/R3K4 w 0 1 moves", "go depth 3 searchmoves a1a2")
+    assert best_move(engine.hear("bestmove")) == "a1a2"
+    engine.say("startpos moves h2e2", "go depth 1 searchmoves h9g7")
+    assert best_move(engine.hear("bestmove")) == "h9g7"
+    engine.close()
 
 
 def test_ucci_with_tables(tables_dir):
-    gui = Gui(ending="\r\n")
-    gui.send("ucci")
-    assert any(line.startswith("option egtbpaths type string") for line in gui.read_until("ucciok"))
-    gui.send("setoption usemillisec true", f"setoption egtbpaths {tables_dir}")
-    gui.send("setoption rules check")
-    gui.send("position fen 9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "go time 1000 increment 0")
-    lines = gui.read_until("bestmove")
+    engine = Engine("ucci", line_end="\r\n")
+    assert any(line.startswith("option egtbpaths type string") for line in engine.said)
+    engine.say("setoption usemillisec true", f"setoption egtbpaths {tables_dir}")
+    engine.say("setoption rules check")
+    engine.say("position fen 9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "go time 1000 increment 0")
+    lines = engine.hear("bestmove")
     assert lines[0].startswith("info depth 1 score -2")
     assert " tbhits 1 " in lines[0]
     assert best_move(lines) == "d2b1"
-    gui.send("stop")
-    assert gui.read_until("nobestmove")
-    gui.send(f"position fen {ROOK_ALONE}", "go depth 3")
-    assert best_move(gui.read_until("bestmove")) == best_of(tables_dir)
-    gui.send(f"banmoves {best_of(tables_dir)}", "go depth 3")
-    assert best_move(gui.read_until("bestmove")) != best_of(tables_dir)
+    engine.say("stop")
+    assert engine.hear("nobestmove")
+    engine.say(f"position fen {ROOK_ALONE}", "go depth 3")
+    assert best_move(engine.hear("bestmove")) == best_of(tables_dir)
+    engine.say(f"banmoves {best_of(tables_dir)}", "go depth 3")
+    assert best_move(engine.hear("bestmove")) != best_of(tables_dir)
     # One move before mate, there is nothing to play for.
-    gui.send("position fen 3k5/4R4/9/9/9/9/p8/9/8R/4K4 b", "go depth 4")
-    assert gui.read_until("bestmove")[-1].endswith(" resign")
-    gui.send("position fen 9/9/3k5/9/9/9/9/9/9/R2NK4 b", "go draw depth 2")
-    gui.read_until("bestmove")
-    gui.send("nonsense")
-    assert gui.read_until("info message")
-    gui.send("quit")
-    assert gui.read_until("bye")
+    engine.say("position fen 3k5/4R4/9/9/9/9/p8/9/8R/4K4 b", "go depth 4")
+    assert engine.hear("bestmove")[-1].endswith(" resign")
+    engine.say("position fen 9/9/3k5/9/9/9/9/9/9/R2NK4 b", "go draw depth 2")
+    engine.hear("bestmove")
+    engine.say("nonsense")
+    assert engine.hear("info message")
+    engine.close()
+    assert engine.hear("bye")
 
 
 def test_tables_are_found_without_options(tables_dir):
     """$TBGEN_TABLES names the tables; an answer from them needs no kernels."""
-    gui = Gui(tables=tables_dir)
-    gui.send("uci", "setoption name Rules value check", f"position fen {ROOK_ALONE}")
-    gui.send("setoption name MultiPV value 2", "go movetime 100000")
-    lines = gui.read_until("bestmove")
+    engine = Engine("uci", named=tables_dir)
+    engine.say("setoption name Rules value check", f"position fen {ROOK_ALONE}")
+    engine.say("setoption name MultiPV value 2", "go movetime 100000")
+    lines = engine.hear("bestmove")
     first, second = lines[-3:-1]
     assert " score mate " in first
     assert " multipv 2 " in second
     assert best_move(lines) == best_of(tables_dir)
-    assert gui.close() == 0
+    engine.close()
 
 
 @pytest.mark.parametrize("protocol", ["UcciEngine", "UciEngine"])
-def test_cchess_plays_a_game_with_the_engine(tmp_path, loaded, protocol):
+def test_cchess_plays_a_game_with_the_engine(loaded, protocol):
     """The Python library cchess plays both sides of a game with the engine, up to mate."""
     library = pytest.importorskip("cchess.engine")
-    program = tmp_path / "engine"
-    program.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
-    program.chmod(0o755)
     gui = getattr(library, protocol)()
-    gui.load(str(program))
+    gui.load(str(ENGINE))
     assert gui.wait_for_ready(ANSWER_SECONDS)
     position = Position.from_fen("4k4/9/9/9/9/9/9/R8/9/R2K5 w")
     for _ in range(3):
@@ -302,8 +244,8 @@ def test_lines_may_be_any_bytes(encoding: str) -> None:
     lines = [b"uci", b"\xff\xfe \xe8", b"setoption name EGTBPaths value caf\xe9",
              b"position fen \xe8\xbd\xa6 \xff", b"isready", b"quit"]  # fmt: skip
     result = subprocess.run(
-        [sys.executable, "-c", START], input=b"\n".join(lines), capture_output=True,
-        env={**_environment(), "PYTHONIOENCODING": encoding},
+        [ENGINE], input=b"\n".join(lines), capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
     )  # fmt: skip
     assert (result.returncode, result.stderr) == (0, b"")
     assert result.stdout.splitlines()[-1] == b"readyok"
@@ -319,7 +261,7 @@ def test_lines_may_be_any_bytes(encoding: str) -> None:
     ],
 )
 def test_closed_or_full_streams(streams: str, said: str, status: int) -> None:
-    line = f"(echo uci; echo quit) | {sys.executable} -c '{START}' {streams}"
+    line = f"(echo uci; echo quit) | {ENGINE} {streams}"
     if streams == "<&-":
         line = line.partition("| ")[2]
     result = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=ROOT)

@@ -22,6 +22,7 @@ from tbgen.rules import is_terminal
 from tbgen.tables import Outcome, Tablebase
 from tbgen.tables.names import RuleSet
 from tests.engine.test_search import short_wins
+from tests.helpers.strategies import played
 
 CHECK = RuleSet(Rules.CHECK)
 pytestmark = pytest.mark.usefixtures("loaded")
@@ -213,13 +214,9 @@ def test_a_stopped_proof_declares_no_unfinished_pattern() -> None:
 def test_positions_of_the_game_do_not_recur_in_a_proof() -> None:
     """Positions of the game cannot recur in a proof, since a referee may call that a draw."""
     there = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
-    texts = ("a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8")
-    wander = tuple(Move.from_iccs(text) for text in texts)
+    wander = tuple(map(Move.from_iccs, ["a0a1", "d9d8", "a1a0", "d8d9", "a0b0", "d9d8"]))
     graph, _ = graph_of(there, 2_000, moves=wander)
-    seen = [there]
-    for move in wander:
-        seen.append(seen[-1].after(*move))
-    root = seen.pop()
+    *seen, root = played(there, wander)
     for number, position in nodes_of(graph, root).items():
         if position in seen:
             assert graph.nodes[number].status == proof_graph.LOST

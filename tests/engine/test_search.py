@@ -21,7 +21,7 @@ from tbgen.rules import is_terminal, legal_moves
 from tbgen.tables import Outcome
 from tbgen.tables.names import RuleSet
 from tests.helpers.paths import DATA
-from tests.helpers.strategies import random_position
+from tests.helpers.strategies import played, random_position
 
 CHECK = RuleSet(Rules.CHECK)
 MATE_IN_ONE = "3k5/9/9/9/9/9/4R4/9/9/4K4 w"
@@ -189,13 +189,11 @@ def test_no_losing_repetition_is_chosen(searcher, case):
     except PositionError:
         pytest.skip("a diagram that no game can reach")
     moves = [Move.from_iccs(text) for text in case["moves"].split()]
-    for played in (moves[:-1], moves[:-2]):
-        game = [start]
-        for move in played:
-            game.append(game[-1].after(*move))
-        for found in searcher.think(game, played, depth=7, nodes=60_000):
+    for made in (moves[:-1], moves[:-2]):
+        game = played(start, made)
+        for found in searcher.think(game, made, depth=7, nodes=60_000):
             chosen = found.lines[0]
         searcher.clear_stop()
-        verdict = judge(start, [*played, chosen.moves[0]]).verdict
+        verdict = judge(start, [*made, chosen.moves[0]]).verdict
         if verdict == Verdict.won_by(game[-1].side.other):
             assert chosen.score < -scores.MAX_EVALUATION

@@ -17,22 +17,18 @@ from tbgen.referee import Rules
 from tbgen.rules import legal_moves
 from tbgen.tables.names import RuleSet
 from tests.helpers.paths import DATA
-from tests.helpers.strategies import ENDGAMES, random_position
+from tests.helpers.strategies import ENDGAMES, played, random_moves, random_position
 from tests.oracles.naive_search import naive_value
+
+START = Position.from_fen(START_FEN)
 
 
 def random_games(rng: random.Random, count: int) -> list[list[Move]]:
     """Return random moves from the opening array, until many pieces are attacked."""
     games: list[list[Move]] = []
     while len(games) < count:
-        position, moves = Position.from_fen(START_FEN), []
-        for _ in range(rng.randrange(30, 90)):
-            legal = legal_moves(position)
-            if not legal:
-                break
-            moves.append(rng.choice(legal))
-            position = position.after(*moves[-1])
-        if legal_moves(position):
+        moves = random_moves(rng, START, rng.randrange(30, 90))
+        if legal_moves(played(START, moves)[-1]):
             games.append(moves)
     return games
 
@@ -46,9 +42,7 @@ def check(
     searcher: Searcher, start: Position, moves: list[Move], depth: int, rules: Rules = Rules.WXF
 ) -> None:
     """Check that the compiled and the plain search give equal scores at depths 1 to `depth`."""
-    positions = [start]
-    for move in moves:
-        positions.append(positions[-1].after(*move))
+    positions = played(start, moves)
     searcher.clear()
     searcher.clear_stop()
     found = searcher.think(positions, moves, depth=depth, rule_set=RuleSet(rules), full_width=True)
@@ -67,7 +61,7 @@ def test_endgames(each_searcher: Searcher) -> None:
 
 def test_middle_games(each_searcher: Searcher) -> None:
     for moves in random_games(random.Random(12), 4):
-        check(each_searcher, Position.from_fen(START_FEN), moves, 1)
+        check(each_searcher, START, moves, 1)
 
 
 def cases() -> list[dict[str, str]]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.engine.test_protocols import ANSWER_SECONDS, START
-from tests.helpers.paths import ROOT
+from tests.helpers.commands import ANSWER_SECONDS, ENGINE
 
 GAMES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"])
 MISSING = [name for name in ("xboard", "uci2wb", "Xvfb") if not shutil.which(name, path=GAMES)]
@@ -44,11 +42,8 @@ def test_xboard_plays_a_game(screen: str, tmp_path: Path, loaded: object) -> Non
 
     The first position is one in which Red mates.
     """
-    engine = tmp_path / "engine"
-    engine.write_text(f"#!/bin/sh\ncd {ROOT}\nexec {sys.executable} -c '{START}'\n")
-    engine.chmod(0o755)
     (tmp_path / "start.fen").write_text(NEAR_MATE + "\n")
-    adapter = f"{shutil.which('uci2wb', path=GAMES)} -c {engine}"
+    adapter = f"{shutil.which('uci2wb', path=GAMES)} -c {ENGINE}"
     saved = tmp_path / "game.pgn"
     kernels = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     subprocess.run(

@@ -1,18 +1,37 @@
-"""Tables built by tbgen for several tests; each directory is built once per run."""
+"""Tables built in this process for tests: by a `Builder`, or once per run by `built`."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from tbgen.building.builder import Progress
+from tbgen.building import builder
+from tbgen.building.work import work_for
 from tbgen.indexing import Material
+from tbgen.scheduling.run import InProcess, Observer, run
 from tbgen.tables import Metric, Rules
 from tbgen.tables.names import RuleSet
-from tests.helpers.builders import Builder
 
 _folders: list[tempfile.TemporaryDirectory[str]] = []
+
+
+class Builder(builder.Builder):
+    """Builder whose `build` runs in this process, and raises the first error of a table."""
+
+    def build(
+        self, materials: Iterable[Material], metric: Metric | None = None, *, force: bool = False
+    ) -> None:
+        """Build materials and their supporting tables.
+
+        `metric` (None: chosen automatically) and `force` hold for these materials, not for their
+        supporting tables.
+        """
+        work = work_for(materials, metric, force=force)
+        outcome = run(builder.jobs_of(work), InProcess(self.build_job), Observer())
+        for error in outcome.failures.values():
+            raise error
 
 
 @cache
@@ -24,8 +43,7 @@ def built(*materials: str, rules: str = "check", metric: str | None = None) -> P
     folder = tempfile.TemporaryDirectory(prefix="tbgen-built-")
     _folders.append(folder)
     directory = Path(folder.name)
-    builder = Builder(directory, RuleSet(Rules(rules)), Progress())
-    builder.build(
+    Builder(directory, RuleSet(Rules(rules)), builder.Progress()).build(
         [Material.parse(name) for name in materials], None if metric is None else Metric(metric)
     )
     return directory

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,9 @@ from typing import Any
 PROGRAMS = Path(sys.executable).parent
 TBGEN = PROGRAMS / "tbgen"
 ENGINE = PROGRAMS / "tbgen-engine"
+
+ANSWER_SECONDS = 180.0
+"""Timeout of a line of the engine, with time to compile the kernels on a busy machine."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -97,35 +102,53 @@ def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
 
 
 class Engine:
-    """Process of `tbgen-engine` that speaks UCI or UCCI."""
+    """Process of `tbgen-engine` that speaks UCI or UCCI.
 
-    def __init__(self, protocol: str, tables: Path, command: Sequence[object] = (ENGINE,)) -> None:
+    `tables` is set by the option of the protocol; None sets none. `named` are those of the variable
+    TBGEN_TABLES.
+    """
+
+    def __init__(
+        self,
+        protocol: str,
+        tables: Path | None = None,
+        command: Sequence[object] = (ENGINE,),
+        *,
+        named: Path | None = None,
+        line_end: str = "\n",
+    ) -> None:
         self.protocol = protocol
         self.said: list[str] = []
+        self._line_end = line_end
         self._process = subprocess.Popen(
             list(map(str, command)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env=os.environ | {"TBGEN_TABLES": str(named or "")},
         )
+        self._lines: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, daemon=True).start()
         option = "setoption name EGTBPaths value" if protocol == "uci" else "setoption egtbpaths"
-        self.say(protocol, f"{option} {tables}")
+        self.say(protocol, *([f"{option} {tables}"] if tables else []))
         self.hear(f"{protocol}ok")
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line.rstrip())
 
     def say(self, *lines: str) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write("".join(f"{line}\n" for line in lines))
+        self._process.stdin.write("".join(line + self._line_end for line in lines))
         self._process.stdin.flush()
 
     def hear(self, word: str) -> list[str]:
         """Return the engine's output up to and including the first line that begins with a word."""
-        assert self._process.stdout is not None
-        heard = []
-        for line in self._process.stdout:
-            heard.append(line.rstrip())
-            if line.startswith(word):
-                break
+        heard: list[str] = []
+        while not heard or not heard[-1].startswith(word):
+            heard.append(self._lines.get(timeout=ANSWER_SECONDS))
         self.said += heard
         return heard
 
@@ -146,6 +169,6 @@ class Engine:
 
     def close(self) -> None:
         """End the process, and check that standard error is empty."""
+        assert self._process.stderr is not None
         self.say("quit")
-        _, errors = self._process.communicate(timeout=60)
-        assert (self._process.returncode, errors) == (0, "")
+        assert (self._process.stderr.read(), self._process.wait(60)) == ("", 0)

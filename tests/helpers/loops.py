@@ -229,11 +229,3 @@ def _twins(position: Position, one: int, other: int) -> bool:
 
 CHECKING = "3k5/9/9/9/9/9/4r4/9/9/4K4 w"
 """FEN of a position in which Black's rook can give perpetual check."""
-
-
-def played(fen: str, moves: str) -> list[Position]:
-    """Return every position of a game, with moves in ICCS notation."""
-    positions = [Position.from_fen(fen)]
-    for move in moves.split():
-        positions.append(positions[-1].after(*Move.from_iccs(move)))
-    return positions

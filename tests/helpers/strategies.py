@@ -7,12 +7,12 @@ Hypothesis strategies (`positions`) shrink a failure to a small one. Seeded gene
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import Material, Move, Position, Side, as_position
 from tbgen.indexing.squares import EMPTY, LETTERS, SQUARES, PieceType, area, piece_code
 from tbgen.rules import is_legal, legal_moves
 
@@ -100,3 +100,20 @@ def random_game(rng: random.Random, start: Position, plies: int) -> Iterator[Pos
             return
         position = position.after(*rng.choice(moves))
     yield position
+
+
+def random_moves(rng: random.Random, start: Position, plies: int) -> list[Move]:
+    """Return the moves of a random game, which may end before `plies`."""
+    position, moves = start, []
+    while len(moves) < plies and (legal := legal_moves(position)):
+        moves.append(rng.choice(legal))
+        position = position.after(*moves[-1])
+    return moves
+
+
+def played(start: Position | str, moves: Iterable[Move] | str) -> list[Position]:
+    """Return every position of a game, the start included; `moves` may be text such as `h2e2`."""
+    positions = [as_position(start)]
+    for move in map(Move.from_iccs, moves.split()) if isinstance(moves, str) else moves:
+        positions.append(positions[-1].after(*move))
+    return positions

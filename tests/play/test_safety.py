@@ -19,8 +19,9 @@ from tbgen.play.streaks import Offences
 from tbgen.referee import Judgement, Label, Verdict, judge
 from tbgen.rules import in_check, legal_moves
 from tbgen.tables import Outcome, ProbeResult, Rules, RuleSet, Value
-from tests.helpers.loops import CHECKING, played
+from tests.helpers.loops import CHECKING
 from tests.helpers.paths import DATA
+from tests.helpers.strategies import played
 
 WXF = RuleSet(Rules.WXF)
 
@@ -71,9 +72,7 @@ def book_loops() -> Iterator[tuple[str, list[Position], Judgement]]:
         except PositionError:
             continue  # a diagram that no game reaches
         judgement = judge(start, [Move.from_iccs(m) for m in case["moves_threefold"].split()])
-        positions = [start]
-        for move in case["moves_threefold"].split():
-            positions.append(positions[-1].after(*Move.from_iccs(move)))
+        positions = played(start, case["moves_threefold"])
         loop = positions[positions.index(positions[-1]) :]
         loop = loop[: loop.index(loop[0], 1)]
         if len(set(loop)) == len(loop):

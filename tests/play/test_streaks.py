@@ -11,7 +11,8 @@ from tbgen.play.repetition import move_between
 from tbgen.play.streaks import KING, Offences, extend_streak, is_irreversible, victims_after
 from tbgen.referee import judge
 from tbgen.tables import Rules, RuleSet
-from tests.helpers.loops import CHECKING, played, random_loop
+from tests.helpers.loops import CHECKING, random_loop
+from tests.helpers.strategies import played
 
 WXF = Offences(RuleSet(Rules.WXF))
 CHECKS = Offences(RuleSet(Rules.CHECK))
@@ -94,9 +95,7 @@ def test_streaks_agree_with_the_referee(rules: Rules) -> None:
         if found is None:
             continue
         start, loop = found
-        positions = [start]
-        for move in [*loop, *loop, loop[0]]:
-            positions.append(positions[-1].after(*move))
+        positions = played(start, [*loop, *loop, loop[0]])
         judgement = judge(start, loop * 2, rules=rules)
         for side, game in ((start.side, positions[:-1]), (start.side.other, positions)):
             level = judgement.levels[side]

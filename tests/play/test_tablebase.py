@@ -22,6 +22,7 @@ from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import is_terminal
 from tbgen.tables import IllegalPositionError, MissingTableError, Outcome, Rules, RuleSet, Value
 from tests.helpers.built import built
+from tests.helpers.starts import drawn, rule_decided
 from tests.helpers.strategies import positions, random_position
 
 MATERIALS = ("KRK", "KPK", "KRKN", "KRKN", "KRKN")
@@ -45,28 +46,6 @@ def tables(request: pytest.FixtureRequest, tables_dir: Path) -> Iterator[GameTab
 def check(tables_dir: Path) -> Iterator[GameTablebase]:
     with open_tablebase(tables_dir, rules="check") as opened:
         yield opened
-
-
-def decided_by_rules(tables: GameTablebase, limit: int, material: str = "KRKN") -> list[Position]:
-    """Choose positions of a material that the rules decide, spread over the table."""
-    file = tables.table(material)
-    found = []
-    for side in Side:
-        plane = file.plane(side)
-        for code in sorted(set(plane.tolist())):
-            if file.header.spec.codes.decode(code).order:
-                slots = (plane == code).nonzero()[0].tolist()
-                candidates = [file.layout.position(slot, side) for slot in slots]
-                found += [p for p in candidates if p is not None and is_fit(tables, p)]
-    return random.Random(7).sample(found, limit)
-
-
-def is_fit(tables: GameTablebase, position: Position) -> bool:
-    """Return whether a position can be tested: it is legal, and a rule of repetition decides it."""
-    try:
-        return tables.probe(position).order > 0
-    except IllegalPositionError:
-        return False
 
 
 # -- probing -----------------------------------------------------------------------------------
@@ -172,7 +151,7 @@ def test_every_winning_move_is_progress(tables: GameTablebase) -> None:
     rng = random.Random(3)
     sample = [random_position(rng, MATERIALS) for _ in range(400)]
     if tables.rule_set.rules == Rules.CHECK:
-        sample += decided_by_rules(tables, 60)
+        sample += rule_decided(tables, "KRKN", 20, rng)
     won = 0
     for position in sample:
         root = tables.probe(position)
@@ -203,7 +182,7 @@ def test_lines_end_in_mate_at_the_distance_of_the_value(tables: GameTablebase) -
 
 
 def test_lines_of_rule_wins_end_in_a_loop_won_by_the_referee(check: GameTablebase) -> None:
-    for position in decided_by_rules(check, 25):
+    for position in rule_decided(check, "KRKN", 8, random.Random(7)):
         line = check.mainline(position)
         won = line.result.outcome == Outcome.WIN
         winner = position.side if won else position.side.other
@@ -239,7 +218,7 @@ def test_no_defence_repeats_a_won_position_without_losing() -> None:
     rng = random.Random(6)
     repeated = 0
     with open_tablebase(built("KRAKCA")) as tables:
-        for start in decided_by_rules(tables, 6, "KRAKCA"):
+        for start in rng.sample(rule_decided(tables, "KRAKCA", 2, rng), 6):
             game = [start]
             won = tables.probe(start).outcome == Outcome.WIN
             winner = start.side if won else start.side.other
@@ -270,7 +249,7 @@ def test_lines_cut_short(check: GameTablebase) -> None:
 def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> None:
     """A side that draws only by checks leaves a loop once the history makes it lose by them."""
     games = 0
-    for position in drawn_with_checks(check, 12):
+    for position in drawn(check, "KRKN", 6, random.Random(1)):
         game = [position]
         drawer = position.side
         for _ in range(24):
@@ -293,23 +272,6 @@ def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> N
                 games += 1
             game.append(move.after)
     assert games
-
-
-def drawn_with_checks(tables: GameTablebase, limit: int) -> list[Position]:
-    """List drawn positions of KRKN in which the side to move has a drawing check."""
-    file = tables.table("KRKN")
-    found = []
-    for side in Side:
-        slots = (file.plane(side) == file.header.spec.codes.draw).nonzero()[0]
-        for slot in slots.tolist():
-            position = file.layout.position(slot, side)
-            try:
-                moves = [] if position is None else tables.probe_root(position)
-            except IllegalPositionError:
-                continue
-            if position is not None and any(m.check and m.outcome == 0 for m in moves):
-                found.append(position)
-    return random.Random(1).sample(found, min(limit, len(found)))
 
 
 def test_history_with_gaps(check: GameTablebase) -> None:

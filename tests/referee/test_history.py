@@ -11,7 +11,7 @@ from tbgen.referee.history import FIRST_CAPACITY, History
 from tbgen.rules import legal_moves
 from tbgen.tables import RuleSet
 from tests.helpers.loops import random_loop
-from tests.helpers.strategies import random_position
+from tests.helpers.strategies import played, random_position
 
 LOOP = [Move.from_iccs(move) for move in ["c4b4", "b6c6", "b4c4", "c6b6"]]
 CHASE = Position.from_fen("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w")
@@ -29,13 +29,11 @@ def test_the_option_on_minor_pieces_reaches_every_referee(minor, verdict):
     one in Python, and the choice of moves.
     """
     history = History(MINOR, minor_chases=minor)
-    game = [MINOR]
     for move in MINOR_LOOP:
         history.push(move)
-        game.append(game[-1].after(*move))
     assert history.verdict() == verdict
     assert history.judgement().verdict == verdict
-    judged = judge_repetition(game, RuleSet(Rules.WXF, minor_chases=minor))
+    judged = judge_repetition(played(MINOR, MINOR_LOOP), RuleSet(Rules.WXF, minor_chases=minor))
     assert judged is not None
     assert judged.verdict == verdict
 

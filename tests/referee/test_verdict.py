@@ -12,6 +12,7 @@ from tbgen.referee.diagram import Diagram
 from tbgen.rules import legal_moves
 from tests.helpers.loops import exchanging_loop, random_loop
 from tests.helpers.paths import DATA
+from tests.helpers.strategies import played
 from tests.oracles import naive_referee
 
 CASES = json.loads((DATA / "repetition_cases.json").read_text())
@@ -54,9 +55,8 @@ def test_published_cases(case, length):
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_published_cases_by_the_naive_referee(case):
-    loop, positions = moves_of(case["moves"]), [Diagram.from_fen(case["fen"])]
-    for move in loop:
-        positions.append(positions[-1].after(*move))
+    loop = moves_of(case["moves"])
+    positions = played(Diagram.from_fen(case["fen"]), loop)
     start = positions.index(positions[-1])
     levels = naive_referee.levels(positions[-1], loop[start:])
     assert naive_referee.verdict(levels) == case["verdict"]

@@ -27,7 +27,7 @@ from tbgen.verify.arrays import NO_NODES
 from tbgen.verify.candidates import find_candidates
 from tbgen.verify.chase_patterns import ChaseGraph, Victims, k_keep_safe, keep_clauses
 from tbgen.verify.moves import split_nodes
-from tests.helpers.builders import Builder
+from tests.helpers.built import Builder
 from tests.helpers.memory_tables import recoded
 from tests.helpers.solutions import solution
 
