@@ -44,7 +44,16 @@ class Prober(Tablebase):
         checked = list(map(as_position, positions))
         for position in checked:
             _require_legal(position)
-        return super().probe_many(checked)
+        try:
+            return super().probe_many(checked)
+        except MissingTableError:
+            return list(map(self._probe_legal, checked))
+
+    def probe_wdl(self, position: Position | str) -> Outcome:
+        """Return the outcome of a position for the side to move; raises like `probe`."""
+        position = as_position(position)
+        _require_legal(position)
+        return super().probe_wdl(position)
 
     def probe_root(self, position: Position | str) -> list[RootMove]:
         """Return every legal move with the value of the position it leads to, best first.

@@ -22,6 +22,7 @@ from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.rules import is_terminal
 from tbgen.tables import IllegalPositionError, MissingTableError, Outcome, Rules, RuleSet, Value
 from tests.helpers.built import built
+from tests.helpers.random_outcomes import random_outcomes, write_outcomes
 from tests.helpers.starts import drawn, rule_decided
 from tests.helpers.strategies import positions, random_position
 
@@ -87,11 +88,20 @@ def test_values_agree_with_best_moves(tables: GameTablebase, position: Position)
 )
 def test_illegal_positions_are_refused(check: GameTablebase, fen: str) -> None:
     position = Position.from_fen(fen)
-    for ask in (check.probe, check.probe_root, check.best_move, check.mainline, check.get):
+    methods = (check.probe, check.probe_root, check.best_move, check.mainline, check.get)
+    for ask in (*methods, check.probe_wdl):
         with pytest.raises(IllegalPositionError, match=r"king|check"):
             ask(position)
     with pytest.raises(IllegalPositionError):
         check.probe_many([Position.from_fen(MATE_IN_ONE), position])
+
+
+def test_illegal_positions_have_no_outcome_in_win_draw_loss_files(tmp_path: Path) -> None:
+    write_outcomes(tmp_path, "KRK", random_outcomes("KRK", 1, empty=0))
+    with open_tablebase(tmp_path) as tables:
+        assert tables.get_wdl(MATE_IN_ONE) is not None
+        with pytest.raises(IllegalPositionError, match="king"):
+            tables.probe_wdl("4k4/9/9/9/9/9/9/9/9/R3K4 w")
 
 
 def test_materials_without_attackers_need_no_table(tmp_path: Path) -> None:
@@ -110,8 +120,10 @@ def test_terminal_positions_need_no_table(tmp_path: Path) -> None:
         assert empty.probe(mated).exact == Value(Outcome.LOSS, 0, 0)
         assert empty.probe_root(mated) == []
         assert empty.best_move(mated) is None
-        with pytest.raises(MissingTableError, match="KRK"):
-            empty.probe(Position.from_fen(MATE_IN_ONE))
+        assert empty.probe_many([mated, mated]) == [empty.probe(mated)] * 2
+        for ask in (empty.probe, lambda position: empty.probe_many([mated, position])):
+            with pytest.raises(MissingTableError, match="KRK"):
+                ask(Position.from_fen(MATE_IN_ONE))
 
 
 def test_moves_into_missing_tables_are_unknown(tables_dir: Path, tmp_path: Path) -> None:
