@@ -227,7 +227,6 @@ class Thinker:
         return self._loaded.is_set() and self._searcher is not None
 
     def _search(self, game: Game, options: Options) -> Answer:
-        """Return the answer of the search."""
         searcher, limits = self._searcher, self._limits
         assert searcher is not None
         self._set_up(searcher, options)

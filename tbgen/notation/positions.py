@@ -113,7 +113,6 @@ def _parse_fen(text: str, side: Side | None) -> Position:
 
 
 def _parse_six(text: str) -> Position:
-    """Read six integers separated by commas, semicolons or blanks."""
     words = text.replace(",", " ").replace(";", " ").split()
     values = []
     for word in words:

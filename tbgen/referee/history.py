@@ -181,7 +181,6 @@ class History:
         )
 
     def _grow(self) -> None:
-        """Double the number of positions that the arrays can hold."""
         self._boards = np.concatenate([self._boards, np.zeros_like(self._boards)])
         self._ids = np.concatenate([self._ids, np.zeros_like(self._ids)])
         self._log = np.concatenate([self._log, np.zeros_like(self._log)])

@@ -148,7 +148,6 @@ class _Search:
 
 
 def _count(board: bytes | bytearray) -> Counter[int]:
-    """Return the number of pieces of a board by their codes."""
     return Counter(code for code in board if code != EMPTY)
 
 
@@ -160,7 +159,6 @@ def _pseudo_legal(board: Board, side: int) -> list[tuple[int, int]]:
 
 
 def _after(board: Board, source: int, target: int) -> bytearray:
-    """Return the board after a move."""
     after = bytearray(board)
     after[target], after[source] = after[source], EMPTY
     return after

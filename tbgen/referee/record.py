@@ -180,14 +180,9 @@ def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
 
 @scalar
 def chase_pairs(
-    boards: Boards,
-    log: Log,
-    ply: int,
-    reply: int,
-    chase_rules: int,
-    attackers: MutableSequence[int],
-    victims: MutableSequence[int],
-) -> int:
+    boards: Boards, log: Log, ply: int, reply: int, chase_rules: int,
+    attackers: MutableSequence[int], victims: MutableSequence[int],
+) -> int:  # fmt: skip
     """Write the chases of a ply as squares (attacker, victim) after it; return their number.
 
     The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop

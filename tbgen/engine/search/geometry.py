@@ -96,7 +96,6 @@ sights (views along a line from a square) in both directions.
 
 
 def _directions() -> NDArray[np.int8]:
-    """Compute the table `DIRECTION_TO`: the direction from one square to another."""
     table = np.full((SQUARES, SQUARES), -1, np.int8)
     for square, direction in np.ndindex(LENGTHS.shape):
         for away in range(1, LENGTHS[square, direction] + 1):
@@ -109,7 +108,6 @@ DIRECTION_TO = _directions()
 
 
 def _sights() -> NDArray[np.int32]:
-    """Compute the table `SIGHTS`: distances of the first two pieces along a line."""
     table = np.zeros((2, RANKS, 1 << RANKS), np.int32)
     for direction, (rank_step, file_step) in enumerate(DIRECTIONS):
         axis, way = divmod(direction, 2)

@@ -69,7 +69,6 @@ def input_of(code: int, square: int, view: int, *, mirrored: bool) -> int:
 
 
 def _input_rows() -> NDArray[np.int16]:
-    """Compute the table `INPUT_ROWS` from the stored weights."""
     weights = np.frombuffer(base64.b85decode("".join(WEIGHTS["shapes"])), np.int8)
     weights = weights.reshape(INPUTS, UNITS)
     rows = np.zeros((16, SQUARES, ACCUMULATOR_SIZE), np.int16)

@@ -139,5 +139,4 @@ def winning_move(graph: Graph, number: int) -> Move | None:
 
 
 def _move(number: int) -> Move:
-    """Convert a move of the search to a `Move`."""
     return Move(number >> 7, number & 127)

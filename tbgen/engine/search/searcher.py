@@ -189,7 +189,6 @@ class Searcher:
         return line if self._preferred is None else Line(line.score, (self._preferred,))
 
     def _iteration(self, depth: int, found: Sequence[Line]) -> Iteration:
-        """Return the result of an iteration with the counts so far."""
         states = self._states
         return Iteration(
             depth,
