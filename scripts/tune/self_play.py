@@ -120,9 +120,9 @@ def _think(states, shared, moves, nodes):
                 low = score - width
             else:
                 high = score + width
-        if state.line_length[0] == 0:
+        if state.pv_length[0] == 0:
             break
-        found, best = score, np.int64(state.line[0, 0])
+        found, best = score, np.int64(state.pv[0, 0])
         if state.stop != 0:
             break
         depth += 1

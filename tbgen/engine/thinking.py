@@ -175,7 +175,7 @@ class Thinker:
             answer = self._decide(game, options)
         except Exception as error:  # a bug in the engine must not end the game
             self._on_note(f"internal error, move without search: {type(error).__name__}: {error}")
-            answer = Answer(_pick(game.position, self._limits.only))
+            answer = Answer(_move_without_search(game.position, self._limits.only))
         if self._timer is not None and not self._pondering:
             self._timer.cancel()
         self._may_answer.wait()
@@ -214,7 +214,7 @@ class Thinker:
                 return Answer.of_line(lines[0], accepts_draw=accepts)
         if not self._wait_for_kernels():
             self._on_note("the search is not loaded yet: move without search")
-            return Answer(_pick(game.position, self._limits.only))
+            return Answer(_move_without_search(game.position, self._limits.only))
         return self._search(game, options)
 
     def _wait_for_kernels(self) -> bool:
@@ -256,7 +256,7 @@ class Thinker:
                 best = found
                 self._report(found)
         if best is None:
-            return Answer(_pick(game.position, limits.only))
+            return Answer(_move_without_search(game.position, limits.only))
         line = best.lines[0]
         return Answer.of_line(line, accepts_draw=limits.draw_offered and line.score < 0)
 
@@ -331,7 +331,7 @@ class Thinker:
         self._loaded.set()
 
 
-def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
+def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:
     """Return a legal move chosen without search; None if there is none.
 
     A move that ends the game is preferred, else the move with the largest gain: the value of the
@@ -354,4 +354,4 @@ def _pick(position: Position, only: tuple[Move, ...] | None) -> Move | None:
 
 
 _PIECE_VALUES = (0, 50, 2, 2, 9, 4, 4, 1)
-"""Piece values of `_pick` by kind of piece (piece code & 7); 0 for an empty square."""
+"""Piece values by kind of piece (piece code & 7); 0 for an empty square."""

@@ -27,7 +27,7 @@ from tbgen.referee import Verdict
 from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, ProbeResult, Rules
 
-DRAWING_AIMS = (Aim.REST, Aim.BREAK, Aim.OUTLAST)
+DRAWING_AIMS = (Aim.IDLE, Aim.BREAK, Aim.OUTLAST)
 
 
 def choose(

@@ -21,7 +21,7 @@ the four members of `Aim`.
 All four are one game on the graph, in which every edge is good, neutral or bad. The own side
 succeeds if bad edges occur finitely often and good edges infinitely often. Ranks fall with every
 move until the next good edge, so that a side that plays by them returns to no node on the way.
-Different nodes may share a position. Only on the way to an idle move (`Aim.REST`), where streaks
+Different nodes may share a position. Only on the way to an idle move (`Aim.IDLE`), where streaks
 do not matter, no position is repeated at all. That is why it is the first choice.
 """
 
@@ -186,7 +186,7 @@ def rank_of(option: MoveOption, ranks: dict[Node, Rank]) -> Rank | None:
 class Aim(Enum):
     """Goal of the own side with regard to the streaks (unbroken runs of offences) of both sides."""
 
-    REST = auto()
+    IDLE = auto()
     """Make an idle move; streaks do not matter."""
     BREAK = auto()
     """Break the own streak, if only by another offence; the rival's streak does not matter."""
@@ -234,7 +234,7 @@ class StreakGraph:
 
     def node(self, game: Sequence[Position]) -> Node:
         """Return the node for the last position of a game, in which the own side is to move."""
-        own = NO_VICTIMS if self._aim == Aim.REST else self._offences.streak(game)
+        own = NO_VICTIMS if self._aim == Aim.IDLE else self._offences.streak(game)
         move = move_between(*game[-2:]) if len(game) > 1 else None
         if not self._aim.depends_on_rival or move is None:
             return Node(game[-1], own)
@@ -291,7 +291,7 @@ class StreakGraph:
             own, breaks = extend_streak(victims_after(node.own, reply), offence)
             if is_irreversible(after, reply) or (breaks and not wins) or not self._keeps_value(now):
                 continue
-            if self._aim == Aim.REST:
+            if self._aim == Aim.IDLE:
                 own = NO_VICTIMS
             kind = self._aim.kind(own, breaks, rival, rival_breaks)
             answer = offences.threats(after, reply, now) if self._aim.depends_on_rival else None

@@ -95,7 +95,7 @@ def test_loops_of_the_book() -> None:
         first, last = judgement.span or (0, 0)
         plies = [ply for ply in judgement.plies[first:last] if ply.side == side]
         expected = {
-            Aim.REST: any(ply.label == Label.IDLE for ply in plies),
+            Aim.IDLE: any(ply.label == Label.IDLE for ply in plies),
             Aim.BREAK: own == 0,
             Aim.OUTLAST: own == 0 or own <= rival,
             Aim.WIN: own < rival,

@@ -1,6 +1,6 @@
 """Compiled alpha-beta search, on the same record of positions as the referee.
 
-    searcher       driver in plain Python: iterative deepening, MultiPV, threads, time and stop
+    searcher       driver in plain Python: iterative deepening, MultiPV, threads
     prover         driver of proofs: start, continue and follow a proof beside the search
     proving        proof-number search: a graph of positions, grown until it proves a win
     estimates      proof numbers, corrected for loops

@@ -141,8 +141,8 @@ def sights(state, row, square, axis):
     """
     rank, file = RANK_OF[square], FILE_OF[square]
     if axis == 0:
-        return np.int64(SIGHTS[0, rank, state.lines[row, RANKS + file]])
-    return np.int64(SIGHTS[1, file, state.lines[row, rank]])
+        return np.int64(SIGHTS[0, rank, state.occupancy[row, RANKS + file]])
+    return np.int64(SIGHTS[1, file, state.occupancy[row, rank]])
 
 
 TARGETS, LEGS = _short_range()

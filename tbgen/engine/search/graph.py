@@ -92,7 +92,7 @@ def new_graph(nodes: int) -> Graph:
 
 
 @part
-def find(graph, key):
+def find_bucket(graph, key):
     """Return the index in `buckets` of a position's entry, or of the free slot for it."""
     mask = len(graph.buckets) - 1
     at = (key ^ key >> 29) & mask
@@ -104,7 +104,7 @@ def find(graph, key):
 @part
 def number_of(graph, key):
     """Return the node of a position, or -1."""
-    return np.int64(graph.buckets[find(graph, key)]) - 1
+    return np.int64(graph.buckets[find_bucket(graph, key)]) - 1
 
 
 @part
@@ -114,7 +114,7 @@ def add(graph, key, in_check, defender):
     in_check : int64; 1 if the side to move is in check
     defender : int64; 1 if the side to move is the defender
     """
-    at = find(graph, key)
+    at = find_bucket(graph, key)
     if graph.buckets[at] != 0:
         return np.int64(graph.buckets[at] - 1)
     number = graph.counts[NODES]

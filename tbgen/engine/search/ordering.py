@@ -24,7 +24,7 @@ from tbgen.indexing.squares import EMPTY, SQUARES
 from tbgen.rules.board import MAX_MOVES
 from tbgen.rules.moves import reaches
 
-HASH_MOVE, CAPTURES, GOOD, QUIETS, REST, CAPTURES_ONLY, GOOD_ONLY = range(7)
+HASH_MOVE, CAPTURES, GOOD, QUIETS, REMAINING, CAPTURES_ONLY, GOOD_ONLY = range(7)
 """Stages of `next_move`, which yields moves group by group. The first stage is `HASH_MOVE`, or
 `CAPTURES_ONLY` in quiescence search.
 """
@@ -190,7 +190,7 @@ def next_move(state, row, side, ply):
             first = state.count[ply]
             state.count[ply] = generate(state, row, side, ply, first, False)
             _rank_quiets(state, row, ply, first)
-            state.stage[ply] = REST
+            state.stage[ply] = REMAINING
         else:
             return _pick(state, ply, -(1 << 30))
 

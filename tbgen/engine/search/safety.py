@@ -74,12 +74,12 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
         return False
     file, rank = np.int64(FILE_OF[king]), np.int64(RANK_OF[king])
     if direction < 2:
-        place, taken = rank, np.int64(state.lines[row, RANKS + file])
+        place, taken = rank, np.int64(state.occupancy[row, RANKS + file])
         if left >= 0:
             taken &= ~(np.int64(FILE_OF[left] == file) << RANK_OF[left])
             taken |= np.int64(FILE_OF[come] == file) << RANK_OF[come]
     else:
-        place, taken = file, np.int64(state.lines[row, rank])
+        place, taken = file, np.int64(state.occupancy[row, rank])
         if left >= 0:
             taken &= ~(np.int64(RANK_OF[left] == rank) << FILE_OF[left])
             taken |= np.int64(RANK_OF[come] == rank) << FILE_OF[come]

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-calls
-"""Driver of the search: iterative deepening until time, depth or nodes are used up.
+"""Driver of the search: iterative deepening until it is stopped, or depth or nodes are used up.
 
     Searcher.think(game, ...)  ->  one Iteration after another, each with its best lines
 
@@ -253,10 +253,10 @@ class Searcher:
         for first in range(lines):
             with self._other_threads(root_moves, depth):
                 score = self._search_line(root_moves, first, depth)
-            length = int(state["line_length"][0, 0])
+            length = int(state["pv_length"][0, 0])
             if length == 0:
                 break
-            numbers = state["line"][0, 0, :length].tolist()
+            numbers = state["pv"][0, 0, :length].tolist()
             found.append(Line(score, tuple(Move(n >> 7, n & 127) for n in numbers)))
             self._expected[first] = score
         return sorted(found, key=lambda line: -line.score)

@@ -20,7 +20,7 @@ import numpy as np
 
 from tbgen.compiling.jit import part
 from tbgen.engine.search.geometry import EXPOSES_KING
-from tbgen.engine.search.ordering import HISTORY_LIMIT, REST, history_of
+from tbgen.engine.search.ordering import HISTORY_LIMIT, REMAINING, history_of
 from tbgen.engine.search.pieces import PHASES
 from tbgen.engine.search.scores import INFINITE, MAX_EVALUATION
 from tbgen.indexing.squares import EMPTY
@@ -100,7 +100,7 @@ def reduction(state, row, depth, searched, move, narrow):
     ply = row - state.root
     if state.full_width != 0 or depth < 2 or searched < 2:
         return 0
-    if state.boards[row, move & 127] != EMPTY and state.stage[ply] != REST:
+    if state.boards[row, move & 127] != EMPTY and state.stage[ply] != REMAINING:
         return 0
     less = REDUCTIONS[min(depth, _SIZE) - 1, min(searched, _SIZE - 1)]
     if not narrow:
@@ -123,7 +123,7 @@ def is_late(state, row, depth, searched, best):
     late = _LATE_COUNT + 2 * depth * depth
     if not is_improving(state, ply):
         late -= depth
-    return state.stage[ply] == REST and searched >= late
+    return state.stage[ply] == REMAINING and searched >= late
 
 
 @part
@@ -131,7 +131,7 @@ def is_pruned(state, row, side, depth, searched, move, alpha, best):
     """Return whether a move is pruned: a quiet move far below alpha, or a losing capture."""
     ply = row - state.root
     estimate = state.estimate[ply]
-    if estimate == NO_ESTIMATE or best < -MAX_EVALUATION or state.stage[ply] != REST:
+    if estimate == NO_ESTIMATE or best < -MAX_EVALUATION or state.stage[ply] != REMAINING:
         return False
     king = np.int64(state.squares[row, state.kings[1 - side]])
     if EXPOSES_KING[king, move >> 7] or EXPOSES_KING[king, move & 127]:

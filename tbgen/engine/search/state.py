@@ -51,7 +51,7 @@ STATE = np.dtype(
         ("boards", np.int8, (ROWS, SQUARES)),
         ("ids", np.int8, (ROWS, SQUARES)),
         ("log", np.int64, (ROWS, record.LOG_FIELDS)),
-        ("lines", np.int16, (ROWS, LINES)),  # occupancy masks of ranks and files (`geometry`)
+        ("occupancy", np.int16, (ROWS, LINES)),  # masks of ranks and files (`geometry`)
         ("squares", np.int8, (ROWS, PIECES)),  # square of each id; -1 once captured
         ("keys", np.int64, ROWS),
         ("accumulator", np.int16, (ROWS, ACCUMULATOR_SIZE)),  # sums of the `network`
@@ -74,8 +74,8 @@ STATE = np.dtype(
         ("countermoves", np.int32, PLACES),
         ("played", np.int32, PLIES),  # kind and target of the move to this ply; 0 for none
         ("estimate", np.int32, PLIES),  # static evaluation or a closer score, see `tree`
-        ("line", np.int32, (PLIES, PLIES)),
-        ("line_length", np.int32, PLIES),
+        ("pv", np.int32, (PLIES, PLIES)),
+        ("pv_length", np.int32, PLIES),
         ("depends", np.int64, PLIES),
         ("lifted", np.int8, (PIECES, 2)),  # square and code of pieces removed by `exchange`
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
@@ -122,8 +122,8 @@ SIDE_KEY = int(_random.integers(1, 1 << 62))
 def _toggle(state, row, square):
     """Toggle the bit of a square in the occupancy masks of its rank and of its file."""
     rank, file = np.int64(RANK_OF[square]), np.int64(FILE_OF[square])
-    state.lines[row, rank] ^= 1 << file
-    state.lines[row, RANKS + file] ^= 1 << rank
+    state.occupancy[row, rank] ^= 1 << file
+    state.occupancy[row, RANKS + file] ^= 1 << rank
 
 
 @borrowing_kernel
@@ -143,7 +143,7 @@ def begin(states, moves, side):
     state.attackers_left[0, 0] = state.attackers_left[0, 1] = 0
     state.men_count[0] = state.men_count[1] = 0
     for line in range(LINES):
-        state.lines[0, line] = 0
+        state.occupancy[0, line] = 0
     for i in range(PIECES):
         state.squares[0, i] = -1
         state.codes[i] = 0
@@ -191,7 +191,7 @@ def _copy(state, row):
     for i in range(PIECES):
         state.squares[after, i] = state.squares[row, i]
     for line in range(LINES):
-        state.lines[after, line] = state.lines[row, line]
+        state.occupancy[after, line] = state.occupancy[row, line]
     state.phase[after] = state.phase[row]
     state.attackers_left[after, 0] = state.attackers_left[row, 0]
     state.attackers_left[after, 1] = state.attackers_left[row, 1]

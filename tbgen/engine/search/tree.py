@@ -44,13 +44,13 @@ deep.
 
 
 @part
-def _store_line(state, ply, move):
+def _store_pv(state, ply, move):
     """Store the principal variation of a ply: a move, followed by the variation of the next ply."""
-    state.line[ply, 0] = move
-    length = state.line_length[ply + 1]
+    state.pv[ply, 0] = move
+    length = state.pv_length[ply + 1]
     for i in range(length):
-        state.line[ply, i + 1] = state.line[ply + 1, i]
-    state.line_length[ply] = length + 1
+        state.pv[ply, i + 1] = state.pv[ply + 1, i]
+    state.pv_length[ply] = length + 1
 
 
 @part
@@ -62,7 +62,7 @@ def _begin_node(state, shared, row, side, beta):
     """
     ply = row - state.root
     state.depends[ply] = CLEAN
-    state.line_length[ply] = 0
+    state.pv_length[ply] = 0
     if state.nodes >= state.node_limit:
         state.stop = 1
     if state.stop != 0:
@@ -212,7 +212,7 @@ def search(state, shared, row, side, depth, alpha, beta, may_pass):
             best = score
             if score > alpha:
                 alpha, best_move, bound = score, move, entry.EXACT
-                _store_line(state, ply, move)
+                _store_pv(state, ply, move)
     if best >= beta:
         # The cutoff depends on one move only.
         bound, depends = entry.LOWER, state.depends[ply + 1]
@@ -228,16 +228,16 @@ def search_root(states, shared, moves, first, depth, low, high):
 
     states : `State` (1,), inout
     moves : int32 (n,), inout; legal moves; the best move is moved to index `first`, followed by
-        earlier best moves; its line is stored in `line[0]`
+        earlier best moves; its line is stored in `pv[0]`
     first : int64; moves before this index are left out (they have lines of their own)
     low, high : int64; the aspiration window
 
-    A move that raises the score above `low` stores a line; without such a move `line_length[0]` is
-    0. A stopped search returns the best score of the moves searched so far.
+    A move that raises the score above `low` stores a line; without such a move `pv_length[0]` is 0.
+    A stopped search returns the best score of the moves searched so far.
     """
     state = states[0]
     row, side = state.root, state.root_side
-    state.line_length[0] = 0
+    state.pv_length[0] = 0
     best, alpha = np.int64(-INFINITE), low
     i = first
     while i < len(moves) and best < high:
@@ -256,7 +256,7 @@ def search_root(states, shared, moves, first, depth, low, high):
         best = max(best, score)
         if score > alpha:
             alpha = score
-            _store_line(state, np.int64(0), move)
+            _store_pv(state, np.int64(0), move)
             for j in range(i, first, -1):
                 moves[j] = moves[j - 1]
             moves[first] = move
