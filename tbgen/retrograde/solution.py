@@ -21,6 +21,7 @@ from tbgen.rows.frame import MIDS, STRIDE, TWIN, Frame, is_canonical
 from tbgen.rows.workers import Chunks, Workers
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
+from tbgen.tables.names import Metric
 from tbgen.tables.palettes import Palette
 
 
@@ -74,6 +75,7 @@ class Solution:
 
     layout: Layout
     code_space: CodeSpace
+    metric: Metric
     frame: Frame
     workers: Workers
     chunks: Chunks

@@ -99,6 +99,6 @@ def solve(
             settle_orders(state, layout, rule_set)
         state.propagation.settle_draws()
         return Solution(
-            layout, code_space, sets.frame, Workers(threads, storage), sets.chunks,
+            layout, code_space, metric, sets.frame, Workers(threads, storage), sets.chunks,
             state.propagation.journals, state.chase_patterns,
         )  # fmt: skip

@@ -46,6 +46,7 @@ from tbgen.rows.workers import Workers
 from tbgen.tables.blocks import NumbersOf
 from tbgen.tables.codes import CodeSpace
 from tbgen.tables.errors import TablebaseError
+from tbgen.tables.names import Metric
 
 Plane = NDArray[Any]
 """Array of the codes of one side to move, or of their numbers in a palette, with one dimension."""
@@ -359,6 +360,7 @@ class DrawnTable:
 
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
+    metric: Metric = Metric.DTM
 
     def occurring_codes(self, side: int) -> Collection[int]:
         """Return the code of the draw."""

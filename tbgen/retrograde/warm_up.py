@@ -35,7 +35,7 @@ from tbgen.rows.frame import make_frame
 from tbgen.rows.sets import Rows, Sets
 from tbgen.rows.workers import Workers
 from tbgen.tables.codes import CodeSpace, Outcome, Value
-from tbgen.tables.names import RuleSet
+from tbgen.tables.names import Metric, RuleSet
 from tbgen.tables.palettes import Palette
 
 
@@ -110,7 +110,8 @@ def _propagate_made_up(*, wide: bool = False) -> None:
         propagation.journals[Side.RED].codes.update(many)
         propagation.settle_draws()
         _encode(Solution(
-            layout, code_space, sets.frame, workers, sets.chunks, propagation.journals, {}
+            layout, code_space, Metric.DTM, sets.frame, workers, sets.chunks, propagation.journals,
+            {},
         ))  # fmt: skip
 
 
