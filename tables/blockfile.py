@@ -173,9 +173,8 @@ class BlockFile(Generic[Spec]):
     ) -> list[tuple[int, Codes]]:
         """Return the codes of one tile as runs: each a first slot, and the codes (n,) from it on.
 
-        A tile is a part of one side that is stored together. Its slots need not be consecutive, so
-        they are returned as runs of consecutive slots. Each run consists of whole leads (all slots
-        with one placement of the kings, advisors and elephants).
+        The slots of a tile need not be consecutive, so they are returned as runs of consecutive
+        slots. Each run consists of whole leads.
 
         numbers_of : maps the distinct codes of each block to the numbers that replace them
         digests : inout, SHA-256 of the content of each block, b"" before its first read

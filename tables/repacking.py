@@ -12,8 +12,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from tbgen.indexing.threads import thread_pool
 from tbgen.tables.compression import DENSE, Compressor
 from tbgen.tables.files import replacing
@@ -49,14 +47,13 @@ def pack_densely(
         file.check_digest(digests)
         table_offset = out.tell()
         metadata = Compressor(DENSE).compress(file.metadata())
-        block_table = np.array(entries, "<u4").tobytes()
         packed = replace(
             header,
             table_offset=table_offset,
             metadata_length=len(metadata),
             metadata_checksum=zlib.crc32(metadata),
         )
-        complete_file(out, packed, block_table, metadata)
+        complete_file(out, packed, entries, metadata)
         return packed.file_size
 
 

@@ -149,26 +149,38 @@ def write_table(
     if palettes is not None:
         dtypes = tuple(palette.dtype for palette in palettes)
         encoders = tuple(palette.encoder(encode) for palette in palettes)
+    writer = _Writer(
+        spec, arrangements, packing, source, dtypes, encoders, statistics, threads,
+        path.parent if palettes and len(palettes[1].codes) > MAX_PALETTE else None,
+    )  # fmt: skip
     with replacing(path) as file:
-        job = _Job(
-            spec, arrangements, packing, source, dtypes, encoders, statistics, threads,
-            path.parent if palettes and len(palettes[1].codes) > MAX_PALETTE else None,
-        )  # fmt: skip
         try:
-            header = _write(file, job)
+            header = writer.write(file)
         except _BlockTooLargeError:
             file.seek(0)
             file.truncate()
             smaller = replace(packing, block_slots=safe_slots(spec.codec.dtype.itemsize))
             # No block of so few slots is too large.
-            header = _write(file, replace(job, packing=smaller, spool_directory=None))
+            header = replace(writer, packing=smaller, spool_directory=None).write(file)
     sync_directory(path.parent)
     return header
 
 
+class _Side(NamedTuple):
+    """Blocks of one side that have been written: arrangement, block table entries, digests.
+
+    `constant` is the code of a side with one value everywhere, else 0.
+    """
+
+    arrangement: Arrangement
+    entries: list[tuple[int, int]]
+    digests: list[bytes]
+    constant: int
+
+
 @dataclass(frozen=True)
-class _Job(Generic[Spec]):
-    """Everything needed to write one file; `dtypes` and `encoders` have an entry for each side."""
+class _Writer(Generic[Spec]):
+    """Writer of one file; `dtypes` and `encoders` have an entry for each side."""
 
     spec: Spec
     arrangements: tuple[Arrangement, Arrangement] | None
@@ -184,16 +196,82 @@ class _Job(Generic[Spec]):
     then all blocks packed so far are packed again with fewer slots.
     """
 
-    @property
-    def layout(self) -> Layout:
-        """Index of the material."""
-        return Layout.of(self.spec.name.material)
+    def write(self, file: BinaryIO) -> Header[Spec]:
+        """Write blocks, block table and metadata, then the header, which has their offsets."""
+        file.write(bytes(HEADER_BYTES))
+        if self.spool_directory is not None:
+            with tempfile.TemporaryFile(dir=self.spool_directory) as blocks:
+                black = self._write_side(blocks, 1)
+                red = self._write_side(file, 0)
+                blocks.seek(0)
+                shutil.copyfileobj(blocks, file)
+        else:
+            red, black = (self._write_side(file, side) for side in range(SIDES))
+        entries = red.entries + black.entries
+        facts = self.statistics().to_json()
+        text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode("ascii")
+        if len(text) > MAX_METADATA:
+            raise ValueError(f"statistics of {len(text)} bytes, more than {MAX_METADATA}")
+        metadata = Compressor(self.packing.compression).compress(text)
+        header = Header(
+            spec=self.spec,
+            slots=self.spec.slots,
+            block_slots=self.packing.block_slots,
+            arrangements=(red.arrangement, black.arrangement),
+            blocks=(len(red.entries), len(black.entries)),
+            constants=(red.constant, black.constant),
+            table_offset=HEADER_BYTES + sum(size for size, _ in entries),
+            metadata_length=len(metadata),
+            metadata_checksum=zlib.crc32(metadata),
+            digest=b"",
+        )
+        header = replace(header, digest=header.content_digest((red.digests, black.digests), text))
+        complete_file(file, header, entries, metadata)
+        return header
 
-    def tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
-        """Return a tile's codes, in file order of leads; valid until the next `source` call.
+    def _write_side(self, out: BinaryIO, side: int) -> _Side:
+        """Write the blocks of one side, in the arrangement that compresses a sample best."""
+        layout, slots = Layout.of(self.spec.name.material), self.packing.block_slots
+        if self.arrangements is not None:
+            arrangement = self.arrangements[side]
+        else:
+            arrangement = choose_arrangement(
+                layout,
+                lambda block_map, tile: self._tile(block_map, side, tile),
+                lambda codes: self.encoders[side](codes, self.spec.codec.draw),
+                slots,
+                self.packing.tile_slots,
+                self.threads,
+            )
+        entries, digests, values = [], [], set()
+        for block in self._packed_blocks(BlockMap(layout, arrangement, slots), side):
+            out.write(block.data)
+            entries.append(block.entry)
+            digests.append(block.digest)
+            values.add(block.constant)
+        only = values.pop() if len(values) == 1 else None
+        if only is not None:
+            return _Side(arrangement, [], digests[:1], only)
+        return _Side(arrangement, entries, digests, 0)
 
-        Raises `ValueError` if `source` returns another dtype or another number of codes.
-        """
+    def _packed_blocks(self, block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
+        """Yield the blocks of one side, in order; the number of pending blocks is bounded."""
+        compressor = Compressor(self.packing.compression)
+        pending: deque[Future[list[PackedBlock]]] = deque()
+        step = _BLOCKS_AT_ONCE * block_map.block_slots
+        with thread_pool(self.threads) as pool:
+            for tile in range(block_map.tiles):
+                codes = block_map.to_file_order(tile, self._tile(block_map, side, tile))
+                for first in range(0, len(codes), step):
+                    some = codes[first : first + step]
+                    pending.append(pool.submit(self._pack, side, some, compressor))
+                    if len(pending) >= _PER_THREAD * self.threads:
+                        yield from pending.popleft().result()
+            while pending:
+                yield from pending.popleft().result()
+
+    def _tile(self, block_map: BlockMap, side: int, tile: int) -> Codes:
+        """Return a tile's codes, in file order of leads; valid until the next `source` call."""
         runs = block_map.runs(tile)
         if len(runs) == 1:
             return self._run(side, *runs[0])
@@ -210,17 +288,14 @@ class _Job(Generic[Spec]):
             raise ValueError(f"the source gave {codes.dtype} {codes.shape}, not {dtype} ({count},)")
         return codes
 
-    def pack(self, side: int, codes: Codes, compressor: Compressor) -> list[PackedBlock]:
-        """Cut codes into blocks, and return the packed blocks; called from any thread.
-
-        `codes` are in file order. Each 0 (no position) is replaced before a block is compressed.
-        """
+    def _pack(self, side: int, codes: Codes, compressor: Compressor) -> list[PackedBlock]:
+        """Cut codes in file order into blocks, and pack them; called from any thread."""
         return [
-            self._packed(side, codes[first : first + self.packing.block_slots], compressor)
+            self._pack_block(side, codes[first : first + self.packing.block_slots], compressor)
             for first in range(0, len(codes), self.packing.block_slots)
         ]
 
-    def _packed(self, side: int, codes: Codes, compressor: Compressor) -> PackedBlock:
+    def _pack_block(self, side: int, codes: Codes, compressor: Compressor) -> PackedBlock:
         codec = self.spec.codec
         content = self.encoders[side](codes, codec.draw)
         if len(content) > MAX_BLOCK_BYTES:
@@ -236,107 +311,15 @@ class _Job(Generic[Spec]):
         return PackedBlock.of(content, codec, stored)
 
 
-@dataclass(frozen=True)
-class _Side:
-    """Blocks of one side that have been written: arrangement, block table entries, digests.
-
-    `constant` is the code of a side with one value everywhere, else 0.
-    """
-
-    arrangement: Arrangement
-    entries: list[tuple[int, int]]
-    digests: list[bytes]
-    constant: int
-
-
-def _write(file: BinaryIO, job: _Job[Spec]) -> Header[Spec]:
-    """Write blocks, block table and metadata, then the header, which has their offsets."""
-    file.write(bytes(HEADER_BYTES))
-    if job.spool_directory is not None:
-        with tempfile.TemporaryFile(dir=job.spool_directory) as blocks:
-            black = _write_side(blocks, job, 1)
-            red = _write_side(file, job, 0)
-            blocks.seek(0)
-            shutil.copyfileobj(blocks, file)
-    else:
-        red, black = (_write_side(file, job, side) for side in range(SIDES))
-    entries = red.entries + black.entries
-    facts = job.statistics().to_json()
-    text = json.dumps(facts, sort_keys=True, separators=(",", ":")).encode("ascii")
-    if len(text) > MAX_METADATA:
-        raise ValueError(f"statistics of {len(text)} bytes, more than {MAX_METADATA}")
-    metadata = Compressor(job.packing.compression).compress(text)
-    block_table = np.array(entries, "<u4").tobytes()
-    header = Header(
-        spec=job.spec,
-        slots=job.spec.slots,
-        block_slots=job.packing.block_slots,
-        arrangements=(red.arrangement, black.arrangement),
-        blocks=(len(red.entries), len(black.entries)),
-        constants=(red.constant, black.constant),
-        table_offset=HEADER_BYTES + sum(size for size, _ in entries),
-        metadata_length=len(metadata),
-        metadata_checksum=zlib.crc32(metadata),
-        digest=b"",
-    )
-    header = replace(header, digest=header.content_digest((red.digests, black.digests), text))
-    complete_file(file, header, block_table, metadata)
-    return header
-
-
-def _write_side(out: BinaryIO, job: _Job[Spec], side: int) -> _Side:
-    """Write the blocks of one side, after choosing its arrangement by a sample."""
-    block_map = BlockMap(job.layout, _arrangement(job, side), job.packing.block_slots)
-    entries, digests, values = [], [], set()
-    for block in _packed(job, block_map, side):
-        out.write(block.data)
-        entries.append(block.entry)
-        digests.append(block.digest)
-        values.add(block.constant)
-    only = values.pop() if len(values) == 1 else None
-    if only is not None:
-        return _Side(block_map.arrangement, [], digests[:1], only)
-    return _Side(block_map.arrangement, entries, digests, 0)
-
-
 def complete_file(
-    file: BinaryIO, header: Header[Spec], block_table: bytes, metadata: bytes
+    file: BinaryIO, header: Header[Spec], entries: list[tuple[int, int]], metadata: bytes
 ) -> None:
-    """Write block table and metadata, and then the header at the beginning."""
+    """Write block table and metadata, and then the header at the beginning.
+
+    entries : `PackedBlock.entry` of each block
+    """
+    block_table = np.array(entries, "<u4").tobytes()
     file.write(block_table)
     file.write(metadata)
     file.seek(0)
     file.write(header.pack(block_table))
-
-
-def _packed(job: _Job[Spec], block_map: BlockMap, side: int) -> Iterator[PackedBlock]:
-    """Yield the blocks of one side, in order; the number of pending blocks is bounded."""
-    compressor = Compressor(job.packing.compression)
-    pending: deque[Future[list[PackedBlock]]] = deque()
-    step = _BLOCKS_AT_ONCE * block_map.block_slots
-    with thread_pool(job.threads) as pool:
-        for tile in range(block_map.tiles):
-            codes = block_map.to_file_order(tile, job.tile(block_map, side, tile))
-            for first in range(0, len(codes), step):
-                pending.append(pool.submit(job.pack, side, codes[first : first + step], compressor))
-                if len(pending) >= _PER_THREAD * job.threads:
-                    yield from pending.popleft().result()
-        while pending:
-            yield from pending.popleft().result()
-
-
-def _arrangement(job: _Job[Spec], side: int) -> Arrangement:
-    """Return the arrangement (order of slots) of one side.
-
-    It is the one given in `job`; if none is given, the one that compresses a sample best.
-    """
-    if job.arrangements is not None:
-        return job.arrangements[side]
-    return choose_arrangement(
-        job.layout,
-        lambda block_map, tile: job.tile(block_map, side, tile),
-        lambda codes: job.encoders[side](codes, job.spec.codec.draw),
-        job.packing.block_slots,
-        job.packing.tile_slots,
-        job.threads,
-    )

@@ -56,9 +56,6 @@ Parameters of kernels, unless a kernel says otherwise:
     size : int64, leads of a chunk
     out : uint8 (n,), out; records of the chunks, one after the other
     ends : int64 (chunks,), out; end of each chunk's record
-    setting : ChaseSetting, in; the sets of a search for chases
-    converter : SlotConverter, in
-    boards : Boards, of one thread
     mids : int64, total number of mids
     source, target : int64, squares; start and end of a move
     occ_lo, occ_hi : uint64, set of the occupied squares, without the inner piece

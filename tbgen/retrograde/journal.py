@@ -46,9 +46,8 @@ it, and offset in the next segment. It stays valid when that segment is compress
 def _k_fill(data, codes, numbers):
     """Write the codes of the positions in a segment of the journal to one chunk of a plane.
 
-    A segment has records of solved positions: each is a header (code, length in bytes) and the set
-    of positions with this code. The plane has a number for every slot: the index of the position's
-    code in the palette. A chunk is the part of the plane for a range of leads.
+    A segment has records: each is a header (code, length in bytes) and the set of positions with
+    this code. The plane has a number for every slot: the index of the code in the palette.
 
     data : uint8 (n,), in; an uncompressed segment, header and record in turn
     codes : int64 (codes,), in; the palette, with all codes of the journal
@@ -130,11 +129,7 @@ class Journal:
         return found
 
     def segments(self) -> Iterator[tuple[int, bytes]]:
-        """Yield all records, as pairs of chunk number and compressed segment.
-
-        A chunk is a range of leads. A segment is some consecutive records of a chunk, compressed
-        together. Those of a chunk come in the order of its records.
-        """
+        """Yield all records, as pairs of chunk number and compressed segment, in order."""
         for chunk, (packed, segment) in enumerate(zip(self._packed, self._open, strict=True)):
             for stored in packed:
                 yield chunk, self._storage.fetch(stored)

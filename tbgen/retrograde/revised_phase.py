@@ -16,7 +16,7 @@ from functools import partial
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import Side
 from tbgen.retrograde.candidates import SearchState, SharedSets
-from tbgen.retrograde.chase.search import ChaseSearch, k_mark_attacked
+from tbgen.retrograde.chase.search import declare_perpetual_chases, k_mark_attacked
 from tbgen.retrograde.perpetual_check import declare_perpetual_checks, k_mark_in_check
 from tbgen.retrograde.state import BuildState
 from tbgen.rows.boards import make_converter
@@ -34,28 +34,25 @@ def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
     shared = SharedSets(sets.empty(), sets.empty(), sets.empty(), sets.empty_frontier())
     check_states = [SearchState(propagation, winner, k_mark_in_check, shared) for winner in Side]
     chase_states: list[SearchState] = []
-    chase_searches: list[ChaseSearch] = []
+    chase_rules, converter = rule_set.chase_rules, make_converter(layout, sets.frame)
     if rule_set.rules is not None and rule_set.rules.judges_chases:
-        mark = partial(k_mark_attacked, rule_set.chase_rules)
+        mark = partial(k_mark_attacked, chase_rules)
         chase_states = [SearchState(propagation, winner, mark, shared) for winner in Side]
-        converter = make_converter(layout, sets.frame)
-        chase_searches = [
-            ChaseSearch(search_state, converter, chase_rules=rule_set.chase_rules)
-            for search_state in chase_states
-        ]
     state.add_searches([*check_states, *chase_states])
     changed = state.order == 0 or state.propagate(state.order)
     order = state.order + 1
     while (changed or order <= propagation.last_order) and order <= (rule_set.orders or order):
         state.report("checks", order, 0, 0)
         lost = [
-            declare_perpetual_checks(search_state, order, keep_losses=bool(chase_searches))
+            declare_perpetual_checks(search_state, order, keep_losses=bool(chase_states))
             for search_state in check_states
         ]
         state.report("chases", order, 0, 0)
         state.chase_patterns[order] = sum(
-            search.declare(order, by_checks)
-            for search, by_checks in zip(chase_searches, lost, strict=False)
+            declare_perpetual_chases(
+                search_state, order, by_checks, converter, chase_rules=chase_rules
+            )
+            for search_state, by_checks in zip(chase_states, lost, strict=False)
         )
         changed = state.propagate(order)
         order += 1

@@ -117,22 +117,14 @@ class Solution:
         return slice(lead_0 * per_lead, lead_1 * per_lead)
 
     def tiles(self, side: int) -> int:
-        """Return the number of tiles of a side: parts of whole leads, here one for each chunk.
-
-        Implements `SupportingTable.tiles`.
-        """
+        """Return the number of chunks; implements `SupportingTable.tiles`."""
         del side
         return self.chunks.number
 
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """Return a tile of a side, here a chunk of leads, as one run: first slot and codes.
-
-        Implements `SupportingTable.tile`.
-
-        numbers_of : replaces codes, all different, by other numbers
-        """
+        """Return a chunk of leads, as one run; implements `SupportingTable.tile`."""
         slots, palette = self._slots_of(number), self.palettes[side]
         numbers = np.zeros(slots.stop - slots.start, palette.dtype)
         self._write_chunk(side, number, numbers)

@@ -353,10 +353,7 @@ BYTE_CODES = CodeSpace(1)
 
 @dataclass(frozen=True)
 class DrawnTable:
-    """Supporting table of a material without attackers: every position is a draw.
-
-    Implements `SupportingTable`.
-    """
+    """`SupportingTable` of a material without attackers: every position is a draw."""
 
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
@@ -375,10 +372,7 @@ class DrawnTable:
     def tile(
         self, side: int, number: int, numbers_of: NumbersOf | None = None
     ) -> list[tuple[int, Plane]]:
-        """Return one lead, as one run: its first slot and its codes, all of them the draw.
-
-        numbers_of : replaces the code by another number
-        """
+        """Return one lead, as one run, in which all codes are the draw."""
         del side
         draw: Plane = np.array([self.code_space.draw], self.code_space.dtype)
         said = draw if numbers_of is None else numbers_of(draw)

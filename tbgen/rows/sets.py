@@ -80,7 +80,7 @@ def ranges_for(front: Frontier) -> int:
 
 @part
 def clear_lead(lead, front, mids):
-    """Remove all positions of one lead, a placement of the defenders, from a frontier."""
+    """Remove all positions of one lead from a frontier."""
     first = lead * mids
     if front.counts[lead] > front.limit:
         for row in range(first, first + mids):
@@ -243,11 +243,9 @@ def _k_put(data, row_0, filtered, within, found, mids):
 
 @borrowing_kernel
 def _k_count(lead_0, lead_1, members, counts, frame):
-    """Count the canonical positions of a set in the leads from `lead_0` to `lead_1 - 1`.
+    """Count the positions of a set; a placement with several slots counts at its canonical one.
 
-    A placement that has several slots counts once, at its canonical slot.
-
-    counts : int64 (leads,), inout; `counts[lead_0]` is increased by the number for all these leads
+    counts : int64 (leads,), inout; `counts[lead_0]` is increased by the number in [lead_0, lead_1)
     """
     mids = frame.size[MIDS]
     for lead in range(lead_0, lead_1):

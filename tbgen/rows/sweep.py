@@ -166,9 +166,9 @@ def _put_found(
 ):
     """Put the positions of `scratch.reached` that have no escape on `found`, and clear the scratch.
 
-    `scratch.reached` has the positions of one lead (placement of the defenders) that have a move
+    `scratch.reached` has the positions of one lead that have a move
     into the frontier. An escape is a move into the set `escape`, by which a losing side avoids the
-    loss. A mid is a placement of the other pieces but one; lead and mid together make a row.
+    loss.
 
     rows : int64, number of rows to read
     whole : bool, read the first `rows` mids; otherwise those listed in `scratch.touched`

@@ -9,10 +9,8 @@
 `tbgen.verify.chase` finds the same independently; the two share no code.
 
 Parameters of kernels, unless a kernel says otherwise:
-    lead_0, lead_1 : int64, range [lead_0, lead_1) of leads to process
     row, square : int64, the slot of a position: the square is the inner piece's
     key : int64, the slot as one number: row * 90 + square
-    source, target : int64, the squares where a move begins and ends
     victim : int64, the square of the piece that is chased
     lo, hi : uint64, the two words of a set of squares
     before, after : int8 (90,), the boards before and after a move

@@ -90,53 +90,47 @@ def _k_keep_images(lead_0, lead_1, marked, wins, frame):
                 wins[row, word] = kept
 
 
-class ChaseSearch:
-    """Search for one winner's direct wins by perpetual chase, order after order."""
+def declare_perpetual_chases(
+    state: SearchState,
+    order: int,
+    lost: Records | None,
+    converter: SlotConverter,
+    *,
+    chase_rules: int,
+) -> int:
+    """Find the direct wins of one side at one order, and seed the propagation with them.
 
-    def __init__(self, state: SearchState, converter: SlotConverter, *, chase_rules: int) -> None:
-        """Prepare the searches.
+    state : of searches whose mark is `k_mark_attacked`
+    lost : the offender's positions that perpetual checks of this order decide
+    chase_rules : `ChaseSetting.chase_rules`
 
-        state : of searches whose mark is `k_mark_attacked`
-        chase_rules : `ChaseSetting.chase_rules`
-        """
-        self._state = state
-        self._converter = converter
-        self._chase_rules = chase_rules
-
-    def declare(self, order: int, lost: Records | None = None) -> int:
-        """Find the direct wins of an order, seed the propagation with them; return their number.
-
-        lost : the offender's positions that perpetual checks of this order decide
-        """
-        with self._state.search(order) as search:
-            # Checks of this order and captures that win by it come before its chases.
-            setting = ChaseSetting(int(search.winner), self._chase_rules, search.unwon)
-            losses, workers = search.loss_candidates, search.sets.workers
-            loss_filter = partial(
-                list_victims,
-                capacity=0,
-                setting=setting,
-                converter=self._converter,
-                workers=workers,
-            )
-            if not search.initialise(lost, loss_filter, captures_wait=False):
-                return 0
-            search.prune()
-            if not losses.rows.any():
-                return 0
-            search.rule_out(loss_filter)
-            search.prune()
-            left = int(np.bitwise_count(losses.rows).sum())
-            if not left:
-                return 0
-            marked = search.escapes  # nothing is pruned any more
-            search.sets.clear_rows(marked)
-            if left > losses.rows.nbytes // _FEW_CANDIDATES:
-                search.discard_idle()
-            find_chase_wins(losses, setting, self._converter, marked, workers)
-            search.sets.run_kernel(_k_keep_images, marked, search.win_candidates.rows)
-            search.declare(search.win_candidates)
-            return search.sets.count(search.win_candidates.rows)
+    Returns the number of direct wins.
+    """
+    with state.search(order) as search:
+        # Checks of this order and captures that win by it come before its chases.
+        setting = ChaseSetting(int(search.winner), chase_rules, search.unwon)
+        losses, workers = search.loss_candidates, search.sets.workers
+        loss_filter = partial(
+            list_victims, capacity=0, setting=setting, converter=converter, workers=workers
+        )
+        if not search.initialise(lost, loss_filter, captures_wait=False):
+            return 0
+        search.prune()
+        if not losses.rows.any():
+            return 0
+        search.rule_out(loss_filter)
+        search.prune()
+        left = int(np.bitwise_count(losses.rows).sum())
+        if not left:
+            return 0
+        marked = search.escapes  # nothing is pruned any more
+        search.sets.clear_rows(marked)
+        if left > losses.rows.nbytes // _FEW_CANDIDATES:
+            search.discard_idle()
+        find_chase_wins(losses, setting, converter, marked, workers)
+        search.sets.run_kernel(_k_keep_images, marked, search.win_candidates.rows)
+        search.declare(search.win_candidates)
+        return search.sets.count(search.win_candidates.rows)
 
 
 def compile_sieve() -> None:
