@@ -444,4 +444,4 @@ def test_a_verdict_names_its_rules_and_marks_its_plies(client: TestClient) -> No
     assert "Judged when a position comes back for the first time" in before
     assert before.count('class="loop"') == 4
     assert 'class="loop"' not in early
-    assert "（世界象棋规则第6条）" in page(client, "/", fen=LOOP, moves=JUDGED, lang="zh-Hans")
+    assert "（亚洲规则第6条）" in page(client, "/", fen=LOOP, moves=JUDGED, lang="zh-Hans")

@@ -11,7 +11,7 @@ R, e4       the rook on e4                                             五路车
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from tbgen.answers import reasons
@@ -148,14 +148,15 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
         offender = black if judgement.verdict == Verdict.RED_WINS else red
         article = "art. 8" if red.checks and black.checks else offender.article
         winner = text("zh-Hans", offender.side.other.name.lower())
-        return f"{both}：判{winner}胜{_article(article, rules)}"
+        return f"{both}：判{winner}胜{_cited([article], rules)}"
     if red.level == PERPETUAL_CHECK:
-        return f"双方长将：判和{_article('art. 7', rules)}"
+        return f"双方长将：判和{_cited(['art. 7'], rules)}"
     if red.level == PERPETUAL_CHASE:
         return f"{both}：互捉，判和（图48）"
     if not rules.judges_chases and (red.victims or black.victims):
         return f"{both}：本规则允许长捉，判和"
-    return f"{both}：判和{_article(red.article or black.article or 'art. 5', rules)}"
+    articles = list(dict.fromkeys(filter(None, (red.article, black.article))))
+    return f"{both}：判和{_cited(articles or ['art. 5'], rules)}"
 
 
 def _conduct(conduct: Conduct) -> str:
@@ -181,16 +182,22 @@ def _conduct(conduct: Conduct) -> str:
     return f"{side}走闲着"
 
 
-def _article(article: str, rules: Rules) -> str:
-    """Return an article of the rules, such as `art. 15`, as `（世界象棋规则第15条）`.
+def _cited(articles: Sequence[str], rules: Rules) -> str:
+    """Return articles of the rules, such as `art. 15`, as `（亚洲规则第15条）`.
 
-    The rule book is named only under the rules `wxf`.
+    The rule book is named only under the rules `wxf`. A point is one of docs/referee.md.
     """
-    if "root" in article:
-        return "（捉无真根子）"
-    book = "世界象棋规则" if rules == Rules.WXF else ""
-    number = article.removeprefix("art. ").removeprefix("point ")
-    return f"（{book}第{number}条）" if article else ""
+    named, book = [], "亚洲规则" if rules == Rules.WXF else ""
+    for article in articles:
+        kind, _, number = article.rpartition(" ")
+        if "root" in kind:
+            named.append("捉无真根子")
+        elif kind == "point":
+            named.append(f"裁判说明第{number}点")
+        else:
+            named.append(f"{book}第{number}条")
+            book = ""
+    return f"（{'、'.join(named)}）"
 
 
 def result_name(winner: Side | None, language: str) -> str:
