@@ -253,7 +253,7 @@ def test_a_game_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     moves = taken_back(Position.from_fen(ARRAY), MAX_MOVES)
     positions = played(ARRAY, moves)
     with open_tablebase(tmp_path) as tables:
-        study = TableStore(tables).study(positions, moves)
-    assert study.judgement is not None
-    assert sum(move.after in positions for move in study.moves) > 20
+        facts = TableStore(tables).probe_game(positions, moves)
+    assert facts.judgement is not None
+    assert sum(move.after in positions for move in facts.moves) > 20
     assert calls < 3 * MAX_MOVES

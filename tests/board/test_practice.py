@@ -149,13 +149,13 @@ def test_the_table_plays_at_other_strengths(client: TestClient) -> None:
     """`varied` plays any move that keeps the outcome; `beginner` sometimes gives it away."""
     with open_tablebase(demo().tables) as tables:
         position = Position.from_fen(SLIP)
-        study = TableStore(tables).study((position,), ())
-        worth = {move.move: move.outcome for move in study.moves}
+        facts = TableStore(tables).probe_game((position,), ())
+        worth = {move.move: move.outcome for move in facts.moves}
         chance = random.Random(1)
-        assert {worth[answer(study, "varied", chance)] for _ in range(20)} == {Outcome.WIN}
-        assert len({worth[answer(study, "beginner", chance)] for _ in range(60)}) > 1
-        assert study.suggested is not None
-        assert answer(study, "best") == study.suggested.move
+        assert {worth[answer(facts, "varied", chance)] for _ in range(20)} == {Outcome.WIN}
+        assert len({worth[answer(facts, "beginner", chance)] for _ in range(60)}) > 1
+        assert facts.suggested is not None
+        assert answer(facts, "best") == facts.suggested.move
     text = page(client, "/", fen=SLIP, mode="play", side="black", strength="varied")
     reply = re.findall(r'data-reply="([^"]+)"', text)[0].replace("&amp;", "&")
     assert reply.startswith("/reply?")

@@ -1,6 +1,6 @@
 """Knowledge about games and endgames, from tables and referee: no HTML, no HTTP.
 
-    store      a game  ->  Study: value, moves, suggestion, the referee's verdict
+    store      a game  ->  Facts: value, moves, suggestion, the referee's verdict
     analysis   heat maps, values under other rules, loops of the losing side, mistakes
     search     positions of a table in bounded time
     puzzles    positions with a single good move; positions of the day; weaker opponents

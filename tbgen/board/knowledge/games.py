@@ -214,12 +214,12 @@ def _end_of_game(
     store: TableStore, positions: Sequence[Position], moves: Sequence[Move], language: str
 ) -> tuple[str, str]:
     """Return result and reason of a game; `*` and an empty reason if it is not over."""
-    study = store.study(positions, moves)
-    over = study.over
+    facts = store.probe_game(positions, moves)
+    over = facts.over
     if over is None:
         return "*", ""
-    if over.why == "repetition" and study.judgement is not None:
-        why = explain_judgement(study.judgement, study.rules, language)
+    if over.why == "repetition" and facts.judgement is not None:
+        why = explain_judgement(facts.judgement, facts.rules, language)
         return RESULTS[over.winner], why
     loser = "" if over.winner is None else over.winner.other
     return RESULTS[over.winner], text(language, f"over_{over.why}", side=loser)

@@ -2,7 +2,7 @@
 
 material, aim, level  ->  positions of that outcome in which exactly one move, no capture, keeps it
 the game so far       ->  state of the puzzle: open, right, lost or solved
-a study, a strength   ->  a move: best      the best move
+facts, a strength     ->  a move: best      the best move
                                   varied    a random move that keeps the outcome
                                   beginner  as varied, but one move in four is any legal one
 date                  ->  a table, a seed  ->  a puzzle
@@ -21,7 +21,7 @@ from datetime import UTC, date, datetime
 
 from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.search import positions_of_value
-from tbgen.board.knowledge.store import Study, TableStore
+from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Move, Position, Side
 from tbgen.rules import legal_moves
@@ -100,7 +100,7 @@ def _is_puzzle(store: TableStore, position: Position, aim: Outcome, level: str) 
     return len(good) == 1 and not good[0].capture
 
 
-def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
+def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     """Return the state of a puzzle after the game so far: "open", "right", "lost" or "solved".
 
     Open: no move has been made, or the value is unknown. Lost: the outcome to keep is gone. Right:
@@ -109,11 +109,11 @@ def state_of(study: Study, human: Side, task: str, *, begun: bool) -> str:
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
     """
-    if study.over is not None and study.over.winner == human:
+    if facts.over is not None and facts.over.winner == human:
         return "solved"
-    if study.result is None:
+    if facts.result is None:
         return "open"
-    mine = study.result.outcome if study.position.side == human else -study.result.outcome
+    mine = facts.result.outcome if facts.position.side == human else -facts.result.outcome
     if mine < (Outcome.WIN if task == "win" else Outcome.DRAW):
         return "lost"
     if not begun:
@@ -125,21 +125,21 @@ BEGINNER_SHARE = 0.25
 """Probability that a beginner plays any legal move."""
 
 
-def answer(study: Study, strength: str, chance: random.Random | None = None) -> Move:
+def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> Move:
     """Return the opponent's move in a position at one of `STRENGTHS`.
 
-    The study must have a suggested move. Moves that the referee punishes at once are excluded
+    The facts must have a suggested move. Moves that the referee punishes at once are excluded
     unless there is no other.
     """
-    assert study.suggested is not None
+    assert facts.suggested is not None
     if strength == "best":
-        return study.suggested.move
+        return facts.suggested.move
     chance = chance or random.Random()
-    allowed = [move for move in study.moves if move.move not in (study.forbidden or {})]
+    allowed = [move for move in facts.moves if move.move not in (facts.forbidden or {})]
     if strength == "beginner" and chance.random() < BEGINNER_SHARE:
-        return chance.choice(allowed or [study.suggested]).move
-    keeping = [move for move in allowed if move.outcome == study.suggested.outcome]
-    return chance.choice(keeping or [study.suggested]).move
+        return chance.choice(allowed or [facts.suggested]).move
+    keeping = [move for move in allowed if move.outcome == facts.suggested.outcome]
+    return chance.choice(keeping or [facts.suggested]).move
 
 
 SECONDS = 1.0

@@ -1,6 +1,6 @@
 """Access of the board to tables: answers about games and materials, cached.
 
-    positions, moves  ->  Study(result, moves, suggested, judgement)
+    positions, moves  ->  Facts(result, moves, suggested, judgement)
     materials         ->  statistics and proofs of their tables
 
 A missing table is no error here: the known facts are returned, the others are None. Thread-safe.
@@ -72,7 +72,7 @@ class GameEnd:
 
 
 @dataclass(frozen=True)
-class Study:
+class Facts:
     """Last position of a game and the known facts about it.
 
     `result` is its value, None if the position's own table is missing: then `missing` is the error,
@@ -152,22 +152,22 @@ class TableStore:
 
     # -- positions ---------------------------------------------------------------------------
 
-    def probe(self, position: Position) -> Study:
+    def probe(self, position: Position) -> Facts:
         """Return the value of a position and of its moves.
 
         Raises `IllegalPositionError`, `RulesMismatchError`, `CorruptTableError` and `OSError`.
         """
         try:
-            return Study(position, *self.tables.probe_with_moves(position))
+            return Facts(position, *self.tables.probe_with_moves(position))
         except (MissingTableError, UnsupportedMaterialError) as error:
             check_legal(position)
-            return Study(position, None, self._known_moves(position), missing=error)
+            return Facts(position, None, self._known_moves(position), missing=error)
 
-    def study(self, positions: Sequence[Position], moves: Sequence[Move]) -> Study:
+    def probe_game(self, positions: Sequence[Position], moves: Sequence[Move]) -> Facts:
         """Probe the last position of a game; add a suggested move and the referee's judgement.
 
         The referee's part covers repetitions, which tables do not contain: a move with a good value
-        may lose because it repeats a position of this game (`Study.forbidden`).
+        may lose because it repeats a position of this game (`Facts.forbidden`).
         """
         plain = self.probe(positions[-1])
         history = positions[:-1]
@@ -184,14 +184,14 @@ class TableStore:
             rules=rules,
         )
 
-    def mechanism(self, study: Study) -> Mechanism | None:
+    def mechanism(self, facts: Facts) -> Mechanism | None:
         """Return the offence, a perpetual check or chase, by which the loser of a position loses.
 
         None if the order of the position is 0 or unknown. Raises like `Tablebase.probe`.
         """
-        if study.result is None or not study.result.order:
+        if facts.result is None or not facts.result.order:
             return None
-        position = study.position
+        position = facts.position
         return self.cached(("mechanism", position), lambda: find_mechanism(self.tables, position))
 
     def line(self, position: Position, plies: int = MAX_LINE) -> Mainline:

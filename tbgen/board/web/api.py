@@ -21,7 +21,7 @@ from tbgen.board.drawing.bitmap import gif
 from tbgen.board.knowledge.builds import closure_size
 from tbgen.board.knowledge.games import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
-from tbgen.board.knowledge.store import MAX_LINE, Study, TableStore
+from tbgen.board.knowledge.store import MAX_LINE, Facts, TableStore
 from tbgen.board.web.embed import frames_of_view, picture
 from tbgen.board.web.endgames import MAX_NODES
 from tbgen.board.web.http import (
@@ -76,15 +76,15 @@ class Api:
         """Return value and moves of a position, or of the last one of a game."""
         view = _view(request)
         if view.moves:
-            study = self._store.study(view.positions, view.moves)
+            facts = self._store.probe_game(view.positions, view.moves)
         else:
-            study = self._store.probe(view.position)
+            facts = self._store.probe(view.position)
         explain = request.query_params.get("explain") == "1"
-        mechanism = self._store.mechanism(study) if explain else None
-        answer = study_answer(study, view, mechanism)
-        if study.missing is None:
+        mechanism = self._store.mechanism(facts) if explain else None
+        answer = study_answer(facts, view, mechanism)
+        if facts.missing is None:
             return Answer(answer)
-        described = failures.expected(study.missing)
+        described = failures.expected(facts.missing)
         return Answer(answer | {"error": described.message, "hint": described.hint}, status=404)
 
     def mainline(self, request: Request) -> Answer:
@@ -275,14 +275,14 @@ class Api:
         return {key: figures[key] for key in ENTRY["properties"]}
 
 
-def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
+def study_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
     """Return the JSON of a position: the fields of `tbgen probe --json`, then the board's own.
 
     Fields of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Fields
     of a move: `fen` after it, its `text`, and `forbidden` (the referee's reason) if it loses by
     repetition.
     """
-    position, result = study.position, study.result
+    position, result = facts.position, facts.result
     if result is not None:
         answer = position_answer(position, result, mechanism, view.words)
     else:
@@ -294,21 +294,21 @@ def study_answer(study: Study, view: View, mechanism: Mechanism | None) -> dict[
             "in_check": in_check(position),
             "reason": f"no table of {position.material.name}",
         }
-    answer["terminal"] = not study.moves
+    answer["terminal"] = not facts.moves
     if view.moves:
-        answer["suggested"] = study.suggested.move.iccs if study.suggested else None
-        answer["judgement"] = study.judgement.as_json() if study.judgement else None
-    answer["moves"] = [_move(study, move, view, mechanism) for move in study.moves]
+        answer["suggested"] = facts.suggested.move.iccs if facts.suggested else None
+        answer["judgement"] = facts.judgement.as_json() if facts.judgement else None
+    answer["moves"] = [_move(facts, move, view, mechanism) for move in facts.moves]
     return answer
 
 
-def _move(study: Study, move: RootMove, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
-    answer = move_answer(study.position, study.result, move, "iccs", mechanism, view.words)
+def _move(facts: Facts, move: RootMove, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
+    answer = move_answer(facts.position, facts.result, move, "iccs", mechanism, view.words)
     answer["fen"] = move.after.fen
     if view.notation != "iccs":
-        answer["text"] = view.move_name(study.position, move.move)
-    if study.forbidden and move.move in study.forbidden:
-        answer["forbidden"] = study.forbidden[move.move].reason
+        answer["text"] = view.move_name(facts.position, move.move)
+    if facts.forbidden and move.move in facts.forbidden:
+        answer["forbidden"] = facts.forbidden[move.move].reason
     return answer
 
 

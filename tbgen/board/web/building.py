@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from tbgen.board.knowledge.builds import Progress, Stage, Workshop, may_build
-from tbgen.board.knowledge.store import Study, TableStore
+from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import material_name, time_in_words
 from tbgen.board.web.http import EVENTS, Answer, RequestError, failure
@@ -183,17 +183,17 @@ def _own_address(back: str) -> str:
     return back if plain and back.startswith("/") and not back.startswith("//") else "/"
 
 
-def missing_card(store: TableStore, study: Study, view: View) -> str:
+def missing_card(store: TableStore, facts: Facts, view: View) -> str:
     """Return the card of a position without a table: the missing tables, their cost, the button."""
-    if not can_be_built(study):
-        material = study.position.material
+    if not can_be_built(facts):
+        material = facts.position.material
         name = material.name
         if material.men <= MOST_NAMED:
             name = f"{material_name(material, view.language)} ({name})"
         said = view.text("missing_never", name=name)
         return f'<section class="card missing"><p>{escape(said)}</p></section>'
     note = f'<p class="under">{view.message("missing_captures")}</p>'
-    return _material_card(store, study.position.material, view, view.href(chosen=None), note)
+    return _material_card(store, facts.position.material, view, view.href(chosen=None), note)
 
 
 def missing_page(store: TableStore, view: View, material: Material) -> Answer:

@@ -215,13 +215,13 @@ def _verdict(store: TableStore, view: View, reading: Reading) -> str:
         )
     position = sketch.checked()
     shown = view.at(position)
-    study = store.probe(position)
+    facts = store.probe(position)
     links = (
         link(shown.href(mode="read"), view.text("study"), "button suggested"),
         link(shown.href(mode="play", human=position.side), view.text("play"), "button"),
     )
     return (
-        f'<div class="fine">{headline(study, replace(shown, mode="read"), None)}'
+        f'<div class="fine">{headline(facts, replace(shown, mode="read"), None)}'
         f'<p class="controls">{"".join(links)}</p></div>'
     )
 

@@ -22,7 +22,7 @@ from tbgen.board.drawing.animation import (
 )
 from tbgen.board.drawing.bitmap import can_rasterise
 from tbgen.board.drawing.diagram import Marks, draw
-from tbgen.board.knowledge.store import Study, TableStore
+from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.board.language.words import material_name
 from tbgen.board.web.assets import address
 from tbgen.board.web.http import HTML, Answer
@@ -43,11 +43,11 @@ def embed_page(store: TableStore, view: View) -> Answer:
     The animation is shown for a view of mode `line`. Raises like `TableStore.probe`, and for a
     line also like `TableStore.line`.
     """
-    study = store.probe(view.position)
+    facts = store.probe(view.position)
     line = view.mode == "line"
     shown = animate(*frames_of_view(store, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
-    title, said = _title(view), _description(store, study, view)
+    title, said = _title(view), _description(store, facts, view)
     href = view.href(chosen=None, where=None)
     more = link(href, view.text("embed_open"), "", ' target="_blank" rel="noopener"')
     whole = (
@@ -68,7 +68,7 @@ def picture(view: View) -> str:
     return draw(view.position, view.look, Marks(last), alone=True)
 
 
-def card(store: TableStore, study: Study, view: View) -> str:
+def card(store: TableStore, facts: Facts, view: View) -> str:
     """Return Open Graph tags for a page; empty if `view.origin` is empty.
 
     The tags need absolute addresses, which begin with the origin.
@@ -81,7 +81,7 @@ def card(store: TableStore, study: Study, view: View) -> str:
         "og:type": "website",
         "og:site_name": view.text("title"),
         "og:title": _title(view),
-        "og:description": _description(store, study, view),
+        "og:description": _description(store, facts, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
         "og:image": view.origin + shown.replace("/?", f"{path}?", 1),
     }
@@ -112,14 +112,14 @@ def _title(view: View) -> str:
     return f"{name}{view.text('list_stop')}{turn}"
 
 
-def _description(store: TableStore, study: Study, view: View) -> str:
+def _description(store: TableStore, facts: Facts, view: View) -> str:
     """Return outcome and reason of the position in words, for the description of a link.
 
     For a game or puzzle it is only the reader's task, since values are hidden there.
     """
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
-    if study.result is None:
+    if facts.result is None:
         return view.text("no_verdict")
-    mechanism = store.mechanism(study)
-    return explain_position(study.position, study.result, mechanism, view.words)
+    mechanism = store.mechanism(facts)
+    return explain_position(facts.position, facts.result, mechanism, view.words)

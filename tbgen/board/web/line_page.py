@@ -65,7 +65,7 @@ class Film:
 def film_page(store: TableStore, view: View) -> Answer:
     """Return the page of best play from the current position; the script animates it."""
     view, plays = replace(view, plays=False), view.plays
-    study = store.probe(view.position)
+    facts = store.probe(view.position)
     line = store.line(view.position)
     played = _film_of_line(line, view)
     if view.ladder and line.loop_start is not None:
@@ -87,7 +87,7 @@ def film_page(store: TableStore, view: View) -> Answer:
         end = explain_judgement(line.verdict, line.result.rules or Rules.WXF, view.language)
     mechanism = mechanism_of(line)
     main = (
-        f'<section class="verdict">{headline(study, view, mechanism)}</section>'
+        f'<section class="verdict">{headline(facts, view, mechanism)}</section>'
         f'<section class="stage">{draw(position, view.look, marks)}'
         f'<p class="caption"></p>{_controls(view, played, ply)}</section>'
         f'<section class="side">{_record(view, played, ply)}'
@@ -117,7 +117,7 @@ def film_page(store: TableStore, view: View) -> Answer:
         "flip": view.href(flip=not view.flip),
     }
     title = f"{view.text(played.name)}{view.text('colon')}{view.position.material.name}"
-    head = card(store, study, view)
+    head = card(store, facts, view)
     return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
 
 

@@ -135,11 +135,11 @@ class Pages:
         The engine moves if no table covers the position.
         """
         view = self._view(request)
-        study = self._store.study(view.positions, view.moves)
-        if study.over is not None:
+        facts = self._store.probe_game(view.positions, view.moves)
+        if facts.over is not None:
             return _moved(view.href())
-        if study.suggested is not None:
-            return _moved(view.after(answer(study, view.strength)).href())
+        if facts.suggested is not None:
+            return _moved(view.after(answer(facts, view.strength)).href())
         if self._store.opponent is None:
             return _moved(view.href())
         move = self._store.opponent(view.start, view.moves)
@@ -185,7 +185,7 @@ class Pages:
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
             return reading_page(self._store, shown, fault=game.fault)
-        found = self._store.study(shown.positions, shown.moves).final if game.stated else "*"
+        found = self._store.probe_game(shown.positions, shown.moves).final if game.stated else "*"
         if found in ("*", game.stated):
             return _moved(shown.href())
         return reading_page(self._store, shown, game.stated)

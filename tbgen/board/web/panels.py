@@ -15,7 +15,7 @@ from tbgen.board.drawing.diagram import Point
 from tbgen.board.drawing.figures import orders_of, place_of
 from tbgen.board.knowledge.analysis import heat_map, last_mistake, values_by_rules
 from tbgen.board.knowledge.puzzles import comparable
-from tbgen.board.knowledge.store import Study, TableStore, winner_of
+from tbgen.board.knowledge.store import Facts, TableStore, winner_of
 from tbgen.board.language.words import piece_name, point_name, proof_in_words, result_name
 from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.small_boards import (
@@ -52,18 +52,18 @@ position's page is made.
 """
 
 
-def rules_known(store: TableStore, study: Study) -> list[ProbeResult]:
+def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, the one in use first.
 
     Empty if only one value is known, or if one side has no attackers.
     """
-    if study.result is None or not study.position.material.both_armed:
+    if facts.result is None or not facts.position.material.both_armed:
         return []
-    known = values_by_rules(store, study.position, study.result)
+    known = values_by_rules(store, facts.position, facts.result)
     return known if len(known) > 1 else []
 
 
-def rules_headline(known: Sequence[ProbeResult], study: Study, view: View) -> str:
+def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
     """Return a sentence that other rule sets give other outcomes; empty if they agree.
 
     It ends with a link to more such positions of the endgame.
@@ -73,8 +73,8 @@ def rules_headline(known: Sequence[ProbeResult], study: Study, view: View) -> st
         return ""
     drawn = known[0].outcome == Outcome.DRAW
     said = view.text("only_rules_draw" if drawn else "only_rules_win")
-    rest = view.text("choice_stop").join(_otherwise(study.position, each, view) for each in others)
-    more = _more(study.position.material, view)
+    rest = view.text("choice_stop").join(_otherwise(facts.position, each, view) for each in others)
+    more = _more(facts.position.material, view)
     return f'<p class="matter"><b>{escape(said)}</b> {escape(rest)} {more}</p>'
 
 
@@ -130,9 +130,9 @@ def rules_boards(
     return heading + small_boards(found[:RULES_BOARDS], view)
 
 
-def where_panel(study: Study, view: View) -> str:
+def where_panel(facts: Facts, view: View) -> str:
     """Return links to choose the piece of the heat map, and to change the side to move."""
-    if study.result is None:
+    if facts.result is None:
         return ""
     links = []
     for code, square in view.position.pieces():
@@ -167,7 +167,7 @@ def heat(store: TableStore, view: View) -> dict[int, Point]:
     return found
 
 
-def mistake_note(store: TableStore, study: Study, view: View) -> str:
+def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """Return a notice that the last move gave away a win or a draw; empty if it did not.
 
     It names the better move, and the reply that exploits the mistake.
@@ -184,21 +184,21 @@ def mistake_note(store: TableStore, study: Study, view: View) -> str:
         best=view.move_name(found.before, found.best.move),
     )
     if found.reply is not None:
-        reply = view.move_name(study.position, found.reply.move)
+        reply = view.move_name(facts.position, found.reply.move)
         said += f" {view.text('slip_reply', reply=reply, now=now)}".replace("。 ", "。")
     return f'<p class="notice slip">{escape(said)}</p>'
 
 
-def endgame_panel(store: TableStore, study: Study, view: View) -> str:
+def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
     """Return the endgame of a position: its histogram with the position's bar, and longest wins."""
-    if study.result is None or study.result.metric is None:
+    if facts.result is None or facts.result.metric is None:
         return ""
     try:
-        figures, _ = store.statistics(study.position.material)
-        status = store.proof(study.position.material)
+        figures, _ = store.statistics(facts.position.material)
+        status = store.proof(facts.position.material)
     except (TablebaseError, OSError):
         return ""
-    spot = place_of(study.position, study.result)
+    spot = place_of(facts.position, facts.result)
     orders = orders_of(figures)
     order = spot[0] if spot else min(orders, default=0)
     picture = linked_histogram(figures, order, view, spot[1:] if spot else None)
@@ -207,7 +207,7 @@ def endgame_panel(store: TableStore, study: Study, view: View) -> str:
         name = f"{view.text('histogram')}{view.text('of_order', n=order)}"
         picture = f"<h3>{escape(name)}</h3>{picture}"
         note = f'<p class="under">{view.message("histogram_note")}</p>'
-    material = study.position.material
+    material = facts.position.material
     more = link(with_settings(f"/endgames/{material}", view), view.text("all_figures"))
     proof = proof_in_words(status, view.language) + view.text("stop_mark")
     about = f"<p>{escape(view.text('proof') + view.text('colon') + proof)}{more}</p>"

@@ -22,7 +22,7 @@ from tbgen.answers.mechanism import Mechanism
 from tbgen.board.drawing.animation import checkers
 from tbgen.board.drawing.diagram import Arrow, Marks, Point, draw
 from tbgen.board.knowledge.puzzles import LEVELS, level_of, state_of
-from tbgen.board.knowledge.store import RESULTS, Study, TableStore
+from tbgen.board.knowledge.store import RESULTS, Facts, TableStore
 from tbgen.board.language.error_messages import localise_error
 from tbgen.board.language.words import explain_judgement, piece_name, result_name
 from tbgen.board.web.building import missing_card, running_build, starter_cards
@@ -73,32 +73,32 @@ def reading_page(
     stated : result in the PGN of the game, if it differs from the known one
     fault : error of the first move of the game that could not be read or played
     """
-    study = store.study(view.positions, view.moves)
-    mechanism = store.mechanism(study)
+    facts = store.probe_game(view.positions, view.moves)
+    mechanism = store.mechanism(facts)
     if view.where is not None and not view.position.board[view.where]:
         view = view.back(0)
-    marks = marks_of(store, study, view, mechanism)
-    known = rules_known(store, study)
+    marks = marks_of(store, facts, view, mechanism)
+    known = rules_known(store, facts)
     welcome, card, chosen = "", "", ""
     if not view.moves and view.start == store.first_position:
         welcome = f'<p class="welcome">{view.message("start_here")}</p>'
         chosen = first_page_boards(store, view)
         if not store.available() or running_build(store) is not None:
             card = starter_cards(store, view, with_settings("/", view))
-    if study.missing is not None and not card:
-        card = missing_card(store, study, view)
+    if facts.missing is not None and not card:
+        card = missing_card(store, facts, view)
     verdict = (
-        f"{_fault_note(view, fault)}{_wrong_result_note(study, view, stated)}{welcome}"
-        f"{game_over(study.over, view)}{referee(study, view)}"
-        f"{headline(study, view, mechanism)}{rules_headline(known, study, view)}"
-        f"{mistake_note(store, study, view)}{card}"
+        f"{_fault_note(view, fault)}{_wrong_result_note(facts, view, stated)}{welcome}"
+        f"{game_over(facts.over, view)}{referee(facts, view)}"
+        f"{headline(facts, view, mechanism)}{rules_headline(known, facts, view)}"
+        f"{mistake_note(store, facts, view)}{card}"
     )
     side = (
-        f"{chosen}{move_groups(study, view, mechanism)}{rules_panel(known, view)}"
-        f"{where_panel(study, view)}{endgame_panel(store, study, view)}"
+        f"{chosen}{move_groups(facts, view, mechanism)}{rules_panel(known, view)}"
+        f"{where_panel(facts, view)}{endgame_panel(store, facts, view)}"
         f"{game_record(store, view)}{share_panel(view)}"
     )
-    shown = board_page(store, study, view, verdict, marks, side)
+    shown = board_page(store, facts, view, verdict, marks, side)
     return shown if fault is None else replace(shown, status=400)
 
 
@@ -116,31 +116,31 @@ def _fault_note(view: View, fault: MoveTextError | None) -> str:
     )
 
 
-def _wrong_result_note(study: Study, view: View, stated: str) -> str:
+def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
     """Return a notice that the result in a game's text contradicts the rules or the tables."""
     if not stated:
         return ""
     winners = {result: winner for winner, result in RESULTS.items()}
-    names = [result_name(winners[result], view.language) for result in (stated, study.final)]
-    key = "stated_tables" if study.over is None else "stated_rules"
+    names = [result_name(winners[result], view.language) for result in (stated, facts.final)]
+    key = "stated_tables" if facts.over is None else "stated_rules"
     said = view.message(key, stated=names[0], found=names[1])
     return f'<p class="notice problem" role="alert">{said}</p>'
 
 
 def board_page(
-    store: TableStore, study: Study, view: View, verdict: str, marks: Marks, side: str
+    store: TableStore, facts: Facts, view: View, verdict: str, marks: Marks, side: str
 ) -> Answer:
     """Return the page that the look-up and play modes share."""
     main = (
         f'<section class="verdict">{verdict}</section>'
-        f'<section class="stage">{draw(study.position, view.look, marks)}'
-        f"{_controls(store, study, view)}</section>"
+        f'<section class="stage">{draw(facts.position, view.look, marks)}'
+        f"{_controls(store, facts, view)}</section>"
         f'<section class="side">{side}</section>'
     )
-    title = study.position.material.name
-    head = card(store, study, view)
+    title = facts.position.material.name
+    head = card(store, facts, view)
     whole = page(
-        view, title, main, data=_script_data(store, study, view), css="workspace", head=head
+        view, title, main, data=_script_data(store, facts, view), css="workspace", head=head
     )
     return Answer(whole, HTML)
 
@@ -148,11 +148,11 @@ def board_page(
 # -- the board -------------------------------------------------------------------------------
 
 
-def marks_of(store: TableStore, study: Study, view: View, mechanism: Mechanism | None) -> Marks:
+def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism | None) -> Marks:
     """Return the marks of the board: links of pieces and targets, heat map, arrows."""
     links, targets = dict[int, str](), dict[int, Point]()
     reading = view.mode == "read"
-    for move in study.moves:
+    for move in facts.moves:
         source, target = move.move
         if source == view.chosen:
             shown = (outcome_name(move.outcome), short_value(move.worth)) if reading else ("", "")
@@ -163,15 +163,15 @@ def marks_of(store: TableStore, study: Study, view: View, mechanism: Mechanism |
         links[view.chosen] = view.href(chosen=None)
     arrows: list[Arrow] = []
     checked = None
-    if in_check(study.position):
-        checked = find_king(study.position.board, study.position.side)
-        arrows = checkers(study.position)
+    if in_check(facts.position):
+        checked = find_king(facts.position.board, facts.position.side)
+        arrows = checkers(facts.position)
     tried = heat(store, view) if reading else {}
     if reading and not tried:
-        arrows += chase_arrows(study.position, mechanism)
+        arrows += chase_arrows(facts.position, mechanism)
         arrows += [
             Arrow(move.move.source, move.move.target, "best")
-            for move in [move for move in study.moves if move.best][:MOST_ARROWS]
+            for move in [move for move in facts.moves if move.best][:MOST_ARROWS]
             if move.outcome == Outcome.WIN
         ]
     return Marks(
@@ -185,19 +185,19 @@ def marks_of(store: TableStore, study: Study, view: View, mechanism: Mechanism |
     )
 
 
-def _controls(store: TableStore, study: Study, view: View) -> str:
+def _controls(store: TableStore, facts: Facts, view: View) -> str:
     playing = view.mode == "play"
-    suggested = None if study.over else study.suggested
+    suggested = None if facts.over else facts.suggested
     found = []
     if playing and suggested is not None and view.readers_turn:
-        found.append(_hint(study, suggested, view))
+        found.append(_hint(facts, suggested, view))
     elif suggested is not None:
         key = "table_move" if playing else "suggested"
-        href = _reply_href(store, study, view) or view.after(suggested.move).href()
+        href = _reply_href(store, facts, view) or view.after(suggested.move).href()
         weaker = playing and view.strength != STRENGTHS[0]
         mark = "" if weaker else f' data-move="{suggested.move.iccs}"'
         found.append(link(href, view.text(key), "button suggested", mark))
-    elif reply := _reply_href(store, study, view):
+    elif reply := _reply_href(store, facts, view):
         found.append(link(reply, view.text("engine_move"), "button suggested"))
     if view.moves:
         found.append(link(_back_href(view), view.text("take_back"), "button back"))
@@ -206,13 +206,13 @@ def _controls(store: TableStore, study: Study, view: View) -> str:
     if playing:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
         found.append(link(other, view.text("switch_sides"), "button"))
-    elif study.result is not None and study.result.outcome != Outcome.DRAW and study.moves:
-        if not study.over:
+    elif facts.result is not None and facts.result.outcome != Outcome.DRAW and facts.moves:
+        if not facts.over:
             stop = f' data-stop="{view.message("stop")}" hidden'
             found.append(
                 f'<button type="button" class="autoplay"{stop}>{view.message("autoplay")}</button>'
             )
-        key = "why_line" if study.result.order else "line"
+        key = "why_line" if facts.result.order else "line"
         plays = key == "why_line"
         href = view.href(mode="line", chosen=None, where=None, plays=plays)
         found.append(link(href, view.text(key), "button film-link"))
@@ -221,32 +221,32 @@ def _controls(store: TableStore, study: Study, view: View) -> str:
     return f'<div class="controls">{"".join(found)}</div>'
 
 
-def _hint(study: Study, suggested: RootMove, view: View) -> str:
+def _hint(facts: Facts, suggested: RootMove, view: View) -> str:
     """Return the button that requests a hint, or the requested hint on the best move.
 
     The first hint names only the piece to move, the second one the move.
     """
     if not view.hint:
         return link(view.href(hint="piece"), view.text("hint"), "button hint")
-    piece = piece_name(study.position.board[suggested.move.source], view.language)
+    piece = piece_name(facts.position.board[suggested.move.source], view.language)
     said = view.text("hint_piece", piece=piece)
     if view.hint == "move":
-        name = view.move_name(study.position, suggested.move)
+        name = view.move_name(facts.position, suggested.move)
         return f'<span class="hint whole">{escape(said)} <b>{escape(name)}</b></span>'
     more = link(view.href(hint="move"), view.text("hint_move"), "button hint")
     return f'<span class="hint">{escape(said)}</span> {more}'
 
 
-def _reply_href(store: TableStore, study: Study, view: View) -> str:
+def _reply_href(store: TableStore, facts: Facts, view: View) -> str:
     """Return the address that leads to the position after the opponent's reply.
 
     Empty outside play mode, at the reader's turn, after the end of the game, and without opponent.
     """
-    due = view.mode == "play" and not view.readers_turn and study.over is None
-    if not due or (study.suggested is None and not store.opponent):
+    due = view.mode == "play" and not view.readers_turn and facts.over is None
+    if not due or (facts.suggested is None and not store.opponent):
         return ""
-    if study.suggested is not None and view.strength == STRENGTHS[0]:
-        return view.after(study.suggested.move).href()
+    if facts.suggested is not None and view.strength == STRENGTHS[0]:
+        return view.after(facts.suggested.move).href()
     return view.href(chosen=None).replace("/?", "/reply?", 1)
 
 
@@ -259,7 +259,7 @@ def _back_href(view: View) -> str:
     return view.back(1 if alone else 2).href()
 
 
-def _script_data(store: TableStore, study: Study, view: View) -> dict[str, str]:
+def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
     """Return data attributes of the page for its script.
 
     They are the addresses that keys lead to, and the address and value of every move.
@@ -274,33 +274,33 @@ def _script_data(store: TableStore, study: Study, view: View) -> dict[str, str]:
                     outcome_name(move.outcome) if reading else "",
                     short_value(move.worth) if reading else "",
                 ]
-                for move in study.moves
+                for move in facts.moves
             },
             separators=(",", ":"),
             ensure_ascii=False,
         ),
         "last": view.moves[-1].iccs if view.moves else "",
         "flip": view.href(flip=not view.flip),
-        "stuck": view.text("stuck_check" if in_check(study.position) else "stuck"),
+        "stuck": view.text("stuck_check" if in_check(facts.position) else "stuck"),
     }
     if view.chosen is not None:
         data["chosen"] = square_name(view.chosen)
     if view.moves:
         data["back"] = _back_href(view)
         data["first"] = view.back(len(view.moves)).href()
-    if study.over is not None:
+    if facts.over is not None:
         data["over"] = "1"
-    elif study.suggested and (reading or not view.readers_turn):
-        data["suggested"] = view.after(study.suggested.move).href()
-    reply = _reply_href(store, study, view)
+    elif facts.suggested and (reading or not view.readers_turn):
+        data["suggested"] = view.after(facts.suggested.move).href()
+    reply = _reply_href(store, facts, view)
     return data | ({"reply": reply} if reply else {})
 
 
 def playing_page(store: TableStore, view: View) -> Answer:
     """Return the page of a game against the table or the engine."""
-    study = store.study(view.positions, view.moves)
-    over = game_over(study.over, view)
-    task = "" if over else view.text(_turn_key(store, study, view))
+    facts = store.probe_game(view.positions, view.moves)
+    over = game_over(facts.over, view)
+    task = "" if over else view.text(_turn_key(store, facts, view))
     you = view.text("you_play", side=view.human)
     turn = view.text("to_move", side=view.position.side)
     made = ""
@@ -310,33 +310,33 @@ def playing_page(store: TableStore, view: View) -> Answer:
         made = view.message("made", side=before.side, move=move)
     lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
-        f"<h1>{escape(you)}</h1>{_puzzle(store, study, view)}{over}"
-        f"{_score(store, study, view)}{referee(study, view)}"
+        f"<h1>{escape(you)}</h1>{_puzzle(store, facts, view)}{over}"
+        f"{_score(store, facts, view)}{referee(facts, view)}"
         f'<p class="reply">{made}</p>'
         f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
     )
     side = (
-        f"{_plain_moves(study, view)}{_practice(study, view)}{game_record(store, view)}"
+        f"{_plain_moves(facts, view)}{_practice(facts, view)}{game_record(store, view)}"
         f"{share_panel(view)}"
     )
-    return board_page(store, study, view, verdict, marks_of(store, study, view, None), side)
+    return board_page(store, facts, view, verdict, marks_of(store, facts, view, None), side)
 
 
-def _turn_key(store: TableStore, study: Study, view: View) -> str:
+def _turn_key(store: TableStore, facts: Facts, view: View) -> str:
     """Return the key of the text that says whose turn it is: reader, table or engine."""
     mine = view.readers_turn
-    if study.result is not None:
+    if facts.result is not None:
         return "hidden" if mine else "table_thinks"
     if store.opponent is None:
         return "no_opponent"
     return "hidden_engine" if mine else "engine_thinks"
 
 
-def _puzzle(store: TableStore, study: Study, view: View) -> str:
+def _puzzle(store: TableStore, facts: Facts, view: View) -> str:
     """Return task and state of a puzzle; the script counts solved ones."""
     if not view.task:
         return ""
-    state = state_of(study, view.human, view.task, begun=bool(view.moves))
+    state = state_of(facts, view.human, view.task, begun=bool(view.moves))
     said = view.text(f"puzzle_{state}" if state != "open" else f"puzzle_{view.task}")
     first = store.probe(view.start).result
     if state == "open" and first is not None:
@@ -355,8 +355,8 @@ def _puzzle(store: TableStore, study: Study, view: View) -> str:
     )
 
 
-def _practice(study: Study, view: View) -> str:
-    if study.result is None or study.result.metric is None:
+def _practice(facts: Facts, view: View) -> str:
+    if facts.result is None or facts.result.metric is None:
         return ""
     strengths = [
         link(view.href(strength=name, hint=""), view.text(f"strength_{name}"),
@@ -379,12 +379,12 @@ def _practice(study: Study, view: View) -> str:
     )
 
 
-def _score(store: TableStore, study: Study, view: View) -> str:
+def _score(store: TableStore, facts: Facts, view: View) -> str:
     """Return the number of moves in which the reader won, and the fewest possible.
 
     Empty unless the game ended in a win of the reader by mate or stalemate.
     """
-    over = study.over
+    over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":
         return ""
     first = store.probe(view.start).result
@@ -394,18 +394,18 @@ def _score(store: TableStore, study: Study, view: View) -> str:
     return f'<p class="score">{view.message("score", n=made, m=best)}</p>'
 
 
-def _plain_moves(study: Study, view: View) -> str:
-    if not view.readers_turn or study.over:
+def _plain_moves(facts: Facts, view: View) -> str:
+    if not view.readers_turn or facts.over:
         return ""
-    moves = sorted(study.moves, key=lambda move: move.move.iccs)
-    links = [move_link(study, view, move) + forbidden(study, view, move.move) for move in moves]
+    moves = sorted(facts.moves, key=lambda move: move.move.iccs)
+    links = [move_link(facts, view, move) + forbidden(facts, view, move.move) for move in moves]
     heading = f"{view.text('moves')} ({len(moves)})"
     colon = view.text("colon")
     warnings = "".join(
         f'<p class="notice referee"><b>{view.message("referee")}{colon}</b> '
-        f"{escape(view.move_name(study.position, move))}{colon}"
-        f"{escape(explain_judgement(judgement, study.rules, view.language))}</p>"
-        for move, judgement in (study.forbidden or {}).items()
+        f"{escape(view.move_name(facts.position, move))}{colon}"
+        f"{escape(explain_judgement(judgement, facts.rules, view.language))}</p>"
+        for move, judgement in (facts.forbidden or {}).items()
     )
     listed = f'<p class="plain-moves chips">{" ".join(links)}</p>'
     return f'<h2 id="moves">{escape(heading)}</h2>{warnings}{listed}'

@@ -11,7 +11,7 @@ from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Mechanism, Offence
 from tbgen.answers.reasons import explain_move, explain_position
 from tbgen.board.drawing.diagram import Arrow
-from tbgen.board.knowledge.store import GameEnd, Study, winner_of
+from tbgen.board.knowledge.store import Facts, GameEnd, winner_of
 from tbgen.board.language.words import explain_judgement, material_name, order_value, result_name
 from tbgen.board.web.layout import details, link, table, with_settings
 from tbgen.board.web.view import View
@@ -63,18 +63,18 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
     return view.text(f"rules_{rule_set.unlimited if rule_set.rules else 'none'}")
 
 
-def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
+def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return outcome, distance, reason, side to move and endgame of a position."""
-    result = study.result
+    result = facts.result
     if result is None:
-        key = "no_verdict" if can_be_built(study) else "no_verdict_ever"
+        key = "no_verdict" if can_be_built(facts) else "no_verdict_ever"
         main = f'<h1><span class="badge unknown">{view.message(key)}</span></h1>'
         return f"{main}{_turn_and_endgame(view)}"
     outcome = result.outcome
-    winner = winner_of(study.position.side, outcome)
+    winner = winner_of(facts.position.side, outcome)
     badge = result_name(winner, view.language)
-    how = _how(study.position, result, winner.other, view) if winner is not None else ""
-    reason = explain_position(study.position, result, mechanism, view.words)
+    how = _how(facts.position, result, winner.other, view) if winner is not None else ""
+    reason = explain_position(facts.position, result, mechanism, view.words)
     if outcome == Outcome.DRAW and result.material.needs_table:
         reason = view.text("draw_why")
     metric = ""
@@ -96,9 +96,9 @@ def headline(study: Study, view: View, mechanism: Mechanism | None) -> str:
     )
 
 
-def can_be_built(study: Study) -> bool:
+def can_be_built(facts: Facts) -> bool:
     """Return whether the missing table of a position can be built."""
-    return bool(getattr(study.missing, "command", ""))
+    return bool(getattr(facts.missing, "command", ""))
 
 
 def _how(position: Position, result: ProbeResult, loser: Side, view: View) -> str:
@@ -129,55 +129,55 @@ def _turn_and_endgame(view: View) -> str:
 # -- the moves -------------------------------------------------------------------------------
 
 
-def move_groups(study: Study, view: View, mechanism: Mechanism | None) -> str:
+def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves, best first: those that keep the outcome as a table, the others folded."""
-    if not study.moves:
-        said = view.message("no_moves", side=study.position.side)
+    if not facts.moves:
+        said = view.message("no_moves", side=facts.position.side)
         return f'<p class="notice">{said}</p>'
-    if study.result is None and all(move.outcome is None for move in study.moves):
-        names = "".join(move_link(study, view, move) for move in study.moves)
-        heading = f"{view.text('moves')} ({len(study.moves)})"
+    if facts.result is None and all(move.outcome is None for move in facts.moves):
+        names = "".join(move_link(facts, view, move) for move in facts.moves)
+        heading = f"{view.text('moves')} ({len(facts.moves)})"
         return (
             f'<div id="moves"><section class="group"><h2>{escape(heading)}</h2>'
             f'<p class="chips">{names}</p></section></div>'
         )
     found = []
-    kept = study.result.outcome if study.result is not None else study.moves[0].outcome
+    kept = facts.result.outcome if facts.result is not None else facts.moves[0].outcome
     for outcome in (Outcome.WIN, Outcome.DRAW, None, Outcome.LOSS):
-        moves = [move for move in study.moves if move.outcome == outcome]
+        moves = [move for move in facts.moves if move.outcome == outcome]
         if not moves:
             continue
         name = outcome_name(outcome)
         heading = f"{view.text(f'{name}_moves')} ({len(moves)})"
         if outcome == kept and outcome is not None:
-            content = _listed(study, view, moves, mechanism)
+            content = _listed(facts, view, moves, mechanism)
             found.append(
                 f'<section class="group {name}"><h2>{escape(heading)}</h2>{content}</section>'
             )
         else:
-            content = _chips(study, view, moves)
+            content = _chips(facts, view, moves)
             found.append(details(heading, content, f"group {name}", is_open=outcome == kept))
-    return f'<div id="moves">{"".join(found)}{_technical(study, view)}</div>'
+    return f'<div id="moves">{"".join(found)}{_technical(facts, view)}</div>'
 
 
 def _listed(
-    study: Study, view: View, moves: list[RootMove], mechanism: Mechanism | None
+    facts: Facts, view: View, moves: list[RootMove], mechanism: Mechanism | None
 ) -> str:  # fmt: skip
     """Return the moves that keep the outcome, with reasons; beyond `MOST_LISTED` as chips."""
     if moves[0].outcome == Outcome.DRAW:
-        return _chips(study, view, moves)
+        return _chips(facts, view, moves)
     head = [view.text(key) for key in ("move", "result", "why")]
-    rows = [_row(study, view, move, mechanism) for move in moves[:MOST_LISTED]]
+    rows = [_row(facts, view, move, mechanism) for move in moves[:MOST_LISTED]]
     rest = ""
     if len(moves) > MOST_LISTED:
         more = view.text("more_moves", n=len(moves) - MOST_LISTED)
-        rest = details(more, _chips(study, view, moves[MOST_LISTED:]))
+        rest = details(more, _chips(facts, view, moves[MOST_LISTED:]))
     return table(head, rows, "moves") + rest
 
 
-def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
+def _row(facts: Facts, view: View, move: RootMove, mechanism: Mechanism | None) -> list[str]:
     """Return the cells of a move: link, value, reason with the tags best, capture and check."""
-    refused = forbidden(study, view, move.move)
+    refused = forbidden(facts, view, move.move)
     signs = (
         ("best", move.best and not refused), ("capture", move.capture), ("check", move.check),
     )  # fmt: skip
@@ -185,53 +185,53 @@ def _row(study: Study, view: View, move: RootMove, mechanism: Mechanism | None) 
         f' <small class="tag {key}">{view.message(key)}</small>' for key, on in signs if on
     )
     return [
-        move_link(study, view, move),
+        move_link(facts, view, move),
         value_badge(move.worth),
-        escape(explain_move(study.result, move, mechanism, view.words)) + tags + refused,
+        escape(explain_move(facts.result, move, mechanism, view.words)) + tags + refused,
     ]
 
 
-def _chips(study: Study, view: View, moves: list[RootMove]) -> str:
+def _chips(facts: Facts, view: View, moves: list[RootMove]) -> str:
     """Return moves with their values, and the reasons as tooltips."""
     chips = []
     for move in moves:
-        reason = escape(explain_move(study.result, move, words=view.words))
-        badge = value_badge(move.worth) + forbidden(study, view, move.move)
+        reason = escape(explain_move(facts.result, move, words=view.words))
+        badge = value_badge(move.worth) + forbidden(facts, view, move.move)
         chips.append(
-            f'<span class="chip" title="{reason}">{move_link(study, view, move)}{badge}</span>'
+            f'<span class="chip" title="{reason}">{move_link(facts, view, move)}{badge}</span>'
         )
     return f'<p class="chips">{"".join(chips)}</p>'
 
 
-def move_link(study: Study, view: View, move: RootMove) -> str:
+def move_link(facts: Facts, view: View, move: RootMove) -> str:
     """Return a link to the position after a move."""
-    label = view.move_name(study.position, move.move)
+    label = view.move_name(facts.position, move.move)
     return link(view.after(move.move).href(), label, "move", f' data-move="{move.move.iccs}"')
 
 
-def forbidden(study: Study, view: View, move: Move) -> str:
+def forbidden(facts: Facts, view: View, move: Move) -> str:
     """Return a mark with the referee's reason if a move loses by repetition; else nothing."""
-    if not study.forbidden or move not in study.forbidden:
+    if not facts.forbidden or move not in facts.forbidden:
         return ""
-    judgement = study.forbidden[move]
-    reason = escape(explain_judgement(judgement, study.rules, view.language))
+    judgement = facts.forbidden[move]
+    reason = escape(explain_judgement(judgement, facts.rules, view.language))
     label = view.message("forbidden")
     return f' <strong class="forbidden" title="{reason}">{label}</strong>'
 
 
-def _technical(study: Study, view: View) -> str:
+def _technical(facts: Facts, view: View) -> str:
     """Return a folded section of a page that lists order and value of every move."""
     rows = [
         [
-            f"<code>{escape(view.move_name(study.position, move.move))}</code>",
+            f"<code>{escape(view.move_name(facts.position, move.move))}</code>",
             f"<code>{order_value(move.order, move.value)}</code>",
         ]
-        for move in study.moves
+        for move in facts.moves
     ]
     own = ""
-    if study.result is not None:
+    if facts.result is not None:
         own = (
-            f'<p><code class="own">{order_value(study.result.order, study.result.value)}</code></p>'
+            f'<p><code class="own">{order_value(facts.result.order, facts.result.value)}</code></p>'
         )
     note = f"<p>{view.message('pai_note')}</p>"
     head = [view.text("move"), view.text("value")]
@@ -242,15 +242,15 @@ def _technical(study: Study, view: View) -> str:
 # -- the game --------------------------------------------------------------------------------
 
 
-def referee(study: Study, view: View) -> str:
+def referee(facts: Facts, view: View) -> str:
     """Return the referee's verdict on the repetition in a game, with its reason.
 
     Empty if no repetition was judged.
     """
-    judgement = study.judgement
+    judgement = facts.judgement
     if judgement is None or not judgement.conducts:
         return ""
-    reason = escape(explain_judgement(judgement, study.rules, view.language))
+    reason = escape(explain_judgement(judgement, facts.rules, view.language))
     name = escape(view.text("referee") + view.text("colon"))
     note = view.message("referee_first")
     return (
