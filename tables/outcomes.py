@@ -137,7 +137,8 @@ class OutcomeBlock:
 
 def digits_at(packed: NDArray[np.uint8], slots: NDArray[np.int64]) -> Codes:
     """Return the outcomes of slots (n,) in `packed`, five slots per byte."""
-    bytes_, within = np.divmod(slots, SLOTS_PER_BYTE)
+    bytes_ = slots // SLOTS_PER_BYTE
+    within = slots - SLOTS_PER_BYTE * bytes_
     return _FLAT_DIGITS.take(packed.take(bytes_) * np.int64(SLOTS_PER_BYTE) + within)
 
 

@@ -36,7 +36,8 @@ PACKAGE = Path(__file__).parent.parent
 
 def find_kernel_folder() -> Path | None:
     """Return the first folder of the module's list that can be written; create it if missing."""
-    for folder in (usual_folder(), _private_folder()):
+    for choose in (usual_folder, _private_folder):
+        folder = choose()
         if folder is not None and _is_writable(folder):
             return folder
     return None

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from tbgen.indexing.squares import Side
@@ -63,6 +64,7 @@ class SharedSets(NamedTuple):
     front: Frontier
 
 
+@dataclass(eq=False)
 class SearchState:
     """State of a winner's searches for one offence, kept across orders.
 
@@ -72,18 +74,14 @@ class SearchState:
     new way to lose would have been found by the last search.
     """
 
-    def __init__(
-        self, propagation: Propagation, winner: Side, mark: Mark, shared: SharedSets
-    ) -> None:
-        """Start without results of earlier orders."""
-        self.propagation = propagation
-        self.winner, self.offender = winner, winner.other
-        self.mark = mark
-        self.shared = shared
-        self.after_offence: StoredRecords | None = None
-        """The winner's positions after a possible offence; None before the first search."""
-        self.possible_losses: StoredRecords | None = None
-        """Possible loss candidates; others need a new win first. None before the first search."""
+    propagation: Propagation
+    winner: Side
+    mark: Mark
+    shared: SharedSets
+    after_offence: StoredRecords | None = None
+    """The winner's positions after a possible offence; None before the first search."""
+    possible_losses: StoredRecords | None = None
+    """Possible loss candidates; others need a new win first. None before the first search."""
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
@@ -93,7 +91,7 @@ class SearchState:
         idle between orders. While it lasts, captures that lose at this order count as lost.
         """
         p = self.propagation
-        with p.borrowed_frontiers() as frontiers, p.losable_captures(self.offender, order):
+        with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
             search = Search(self, order, [*frontiers, self.shared.front])
             yield search
             if search.found_any or self.possible_losses is None:
@@ -119,7 +117,7 @@ class Search:
         """Start with four frontiers of arbitrary content."""
         self.order = order
         self.propagation, self.sets = state.propagation, state.propagation.sets
-        self.winner, self.offender = state.winner, state.offender
+        self.winner, self.offender = state.winner, state.winner.other
         self.win_candidates, self.loss_candidates, *self._idle = frontiers
         self.possible_losses, self.escapes, self.unwon_storage, _ = state.shared
         self.found_any = False

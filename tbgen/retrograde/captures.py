@@ -11,7 +11,7 @@ the width of all these planes (`tables/palettes.py`). `initialisation.py` sorts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -254,28 +254,13 @@ MANY_VALUES = [Value(Outcome.LOSS, order, 1) for order in range(1, 258)]
 """Made-up values of captures, so many that their numbers in a palette take two bytes."""
 
 
-class _ManyValuedTable(DrawnTable):
-    """Made-up supporting table whose list of codes is so long that their numbers take two bytes.
-
-    Kernels for such numbers are compiled with it.
-    """
-
-    def occurring_codes(self, side: int) -> Collection[int]:
-        """Return the code of the draw, and 257 codes that no position has.
-
-        Overrides `DrawnTable.occurring_codes`.
-        """
-        many = map(self.code_space.encode, MANY_VALUES)
-        return [*super().occurring_codes(side), *many]
-
-
 def compile_captures(*, wide: bool = False) -> None:
     """Compile the kernels that find captures, by calling them without any positions.
 
     wide : compile for numbers of two bytes, not of one
     """
-    table = _ManyValuedTable if wide else DrawnTable
     code_space = CodeSpace(2)
+    many = tuple(map(code_space.encode, MANY_VALUES)) if wide else ()
     for name in ("KRKN", "KRKA"):
         layout = Layout.of(Material.parse(name))
         frame = make_frame(layout)
@@ -283,7 +268,8 @@ def compile_captures(*, wide: bool = False) -> None:
             legal = np.zeros((layout.mids, 2), np.uint64)
             for side in Side:
                 captures = Captures(
-                    layout, frame, side, lambda child: table(Layout.of(child), code_space),
+                    layout, frame, side,
+                    lambda child: DrawnTable(Layout.of(child), code_space, absent_codes=many),
                     code_space, Metric.DTM, workers,
                 )  # fmt: skip
                 numbers = np.zeros(layout.mids * STRIDE, captures.palette.dtype)

@@ -358,11 +358,13 @@ class DrawnTable:
     layout: Layout
     code_space: CodeSpace = BYTE_CODES
     metric: Metric = Metric.DTM
+    absent_codes: tuple[int, ...] = ()
+    """Codes that no position has, to compile kernels for tables with many codes."""
 
     def occurring_codes(self, side: int) -> Collection[int]:
-        """Return the code of the draw."""
+        """Return the code of the draw, and `absent_codes`."""
         del side
-        return (self.code_space.draw,)
+        return (self.code_space.draw, *self.absent_codes)
 
     def tiles(self, side: int) -> int:
         """Return the number of tiles of a side: one for each lead."""

@@ -256,6 +256,7 @@ def test_the_default_folder_is_private(tmp_path: Path, monkeypatch: pytest.Monke
         os.umask(before)
     assert usual == tmp_path / "cache" / "tbgen" / source_digest()
     assert usual.stat().st_mode & 0o777 == 0o700
+    assert not (tmp_path / f"tbgen-{os.getuid()}").exists()
     usual.chmod(0o755)  # as before
     assert find_kernel_folder() == usual
     assert usual.stat().st_mode & 0o777 == 0o700
