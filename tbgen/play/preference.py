@@ -118,13 +118,7 @@ class RootMove:
     @property
     def ends_game(self) -> bool:
         """Return whether the opponent has no legal move left."""
-        result = self.result
-        return (
-            result is not None
-            and result.outcome == Outcome.LOSS
-            and not result.order
-            and result.plies == 0
-        )
+        return self.result is not None and self.result.exact == Value(Outcome.LOSS)
 
     @property
     def preference(self) -> Preference:

@@ -27,16 +27,9 @@ from tbgen.rules.board import MAX_MOVES, Board
 MOST_POSITIONS = 200
 """Limit on the positions that a search expands; about 50 milliseconds."""
 
-_LEAST_WORTH = {
-    PieceType.ROOK: 8, PieceType.KNIGHT: 4, PieceType.CANNON: 4, PieceType.ADVISOR: 2,
-    PieceType.ELEPHANT: 2, PieceType.PAWN: 0,
-}  # fmt: skip
-_MOST_WORTH = {
-    PieceType.ROOK: 12, PieceType.KNIGHT: 5, PieceType.CANNON: 5, PieceType.ADVISOR: 3,
-    PieceType.ELEPHANT: 3, PieceType.PAWN: 3,
-}  # fmt: skip
-"""Least and greatest worth of each kind of piece, to compare captured pieces with lost
-ones of other kinds.
+_LEAST_WORTH, _MOST_WORTH = (0, 2, 2, 8, 4, 4, 0), (0, 3, 3, 12, 5, 5, 3)
+"""Least and greatest worth of each `PieceType`, to compare captured pieces with lost ones of other
+kinds; kings are not captured.
 """
 
 
@@ -143,7 +136,7 @@ class _Search:
         for kind in PieceType:
             codes = [code for code in lost if piece_kind(code) == kind]
             count = sum(lost[c] if piece_side(c) != self.side else -lost[c] for c in codes)
-            worth += count * (_MOST_WORTH if count > 0 else _LEAST_WORTH).get(kind, 0)
+            worth += count * (_MOST_WORTH if count > 0 else _LEAST_WORTH)[kind]
         return worth > 0
 
 

@@ -1,7 +1,7 @@
-"""The console sessions of docs/, from top to bottom of each page, and the tutorial's program.
+"""The console sessions of docs/ and of the README, from top to bottom of each page.
 
-Other tests run the examples of some pages: probing, searches and research, notations and referee,
-the README.
+Also the tutorial's program. Other tests run the examples of some pages: probing, searches and
+research, notations and referee.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import pytest
 from click.testing import CliRunner
 
 from tbgen.cli import main
-from tests.helpers.paths import DOCS
-from tests.helpers.sessions import blocks, mismatch, steps_of, without_compiling
+from tests.helpers.paths import DOCS, ROOT
+from tests.helpers.sessions import OMITTED, blocks, mismatch, steps_of, without_compiling
 
 ELSEWHERE = {
     "engines.md", "find.md", "notations.md", "probing-c.md", "probing-numba.md",
     "probing-outcomes.md", "probing.md", "referee.md", "research.md", "train.md",
 }  # fmt: skip
-PAGES = sorted(
-    path.name
-    for path in DOCS.glob("*.md")
+PAGES = [
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
     if "```console" in path.read_text("utf-8") and path.name not in ELSEWHERE
-)
-WITH_PYTHON = sorted(
-    path.name
-    for path in DOCS.glob("*.md")
+]
+WITH_PYTHON = [
+    path.relative_to(ROOT).as_posix()
+    for path in sorted(DOCS.glob("*.md"))
     if "```pycon" in path.read_text("utf-8") and path.name not in ELSEWHERE
-)
+]
 WIN = "python win.py"
 """Command of the tutorial that plays a won game against the engine.
 
@@ -43,7 +43,7 @@ It has a test of its own, since it needs the engine's kernels.
 
 def text_of(page: str) -> str:
     """Read a page."""
-    return (DOCS / page).read_text("utf-8")
+    return (ROOT / page).read_text("utf-8")
 
 
 def run(command: str) -> list[str]:
@@ -94,9 +94,22 @@ def test_python_examples(page: str) -> None:
 
 
 def test_pages_with_sessions_are_listed() -> None:
-    assert "the-index.md" in WITH_PYTHON
-    assert {"tutorial.md", "repetition.md", "build-big.md", "publish.md"} <= set(PAGES)
+    assert "docs/the-index.md" in WITH_PYTHON
+    assert {"README.md", "docs/tutorial.md", "docs/repetition.md"} <= set(PAGES)
     assert all((DOCS / page).exists() for page in ELSEWHERE)
+
+
+def test_comparison_of_output() -> None:
+    printed = ["a 1.5 s", "b", "c 3 KiB, and more", "d"]
+    assert mismatch(printed, ["a 2.0 s", "b", "c 3 KiB, ...", "d"]) is None
+    assert mismatch(printed, ["a 4 min", "b", "c 17 MiB, ...", "d"]) == "c 17 MiB, ..."
+    assert mismatch(printed, [OMITTED, "d"]) is None
+    assert mismatch(printed, ["a 2.0 s", OMITTED]) is None
+    assert mismatch(printed, ["b", OMITTED]) == "b"
+    assert mismatch(printed, ["a 1 s", OMITTED, "e"]) == "e"
+    assert mismatch(printed, ["a 1 s"]) == "more: b"
+    first_build = "1/2 a: compile\n1/2 a: done\n2/2 b: compile; about 2 min left\n2/2 b: done"
+    assert without_compiling(first_build) == ["1/2 a: done", "2/2 b: done"]
 
 
 @pytest.mark.certification
@@ -105,7 +118,7 @@ def test_the_won_game(elsewhere: Path) -> None:
 
     It plays against the installed engine in a process.
     """
-    page = text_of("tutorial.md")
+    page = text_of("docs/tutorial.md")
     (program,) = (block for block in blocks(page, "python") if block.startswith("# win.py\n"))
     (shown,) = (
         lines

@@ -10,7 +10,7 @@ import pytest
 
 from tbgen.engine.search import graph as proof_graph
 from tbgen.engine.search import proving, scores
-from tbgen.engine.search.estimates import estimate
+from tbgen.engine.search.graph import estimate
 from tbgen.engine.search.prover import winning_move
 from tbgen.engine.search.searcher import Searcher
 from tbgen.engine.search.state import MAX_PLY, STATE, begin
@@ -80,13 +80,14 @@ def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -
         for _ in range(2 if names else 1):
             tables.load_wanted()
             graph, _ = graph_of(position, 20_000, tables if names else None)
-        for number, reached in nodes_of(graph, position).items():
-            node = graph.nodes[number]
-            if node.status == proof_graph.WON:
-                expected = Outcome.LOSS if node.defender else Outcome.WIN
-                known = krkn.probe(reached)
-                assert known.outcome == expected, reached.fen
-                proven[known.order] += 1
+        reached = nodes_of(graph, position)
+        won = [number for number in reached if graph.nodes[number].status == proof_graph.WON]
+        for number, known in zip(
+            won, krkn.probe_many(reached[number] for number in won), strict=True
+        ):
+            expected = Outcome.LOSS if graph.nodes[number].defender else Outcome.WIN
+            assert known.outcome == expected, reached[number].fen
+            proven[known.order] += 1
     assert proven[0] > 20
     assert proven[1] > 0 or names
 

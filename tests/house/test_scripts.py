@@ -1,4 +1,4 @@
-"""Scripts parse their arguments by argparse, and have a help text."""
+"""Scripts parse their arguments by argparse, and have a help text; CI runs existing ones."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 
 from tests.helpers.paths import ROOT
+from tests.helpers.sessions import blocks
 from tests.helpers.sources import name_of, python_files, tree_of
 
 SCRIPTS = [path for path in python_files("scripts") if "__main__" in path.read_text("utf-8")]
@@ -35,3 +36,10 @@ def test_the_certification_job_runs_existing_scripts() -> None:
     assert {"scripts/certify/versions.py", "scripts/certify/dependencies.py"} <= {*named}
     assert all((ROOT / name).exists() for name in named)
     assert "-m pytest -m certification" in lane
+
+
+def test_the_readme_has_the_test_command_of_ci() -> None:
+    """The last line of .ci/run is the README's command for the tests."""
+    last = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()[-1]
+    assert last.endswith("-m pytest")
+    assert last in blocks((ROOT / "README.md").read_text("utf-8"), "sh")[1]

@@ -3,8 +3,7 @@
     searcher       driver in plain Python: iterative deepening, MultiPV, threads
     prover         driver of proofs: start, continue and follow a proof beside the search
     proving        proof-number search: a graph of positions, grown until it proves a win
-    estimates      proof numbers, corrected for loops
-    graph          the graph: propagation of outcomes, detection of perpetual checks
+    graph          the graph: propagation of outcomes, perpetual checks, proof numbers
     tree           principal variation search, with check extensions
     selectivity    reductions and pruning
     quiescence     quiescence search: captures, and all evasions of a check

@@ -2,7 +2,7 @@
 """Proof-number search on a graph of positions, until a win is proven or the nodes are used up.
 
     descend   from the root to a leaf: for the attacker, the child with the smallest proof
-              number; for the defender, with the smallest disproof number   (`estimates`)
+              number; for the defender, with the smallest disproof number   (`graph`)
     expand    add all moves of the leaf; known positions become shared nodes
     settle    propagate outcomes, and find perpetual checks                  (`graph`)
 
@@ -21,7 +21,6 @@ from __future__ import annotations
 import numpy as np
 
 from tbgen.compiling.jit import borrowing_kernel, part
-from tbgen.engine.search.estimates import estimate
 from tbgen.engine.search.generation import generate
 from tbgen.engine.search.graph import (
     EDGES,
@@ -32,6 +31,7 @@ from tbgen.engine.search.graph import (
     OPEN,
     WON,
     add,
+    estimate,
     find_patterns,
     number_of,
     set_status,
