@@ -21,14 +21,14 @@ from xml.sax.saxutils import escape
 ROOT = Path(__file__).resolve().parents[2]
 DRAWING = ROOT / "docs" / "architecture.svg"
 
-ROOM = 208, 74
+BOX_SIZE = 208, 74
 """Width and height of a package's box, in units of the SVG."""
 GAP, STOREY, MARGIN = 26, 136, 16
-LANE = 18
+LANE_WIDTH = 18
 """Width reserved on a floor (row of the drawing) for an arrow that passes it, in SVG units."""
-PORT = 20
+ARROW_SPACING = 20
 """Distance between the ends of arrows that leave or enter the same box, in units of the SVG."""
-CHARACTERS = 28
+MAX_CHARACTERS = 28
 """Largest number of characters in a line of small text in a box."""
 STYLE = """
     text { font: 12px system-ui, sans-serif; fill: #1f2328; }
@@ -150,7 +150,7 @@ class Place(NamedTuple):
     @property
     def width(self) -> int:
         """Width that the place needs on its floor."""
-        return LANE if self.above else ROOM[0]
+        return LANE_WIDTH if self.above else BOX_SIZE[0]
 
 
 Arrow = list[Place]
@@ -263,7 +263,7 @@ def ports(arrows: Sequence[Arrow], x: dict[Place, float]) -> dict[tuple[Place, P
         for side in (True, False):
             there = sorted((other for other, below in ends if below == side), key=x.__getitem__)
             for number, other in enumerate(there):
-                shift = 0.0 if place.above else PORT * (number - (len(there) - 1) / 2)
+                shift = 0.0 if place.above else ARROW_SPACING * (number - (len(there) - 1) / 2)
                 found[place, other] = round(x[place] + shift, 1)
     return found
 
@@ -272,7 +272,7 @@ def words(package: str) -> list[str]:
     """Split the first line of a package's docstring into lines that fit its box."""
     tree = ast.parse(sources()[f"tbgen.{package}"].read_text(encoding="utf-8"))
     first = (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
-    return textwrap.wrap(first, CHARACTERS, max_lines=3, placeholder=" ...")
+    return textwrap.wrap(first, MAX_CHARACTERS, max_lines=3, placeholder=" ...")
 
 
 def render(edges: Edges, compiled: set[str]) -> str:
@@ -288,7 +288,7 @@ def render(edges: Edges, compiled: set[str]) -> str:
     rows = arranged(arrows)
     x = middles(rows, arrows)
     width = round(max(middle + place.width / 2 for place, middle in x.items()) + MARGIN)
-    height = STOREY * len(rows) - (STOREY - ROOM[1]) + 2 * MARGIN
+    height = STOREY * len(rows) - (STOREY - BOX_SIZE[1]) + 2 * MARGIN
     top = {floor: MARGIN + STOREY * (len(rows) - 1 - floor) for floor in range(len(rows))}
     described = "; ".join(
         f"{p} imports {', '.join(sorted(edges[p])) or 'none'}" for p in sorted(on)
@@ -307,16 +307,16 @@ def render(edges: Edges, compiled: set[str]) -> str:
         path = ""
         for upper, lower in pairwise(arrow):
             start, end = at[upper, lower], at[lower, upper]
-            above, below = top[upper.floor] + ROOM[1], top[lower.floor]
+            above, below = top[upper.floor] + BOX_SIZE[1], top[lower.floor]
             middle = (above + below) / 2
             path += f"{'L' if path else 'M'}{start} {above}"
             path += f"C{start} {middle} {end} {middle} {end} {below}"
         parts.append(f'<path class="arrow" marker-end="url(#head)" d="{path}"/>')
     for place in (place for row in rows for place in row if not place.above):
-        left, y = x[place] - ROOM[0] / 2, top[place.floor]
+        left, y = x[place] - BOX_SIZE[0] / 2, top[place.floor]
         colour = "room compiled" if place.name in compiled else "room"
-        parts.append(f'<rect class="{colour}" x="{left:.1f}" y="{y}" width="{ROOM[0]}" '
-                     f'height="{ROOM[1]}" rx="6"/>')  # fmt: skip
+        parts.append(f'<rect class="{colour}" x="{left:.1f}" y="{y}" width="{BOX_SIZE[0]}" '
+                     f'height="{BOX_SIZE[1]}" rx="6"/>')  # fmt: skip
         parts.append(f'<text class="name" x="{left + 10:.1f}" y="{y + 19}">{place.name}</text>')
         for number, line in enumerate(words(place.name)):
             parts.append(f'<text x="{left + 10:.1f}" y="{y + 36 + 15 * number}">'

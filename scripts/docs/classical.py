@@ -36,10 +36,10 @@ BOOKS = ROOT / "docs" / "classical-books.csv"
 
 RULES = "wxf"
 
-LEAST = 0.005
+LEAST_SHARE = 0.005
 """Smallest share of positions that the page prints: 0.005 is half a percent."""
 
-RECORDS = 10
+RECORD_ROWS = 10
 """Number of rows in each list of records."""
 
 
@@ -234,7 +234,9 @@ def outcome(words: Words, legal: int, wins: int, draws: int) -> str:
     if kind != "open":
         return words.outcomes[kind]
     shares = {"won": wins / legal, "drawn": draws / legal, "lost": 1 - (wins + draws) / legal}
-    said = [f"{words.outcomes[name]} {part:.0%}" for name, part in shares.items() if part >= LEAST]
+    said = [
+        f"{words.outcomes[name]} {part:.0%}" for name, part in shares.items() if part >= LEAST_SHARE
+    ]
     return words.comma.join(said)
 
 
@@ -292,7 +294,7 @@ def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
     """Return lists of records: longest wins, highest orders, most decided by repetition."""
 
     def first(key: Callable[[Endgame], float]) -> list[Endgame]:
-        return sorted(rows, key=lambda row: (-key(row), row.material))[:RECORDS]
+        return sorted(rows, key=lambda row: (-key(row), row.material))[:RECORD_ROWS]
 
     longest = [[r.material, r.distance, r.metric, f"`{r.longest}`"]
                for r in first(lambda row: row.distance) if r.longest]  # fmt: skip

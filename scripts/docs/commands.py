@@ -59,10 +59,10 @@ MATERIAL_OPTIONS = ("--men", "--attackers")
 TABLE_OPTIONS = ("--tables", "--rules", "--minor-chases", "--orders", "--metric")
 """Options that select tables in a directory; the page describes them once."""
 
-ELSEWHERE = {"find"}
+DESCRIBED_ELSEWHERE = {"find"}
 """Commands whose own options are described on their own page."""
 
-MEANINGS = re.compile(r": none = [^.]*\.")
+RULES_MEANINGS = re.compile(r": none = [^.]*\.")
 """Regular expression for the list of all rule sets with their meanings in a help text.
 
 The page has a link in its place.
@@ -100,7 +100,7 @@ def arguments(command: Command) -> str:
 def item(option: Option) -> str:
     """Return the list item that describes an option."""
     text = option.help or f"Default: {option.show_default}."
-    text = MEANINGS.sub(" ([rule sets](repetition.md#rule-sets)).", text)
+    text = RULES_MEANINGS.sub(" ([rule sets](repetition.md#rule-sets)).", text)
     return f"- `{names(option)}`: {' '.join(text.split())}"
 
 
@@ -153,7 +153,7 @@ def section(name: str, command: Command, shared: dict[str, list[str]]) -> Iterat
     yield f"`tbgen {name}{arguments(command)}`: [{said}]({page}).\n"
     rows = options(command)
     own = [line for line in rows.values() if line not in shared]
-    if name in ELSEWHERE:
+    if name in DESCRIBED_ELSEWHERE:
         yield "Its conditions are described there.\n"
     elif own:
         yield "\n".join([*own, ""])

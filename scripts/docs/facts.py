@@ -30,20 +30,20 @@ from tbgen.indexing import Material, Position  # noqa: E402
 
 PAGE = ROOT / "docs" / "facts.md"
 PICTURES = ROOT / "docs" / "diagrams"
-BOARD = "http://127.0.0.1:8064/?fen="
+BOARD_ADDRESS = "http://127.0.0.1:8064/?fen="
 """Default address at which `tbgen serve` shows a position."""
 
-LISTED = 3
+LISTED_ROWS = 3
 """Largest number of rows in a list on the page; the CSV file has all."""
 
-DRAWN = 1
+DRAWN_ROWS = 1
 """Largest number of positions with a diagram for each pair of rule sets."""
 
 
 def link(fen: str) -> str:
     """Return a Markdown link from a position to the board that shows it."""
     board, side, *_ = fen.split()
-    return f"[`{board} {side}`]({BOARD}{board}_{side})"
+    return f"[`{board} {side}`]({BOARD_ADDRESS}{board}_{side})"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -120,7 +120,7 @@ def rules_compared(rows: Sequence[Fact]) -> str:
     changed = [
         [name, f"{by_name[name]['none'].legal:,}",
          *(f"{by_name[name][r].draws:,}" for r in RULES), f"{fewer(name):.1%}"]
-        for name in sorted(differ, key=lambda name: (-fewer(name), name))[:LISTED]
+        for name in sorted(differ, key=lambda name: (-fewer(name), name))[:LISTED_ROWS]
     ]  # fmt: skip
     head = ["material", "legal positions", *(f"draws, {r}" for r in RULES), "fewer under wxf"]
     return table(head, changed) + (
@@ -143,7 +143,7 @@ def pictured(rows: Sequence[Difference]) -> dict[tuple[str, str], list[Differenc
     drawn: dict[str, Difference] = {}
     found = {}
     for pair in PAIRS:
-        new = [row for row in most_different(rows, pair) if row.material not in drawn][:DRAWN]
+        new = [row for row in most_different(rows, pair) if row.material not in drawn][:DRAWN_ROWS]
         drawn |= {row.material: row for row in new}
         found[pair] = new
     return found
@@ -164,7 +164,7 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
     lines, titles, images = [], [], []
     for (first, second), drawn in pictured(rows).items():
         found = most_different(rows, (first, second))
-        most = ", ".join(f"{row.material} {row.differ:,}" for row in found[:LISTED])
+        most = ", ".join(f"{row.material} {row.differ:,}" for row in found[:LISTED_ROWS])
         total = f"{sum(row.differ for row in found):,}"
         lines.append([f"`{first}`, `{second}`", len(found), total, most])
         for row in drawn:
@@ -207,14 +207,14 @@ def zugzwang_rows(rows: Sequence[Zugzwangs]) -> list[list[object]]:
     ordered = sorted(rows, key=lambda row: (-(row.red + row.black + row.both), row.material))
     return [
         [row.material, f"{row.red:,}", f"{row.black:,}", f"{row.both:,}", row.plies, link(row.fen)]
-        for row in ordered[:LISTED]
+        for row in ordered[:LISTED_ROWS]
     ]
 
 
 def loop_rows(rows: Sequence[Loop]) -> list[list[object]]:
     """List loops with their verdict and the table's value of their first position."""
     found: list[list[object]] = []
-    for row in rows[:LISTED]:
+    for row in rows[:LISTED_ROWS]:
         side = "Red" if row.fen.split()[1] == "w" else "Black"
         said = "draw" if row.outcome == "draw" else (
             f"{side} {'wins' if row.outcome == 'win' else 'loses'}, order {row.order}, "
@@ -308,14 +308,14 @@ def page() -> str:
     wxf = [row for row in rows if row.rules == "wxf"]
     longest = [
         [row.material, row.max_distance, row.metric, link(row.longest)]
-        for row in longest_wins(rows)[:LISTED]
+        for row in longest_wins(rows)[:LISTED_ROWS]
     ]
     decided = longest_by_rules(rows)
     by_rules = [
         [row.material, f"{row.rule_decided:,}", f"{row.rule_decided / row.legal:.3%}", row.orders,
          f"{row.checks:,}", f"{row.chases:,}", row.max_rule_distance, row.offence,
          link(row.longest_by_rules)]
-        for row in decided[:LISTED]
+        for row in decided[:LISTED_ROWS]
     ]  # fmt: skip
     head = [
         "material",
@@ -331,7 +331,7 @@ def page() -> str:
     return PAGE_TEXT.format(
         materials=len(wxf),
         men=max(Material.parse(row.material).men for row in rows),
-        listed=LISTED,
+        listed=LISTED_ROWS,
         decided=CLASS_SHARE,
         **who_wins(wxf),
         compared=rules_compared(rows),
@@ -377,13 +377,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("directory", nargs="?", type=Path, help="Tables under all rule sets.")
-    parser.add_argument("--only", choices=list(figures.MEASURED), help="Write that file alone.")
+    parser.add_argument(
+        "--only", choices=list(figures.WRITTEN_FILES), help="Write that file alone."
+    )
     options = parser.parse_args()
     if options.only and options.directory is None:
         parser.error("--only measures tables: name their directory")
     if options.directory is not None:
-        for name in [options.only] if options.only else figures.MEASURED:
-            kind = figures.MEASURED[name]
+        for name in [options.only] if options.only else figures.WRITTEN_FILES:
+            kind = figures.WRITTEN_FILES[name]
             figures.write(kind, figures.measure(kind, options.directory))
     PAGE.write_text(page(), encoding="utf-8")
     for old in PICTURES.glob("facts-differ-*.svg"):

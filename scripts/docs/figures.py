@@ -337,7 +337,7 @@ def differences(directory: Path) -> list[Difference]:
     )
 
 
-MEASURED = {FILES[kind].name: kind for kind in (Fact, Zugzwangs, Loop, Difference)}
+WRITTEN_FILES = {FILES[kind].name: kind for kind in (Fact, Zugzwangs, Loop, Difference)}
 """CSV files that `facts.py DIRECTORY` writes, in order; studies.py writes another one."""
 
 

@@ -34,7 +34,7 @@ changes its meaning without a line in the changelog. [Values](values.md) defines
 orders and plies, [The table file](format.md#names) materials.
 """
 
-DESCRIBED = ("probe", "line", "judge", "find", "error")
+DESCRIBED_ANSWERS = ("probe", "line", "judge", "find", "error")
 """Answers whose fields the page describes; of others it only lists the names."""
 
 
@@ -99,7 +99,7 @@ def page() -> str:
     """Return the page for people; a field of an earlier answer becomes a reference."""
     parts = [HEAD]
     first: dict[str, str] = {}
-    for name in DESCRIBED:
+    for name in DESCRIBED_ANSWERS:
         found = list(items(ANSWERS[name], {}))
         new, earlier = [], defaultdict(list)
         for item, is_known in without_known(found, first.keys()):
@@ -116,7 +116,7 @@ def page() -> str:
     parts += [
         f"- `{name}`: {schema['description']}"
         for name, schema in ANSWERS.items()
-        if name not in DESCRIBED
+        if name not in DESCRIBED_ANSWERS
     ]
     parts.append("")
     return "\n".join(parts)

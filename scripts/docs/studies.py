@@ -36,12 +36,12 @@ from tbgen.tables import Metric  # noqa: E402
 
 PAGE = ROOT / "docs" / "longest-studies.md"
 PICTURES = ROOT / "docs" / "diagrams"
-SHOWN = 12
+SHOWN_ROWS = 12
 """Number of endgames on the page."""
 
 THREADS = 2
 WIDTH = 240
-BOARD = "http://127.0.0.1:8064/?fen="
+BOARD_ADDRESS = "http://127.0.0.1:8064/?fen="
 
 ENDS = {
     "mate": "mate",
@@ -115,7 +115,7 @@ def measured(directory: Path, names: list[str]) -> Iterator[Moves]:
 def shown(rows: list[Moves]) -> list[Moves]:
     """Return the rows of the page, longest first; of equal ones the smaller material first."""
     rows = [row for row in rows if row.length]
-    return sorted(rows, key=lambda row: (-row.length, len(row.material), row.material))[:SHOWN]
+    return sorted(rows, key=lambda row: (-row.length, len(row.material), row.material))[:SHOWN_ROWS]
 
 
 def page(rows: list[Moves]) -> str:
@@ -127,7 +127,7 @@ def page(rows: list[Moves]) -> str:
         parts.append(
             f"## {row.material}: {row.length} plies\n\n"
             f"![{who} to move wins](diagrams/study-{row.material}.svg)\n\n"
-            f"[`{board} {side}`]({BOARD}{board}_{side}): {row.line} ({ENDS[row.end]})\n"
+            f"[`{board} {side}`]({BOARD_ADDRESS}{board}_{side}): {row.line} ({ENDS[row.end]})\n"
         )
     return TEXT.format(shown=len(parts), measured=len(rows), studies="\n".join(parts))
 

@@ -26,7 +26,7 @@ from tbgen.tables import TablebaseError
 QUIET_PLIES = 120
 """Plies without a capture after which a game is drawn."""
 
-BY_THE_RULES = "the rules of repetition"
+LOST_BY_REPETITION = "the rules of repetition"
 """Reason that is stored for a game that a side lost by perpetual check or chase."""
 
 
@@ -54,7 +54,7 @@ class Judges:
         if verdict == Verdict.DRAW:
             return 0.5, "repetition"
         if verdict != Verdict.UNDECIDED:
-            return float(verdict == Verdict.won_by(Side.RED)), BY_THE_RULES
+            return float(verdict == Verdict.won_by(Side.RED)), LOST_BY_REPETITION
         if self.tables is not None and quiet == 0:
             try:
                 outcome = self.tables.probe(last).outcome

@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from games import BY_THE_RULES, Judges, Played, play_game, save, saved_games, signs
+from games import LOST_BY_REPETITION, Judges, Played, play_game, save, saved_games, signs
 from players import Limit, PlayerError, open_player
 
 from tbgen.indexing import Material, Position, Side
@@ -35,7 +35,7 @@ DRAWN, WON, WON_BY_RULES = "drawn", "won", "won by the rules"
 OCCURRENCES = 3
 """Number of occurrences of a position at which the referee judges a repetition."""
 
-LOOKED_AT = 20_000
+SAMPLE_SIZE = 20_000
 """Size of the random sample of a material from which the starting positions are drawn."""
 
 
@@ -58,7 +58,7 @@ def drawn_positions(
     sample has enough of it.
     """
     file = tables.table(material)
-    kinds = kinds_of(sampled_columns(file, LOOKED_AT, 1))
+    kinds = kinds_of(sampled_columns(file, SAMPLE_SIZE, 1))
     found = {}
     # Rare kinds first: the rest of their share goes to the others.
     for number, kind in enumerate(sorted(kinds, key=lambda kind: kinds[kind].rows)):
@@ -115,7 +115,7 @@ def report(material: Material, kind: str, games: list[Played]) -> None:
     """Print the results of the games of one material that began in positions of one kind."""
     points = Counter(played.points_of(played.start.side) for played in games)
     plies = [len(played.moves) for played in games]
-    judged = sum(played.reason == BY_THE_RULES for played in games)
+    judged = sum(played.reason == LOST_BY_REPETITION for played in games)
     print(
         f"{material.name:6} {kind:16} {len(games):4}: {signs(points)}, {judged} by the referee's "
         f"verdict; {statistics.median(plies):.0f} plies, at most {max(plies)}",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Opening = tuple[Position, tuple[Move, ...]]
 """The first position of a game, and the moves played before the engines begin."""
 
-EVEN = 150
+EVEN_SCORE = 150
 """Largest score in centipawns, of either side, of a nearly even position."""
 
 _NODES = 20_000
@@ -72,7 +72,7 @@ def _is_even(searcher: Searcher, position: Position) -> bool:
     searcher.clear()
     searcher.clear_stop()
     *_, last = searcher.think([position], [], nodes=_NODES)
-    return abs(last.lines[0].score) <= EVEN
+    return abs(last.lines[0].score) <= EVEN_SCORE
 
 
 def _scattered(rng: random.Random, men: int) -> Position | None:

@@ -35,13 +35,13 @@ from tbgen.rules import is_legal
 from tbgen.tables import Outcome
 from tbgen.tables.reader import TableFile
 
-LEFT_OUT = ("KNPKC", "KRNKR", "KCPKN")
+EXCLUDED_MATERIALS = ("KNPKC", "KRNKR", "KCPKN")
 """Materials that are not played, because an earlier measurement used them."""
 
 MEN = 5
 ORDERS = range(1, 10)
 
-SPEED = (
+SPEED_FENS = (
     "3ak4/4a4/9/9/4r4/9/4P4/4B4/3R5/3K1A3 w",
     "2bk5/9/4b4/9/2n6/9/5C3/4N4/9/3AK4 w",
     "4k4/4a4/3a5/4p4/9/2R6/9/9/4p4/3K2B2 w",
@@ -55,7 +55,7 @@ def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position
     """Choose random positions, of many materials, that the rules decide for the side to move."""
     rng = random.Random(seed)
     names = [name.material for name in tables.available() if name.material.men == MEN]
-    names = [name for name in names if name.name not in LEFT_OUT]
+    names = [name for name in names if name.name not in EXCLUDED_MATERIALS]
     found: list[Position] = []
     while names and len(found) < count:
         rng.shuffle(names)
@@ -148,15 +148,15 @@ def play_out(
 
 
 def nodes_a_second(engine: Player) -> float:
-    """Measure nodes a second of processor time on the positions of `SPEED`."""
+    """Measure nodes a second of processor time on the positions of `SPEED_FENS`."""
     used = 0.0
-    for fen in SPEED:
+    for fen in SPEED_FENS:
         engine.begin()
         engine.choose(Position.from_fen(fen), [], Limit(nodes=1000))
         before = engine.cpu_seconds()
         engine.choose(Position.from_fen(fen), [], Limit(nodes=SPEED_NODES))
         used += engine.cpu_seconds() - before
-    return SPEED_NODES * len(SPEED) / used
+    return SPEED_NODES * len(SPEED_FENS) / used
 
 
 def parsed() -> argparse.Namespace:

@@ -51,7 +51,7 @@ holds. The goal is scaled by its time on this machine.
 
 DASK_RATIO = 1.15
 
-HUGE = {"KRNKRC": (15, 10), "KRNBKRBB": (15, 14)}
+HUGE_LIMITS = {"KRNKRC": (15, 10), "KRNBKRBB": (15, 14)}
 """Wall minutes and GiB of memory allowed to a table, by material."""
 
 
@@ -158,7 +158,7 @@ def bench_dask() -> bool:
 
 def bench_huge(workshop: Workshop) -> None:
     """Print the cost of the largest tables."""
-    for name, (minutes, gib) in HUGE.items():
+    for name, (minutes, gib) in HUGE_LIMITS.items():
         used = workshop.measure(Material.parse(name))
         wall, peak = used.process.wall / 60, used.process.peak / (MIB << 10)
         print(f"huge      {name}: {wall:.1f} min wall: {wall / minutes:.2f} of {minutes} min; "
@@ -175,7 +175,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=1, metavar="N")
     parser.add_argument("--goals", action="store_true", help="Measure the project's goals instead.")
     parser.add_argument("--yardstick", type=Path, help="The study's bulk2.py.")
-    parser.add_argument("--huge", action="store_true", help=f"Add {' and '.join(HUGE)}.")
+    parser.add_argument("--huge", action="store_true", help=f"Add {' and '.join(HUGE_LIMITS)}.")
     options = parser.parse_args()
     compile_kernels(Rules.WXF)
     if not options.goals:

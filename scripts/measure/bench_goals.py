@@ -45,19 +45,21 @@ from tbgen.indexing import Material
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 
-GOAL = ("KRNKR", "KRKNN", "KRKNC", "KNPKN", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
+GOAL_MATERIALS = ("KRNKR", "KRKNN", "KRKNC", "KNPKN", "KRPKR", "KRCKR", "KRKNP", "KRKNAABB")
 """Materials whose CPU seconds are summed for the goal."""
 
 LARGE_WALL = {"KRNKRA": 15, "KRNKRAA": 40}
 """Wall seconds allowed to a table on two cores, by material."""
 
-STUDIED = "KRNKR"
+STUDY_MATERIAL = "KRNKR"
 """Material that the reference program (`--yardstick`) solves; also the base of comparisons per
 slot.
 """
 
 HUGE, GROWTH = "KRNKRC", 2
-"""Material of 2.95 G slots, and the allowed ratio of its CPU time per slot to that of `STUDIED`."""
+"""Material of 2.95 G slots, and the allowed ratio of its CPU time per slot to that of
+`STUDY_MATERIAL`.
+"""
 
 YARDSTICK_SECONDS = 2.1
 """CPU seconds that the reference program (`--yardstick`) took for KRNKR when the other generator's
@@ -66,8 +68,8 @@ costs were measured. Its time now scales these costs to this machine.
 
 RATIO_OF_SUMS, RATIO_OF_EACH = 0.045, 0.07
 RATIO_TO_STUDY = 2.2
-"""Goal: largest ratio of the CPU seconds of tbgen's build of `STUDIED`, with all rules, to those of
-the reference program's bare solve of it (`--yardstick`).
+"""Goal: largest ratio of the CPU seconds of tbgen's build of `STUDY_MATERIAL`, with all rules, to
+those of the reference program's bare solve of it (`--yardstick`).
 """
 BUSY, BUSY_FROM_SECONDS = 0.9, 5
 """Goal for the used share of the threads' time. It applies to builds of more than
@@ -154,10 +156,10 @@ def own_goals(
     studied : CPU seconds of the study's solve now; None if it was not run
     """
     lines = []
-    solved = measured.get(STUDIED)
+    solved = measured.get(STUDY_MATERIAL)
     if solved is not None and studied is not None:
         ratio = solved.process.cpu / studied
-        lines.append(f"          {STUDIED}: {ratio:.2f} times the study's bare solve "
+        lines.append(f"          {STUDY_MATERIAL}: {ratio:.2f} times the study's bare solve "
                      f"(goal {RATIO_TO_STUDY})")  # fmt: skip
     busy = {
         name: m.table_cpu / (threads * m.table_wall)
@@ -169,8 +171,10 @@ def own_goals(
         lines.append(f"busy      worst {worst}: {busy[worst]:.0%} of {threads} threads, {len(busy)}"
                      f" builds of more than {BUSY_FROM_SECONDS} s (goal {BUSY:.0%})")  # fmt: skip
     if solved is not None and HUGE in measured:
-        huge, small = (1e9 * measured[name].process.cpu / slots[name] for name in (HUGE, STUDIED))
-        lines.append(f"growth    {HUGE}: {huge:.0f} ns a slot, {STUDIED}: {small:.0f} ns: "
+        huge, small = (
+            1e9 * measured[name].process.cpu / slots[name] for name in (HUGE, STUDY_MATERIAL)
+        )
+        lines.append(f"growth    {HUGE}: {huge:.0f} ns a slot, {STUDY_MATERIAL}: {small:.0f} ns: "
                      f"{huge / small:.2f} (goal {GROWTH})")  # fmt: skip
     return lines
 
@@ -238,7 +242,7 @@ def main() -> None:
     """Read the command line, and measure."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
-        "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."
+        "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL_MATERIALS)}."
     )
     parser.add_argument("--yardstick", type=Path, help="The study's bulk2.py.")
     parser.add_argument("--peer", type=Path, help="CSV with the other generator's costs.")
@@ -264,7 +268,7 @@ def main() -> None:
             scale = studied / YARDSTICK_SECONDS
             print(f"yardstick {studied:.2f} CPU seconds: the other generator's times {scale:.3f}")
             peers = {name: peer.scaled(scale) for name, peer in peers.items()}
-        materials = options.materials or [Material.parse(name) for name in GOAL]
+        materials = options.materials or [Material.parse(name) for name in GOAL_MATERIALS]
         if options.large:
             materials += [Material.parse(name) for name in LARGE_WALL]
         if options.huge:

@@ -15,7 +15,7 @@ import os
 import tempfile
 from functools import partial
 
-from bench_goals import GOAL, LARGE_WALL
+from bench_goals import GOAL_MATERIALS, LARGE_WALL
 from frame import MIB, Table, arguments, by_turns
 from measuring import Run, Workshop, parse_material, run, workshop
 
@@ -80,7 +80,7 @@ def main() -> None:
     """Read the command line, and measure."""
     parser = arguments(__doc__, tables="Default: a temporary folder.", rules="wxf")
     parser.add_argument(
-        "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL)}."
+        "materials", nargs="*", type=parse_material, help=f"Default: {' '.join(GOAL_MATERIALS)}."
     )
     parser.add_argument("--large", action="store_true", help=f"Add {' and '.join(LARGE_WALL)}.")
     parser.add_argument("--repeat", type=int, default=1, help="The least CPU seconds of N pairs.")
@@ -90,7 +90,7 @@ def main() -> None:
     if options.repeat < 1:
         parser.error("--repeat needs at least one pair")
     with workshop(options) as shop:
-        materials = options.materials or [Material.parse(name) for name in GOAL]
+        materials = options.materials or [Material.parse(name) for name in GOAL_MATERIALS]
         if options.large:
             materials += [Material.parse(name) for name in LARGE_WALL]
         if options.compile:

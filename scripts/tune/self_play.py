@@ -43,7 +43,7 @@ LEAST_RANDOM, MOST_RANDOM = 4, 11
 """Least and largest number of random plies before the engine plays."""
 QUIET_PLIES = 80
 MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
-EVEN = 250
+EVEN_SCORE = 250
 """Largest score, of either side, with which an opening is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
 """A game ends when both sides have seen this score for the same side for some plies.
@@ -157,7 +157,7 @@ def _play_game(states, shared, no_moves, chosen, nodes, moves, boards, sides, sc
         if count == 0:
             return kept, -sign
         score, move = _think(states, shared, moves[:count], nodes)
-        if ply == 0 and abs(score) > EVEN:
+        if ply == 0 and abs(score) > EVEN_SCORE:
             return np.int64(NO_GAME), np.int64(0)
         agreed += 1
         if abs(score) <= DECIDED:

@@ -8,7 +8,7 @@ The target is the expected score of the side to move: the mean of the game's res
 search's score, converted to points. The prediction is the logistic function of the network's output
 (`tbgen.engine.search.network`, in floats here). The optimiser is Adam with decay of the first
 layer. After every epoch the losses on the games that are held out, one in ten, are printed.
-Exchange values of pieces are not trained: see `VALUES`.
+Exchange values of pieces are not trained: see `PIECE_VALUES`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from tbgen.indexing.squares import EMPTY, SQUARES, PieceType, Side, piece_code
 Floats = NDArray[np.float64]
 
 UNITS = 8
-LARGEST = 127 / network.FULL
+MAX_WEIGHT = 127 / network.FULL
 """Largest weight of the first layer, so that a byte holds it."""
-VALUES = (112, 119, 650, 333, 300, 70)
+PIECE_VALUES = (112, 119, 650, 333, 300, 70)
 """Exchange values of an advisor, elephant, rook, knight, cannon and pawn: means over squares of an
 evaluation that was linear in its pieces, fitted to games of the same kind.
 """
@@ -201,7 +201,7 @@ class Trainer:
             size = np.sqrt(second / (1 - 0.999**self._step)) + 1e-8
             layer -= rate * first / (1 - 0.9**self._step) / size
         shapes = self.layers.shapes
-        np.clip(shapes * (1 - rate * self.options.decay), -LARGEST, LARGEST, out=shapes)
+        np.clip(shapes * (1 - rate * self.options.decay), -MAX_WEIGHT, MAX_WEIGHT, out=shapes)
 
 
 def write(layers: Layers, scale: float) -> None:
@@ -218,7 +218,7 @@ def write(layers: Layers, scale: float) -> None:
         raise OverflowError("an output does not fit into 32 bits")
     text = base64.b85encode(shapes.tobytes()).decode()
     numbers = {
-        "values": VALUES,
+        "values": PIECE_VALUES,
         "biases": np.rint(layers.biases * full).astype(int).tolist(),
         "outputs": outputs.tolist(),
         "output_bases": np.rint(layers.bases * fine).astype(int).tolist(),

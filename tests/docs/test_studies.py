@@ -23,7 +23,7 @@ def test_the_page_agrees_with_the_csv() -> None:
     rows = figures.read(Moves)
     assert studies.PAGE.read_text("utf-8") == studies.page(rows)
     pictures = studies.pictures(rows)
-    assert len(pictures) == studies.SHOWN
+    assert len(pictures) == studies.SHOWN_ROWS
     assert {path.name for path in studies.PICTURES.glob("study-*.svg")} == set(pictures)
     for name, picture in pictures.items():
         assert (studies.PICTURES / name).read_text("utf-8") == picture

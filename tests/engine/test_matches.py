@@ -21,7 +21,7 @@ import games
 import infallible
 import openings
 import play
-from games import BY_THE_RULES, Judges, Played, play_game, save, saved_games
+from games import LOST_BY_REPETITION, Judges, Played, play_game, save, saved_games
 from players import Clock, Limit, Player, PlayerError, open_player
 
 from tbgen.indexing import START_FEN, Material, Move, Position, Side
@@ -74,7 +74,7 @@ def played(red: Player, black: Player, start: Position = CHASE, judges: Judges =
 
 def test_the_referee_ends_a_game() -> None:
     game = played(Scripted(*CHASING), Scripted(*FLEEING))
-    assert (game.points, game.reason, len(game.moves)) == (0.0, BY_THE_RULES, 8)
+    assert (game.points, game.reason, len(game.moves)) == (0.0, LOST_BY_REPETITION, 8)
     assert game.points_of(Side.BLACK) == 1.0
 
 
@@ -88,7 +88,7 @@ def test_plies_without_a_capture_draw_a_game_unless_they_do_not_count() -> None:
     assert played(Scripted(*CHASING), Scripted(*FLEEING), judges=quiet).points == 0.5
     endless = Judges(Rules.WXF, 9, quiet_plies=None)
     game = played(Scripted(*CHASING), Scripted(*FLEEING), judges=endless)
-    assert (game.reason, len(game.moves)) == (BY_THE_RULES, 32)
+    assert (game.reason, len(game.moves)) == (LOST_BY_REPETITION, 32)
 
 
 @pytest.mark.parametrize("move", ["c4c4", "c4d5", None])
@@ -154,13 +154,13 @@ def test_endings_are_legal_and_nearly_even(loaded: object) -> None:
 
 def test_a_match_is_counted_for_the_first_engine() -> None:
     standing = play.Standing()
-    lost, drawn = Played(START, (), 0.0, BY_THE_RULES), Played(START, (), 0.5, "repetition")
+    lost, drawn = Played(START, (), 0.0, LOST_BY_REPETITION), Played(START, (), 0.5, "repetition")
     standing.add([(lost, Side.RED), (lost, Side.BLACK)])
     standing.add([(lost, Side.BLACK), (drawn, Side.BLACK)])
     assert standing.pairs == [1.0, 1.5]
     # A mean of 0.625 of two pairs, 0.5 and 0.75.
     assert standing.summary().startswith("   4 games: +2 =1 -1, score 0.625 +- 0.125, Elo +89 ")
-    assert dict(standing.reasons[BY_THE_RULES]) == {0.0: 1, 1.0: 2}
+    assert dict(standing.reasons[LOST_BY_REPETITION]) == {0.0: 1, 1.0: 2}
     assert play.elo(0.5) == 0
     assert play.elo(10 / 11) == pytest.approx(400)
 
