@@ -190,14 +190,7 @@ class Collection:
             for job in jobs_of(self.unfinished)
         ]
 
-    def build_in_process(
-        self, builder: Builder, observer: Observer, *, keep_going: bool
-    ) -> Outcome:
-        """Build the tables one after another, in this process."""
-        here = InProcess(builder.build_job)
-        return run(jobs_of(self.work), here, observer, keep_going=keep_going)
-
-    def build_by_executor(
+    def build(
         self,
         jobs: Sequence[Job],
         executor: Executor,
@@ -206,11 +199,11 @@ class Collection:
         keep_going: bool,
         download: Callable[[Iterable[Built]], None] = lambda built: None,
     ) -> Outcome:
-        """Build the missing tables with an executor, whose function must be a `TableBuilder`.
+        """Build tables with an executor, whose function must return a `Built`.
 
-        Finished tables are checked in this process.
+        Finished tables that are not among `jobs` are checked in this process.
 
-        jobs : the result of `jobs()`, with no more memory than the executor has
+        jobs : `jobs_of(work)`, or the result of `jobs()` with at most the executor's memory
         download : copies built tables to this directory, if workers write to another one
 
         Raises `InputError` if a built table is not in this directory afterwards.

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.builder import COMPILERS_BYTES, Builder, Built
+from tbgen.building.builder import COMPILERS_BYTES, Builder, Built, jobs_of
 from tbgen.building.collection import Collection, ProcessLimits, jobs_worth, process_limits
 from tbgen.building.exchange import Exchange, RemoteTableBuilder
 from tbgen.building.packing import pack_closure
@@ -27,7 +27,7 @@ from tbgen.indexing import InputError, Material
 from tbgen.indexing.units import format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
-from tbgen.scheduling.run import LostError, Outcome
+from tbgen.scheduling.run import Executor, InProcess, LostError, Outcome
 from tbgen.tables.errors import TablebaseError
 from tbgen.tables.names import Metric, RuleSet
 
@@ -186,7 +186,13 @@ def _on_this_machine(
     forecast = Forecast(listed, limits.jobs, limits.memory or None) if several else None
     by_workers = limits.jobs > 1 and several
     with SetProgress(len(collection.work), forecast, by_workers=by_workers) as progress:
-        if not by_workers:
+        executor: Executor
+        if by_workers:
+            # A single table needs no processes.
+            from tbgen.scheduling.processes import Processes
+
+            executor = Processes(collection.table_builder(cores), limits.jobs, limits.memory)
+        else:
             builder = Builder(
                 collection.directory, collection.rule_set, progress, threads=cores, memory=memory,
                 state_seconds=collection.state_seconds,
@@ -195,14 +201,9 @@ def _on_this_machine(
                 builder.progress = Profile(
                     progress, builder.meter, lambda costs: progress.profile(costs, cores)
                 )
-            return progress, collection.build_in_process(builder, progress, keep_going=keep_going)
-        # A single table needs no processes.
-        from tbgen.scheduling.processes import Processes
-
-        with Processes(collection.table_builder(cores), limits.jobs, limits.memory) as executor:
-            return progress, collection.build_by_executor(
-                listed, executor, progress, keep_going=keep_going
-            )
+            listed, executor = jobs_of(collection.work), InProcess(builder.build_job)
+        with executor:
+            return progress, collection.build(listed, executor, progress, keep_going=keep_going)
 
 
 def _on_cluster(
@@ -233,7 +234,7 @@ def _on_cluster(
         workers = sum(worker["nthreads"] for worker in executor.workers().values())
         forecast = Forecast(listed, workers)
         with SetProgress(len(collection.work), forecast, by_workers=True) as progress:
-            return progress, collection.build_by_executor(
+            return progress, collection.build(
                 listed, executor, progress, keep_going=keep_going, download=download
             )
 

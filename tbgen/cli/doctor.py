@@ -62,7 +62,6 @@ def doctor(context: click.Context, tables: Path, ask_numba: bool, as_json: bool)
 
 
 def _version(package: str) -> str | None:
-    """Return the version of a package; None if it is not installed."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

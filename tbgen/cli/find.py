@@ -85,7 +85,6 @@ def find(
 
 
 def _described(asked: dict[str, Any]) -> dict[str, Any]:
-    """Convert the options of the command into the arguments of `tbgen.find`."""
     from tbgen.tables import Outcome
 
     order = asked.pop("order")

@@ -65,7 +65,6 @@ class Opponent:
             self._end()
 
     def _begin(self) -> None:
-        """Start the engine's process, unless it is running."""
         if self._process is not None and self._process.poll() is None:
             return
         self._process = subprocess.Popen(
@@ -105,7 +104,6 @@ class Opponent:
 
 
 def _listen(process: subprocess.Popen[str], output: Queue[str]) -> None:
-    """Put every line of the engine's output into a queue."""
     assert process.stdout is not None
     with contextlib.suppress(ValueError, OSError):
         for line in process.stdout:

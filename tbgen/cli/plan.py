@@ -76,7 +76,6 @@ def plan(
 
 
 def _show(entries: list[dict[str, Any]], total: Totals) -> None:
-    """Print a line for each table, and a line of totals."""
     width = max(len(entry["material"]) for entry in entries)
     click.echo(f"{'material':{max(width, 8)}}  {'slots':>14}  {'holes':>6}  {'memory':>9}  "
                f"{'disk':>9}  {'time':>8}")  # fmt: skip

@@ -123,7 +123,6 @@ def _order_counts(order: dict[str, Any]) -> str:
 
 
 def _counts(side: dict[str, int]) -> str:
-    """Return the counts of one side to move as text."""
     return (
         f"{side['legal']:,}: {side['wins']:,} wins, {side['draws']:,} draws, "
         f"{side['losses']:,} losses"

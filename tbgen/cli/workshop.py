@@ -205,9 +205,7 @@ class _Build(Observer):
             self._number = number
             slots = min(limits.jobs, jobs_worth(jobs[number], cores))
             with Processes(collection.table_builder(cores), slots, limits.memory) as executor:
-                outcome = collection.build_by_executor(
-                    jobs[number], executor, self, keep_going=False
-                )
+                outcome = collection.build(jobs[number], executor, self, keep_going=False)
             for key, error in outcome.failures.items():
                 return Stage.FAILED, f"{key}: {self._described(error)}"
         return Stage.BUILT, ""

@@ -207,7 +207,6 @@ class NumbaTables:
             return frame
 
     def _read(self, block: int) -> Block:
-        """Read and decompress a block of a table file."""
         number = bisect_right(self._first_blocks, block) - 1
         file = self._tablebase.table(self.materials[number])
         decoded = file.block(block - self._first_blocks[number])

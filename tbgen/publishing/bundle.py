@@ -11,8 +11,6 @@ Equal files make an equal bundle, byte for byte: it contains no date, place or a
 
 from __future__ import annotations
 
-import csv
-import io
 import shutil
 import zipfile
 from collections.abc import Sequence
@@ -57,13 +55,11 @@ def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -
     names = sorted(names, key=lambda name: (name.material.men, name.filename))
     men = max((name.material.men for name in names), default=0)
     rows = [_row(directory / name.filename) for name in names]
-    listed = io.StringIO()
-    writer = csv.writer(listed, lineterminator="\n")
-    writer.writerows([("file", "bytes", "sha256", "source", "source_digest"), *rows])
+    lines = [("file", "bytes", "sha256", "source", "source_digest"), *rows]
     texts = {
         "README.txt": README.format(count=len(names), men=men, rules=rule_set),
         "LICENSE.txt": LICENSE,
-        "index.csv": listed.getvalue(),
+        "index.csv": "".join(",".join(map(str, line)) + "\n" for line in lines),
         "SHA256SUMS": "".join(f"{row[2]}  {row[0]}\n" for row in rows),
     }
     for name, text in texts.items():
@@ -81,7 +77,6 @@ def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -
 
 
 def _row(path: Path) -> tuple[str, int, str, str, str]:
-    """Return the line of the bundle's index that describes a win-draw-loss file."""
     with WdlFile(path) as file:
         source = file.statistics.source
     return path.name, *hash_of(path), source.file, source.digest

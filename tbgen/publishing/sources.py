@@ -173,20 +173,17 @@ class WebSource:
         if answer is None:
             raise SourceError(0, f"{excerpt(address, 80)}: cannot be retrieved")
         with answer:
-            partial = offset and answer.status == 206
-            if partial and not _begins_at(answer, offset):
-                raise SourceError(0, f"{excerpt(address, 80)}: the server sent another range")
-            yield answer, address, offset if partial else 0
+            begin = 0
+            if offset and answer.status == 206:
+                match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
+                begin = int(match[1]) if match else 0
+                if begin != offset:
+                    raise SourceError(0, f"{excerpt(address, 80)}: the server sent another range")
+            yield answer, address, begin
 
 
 Source = DirectorySource | WebSource
 """Any source from which `reading` opens a file by its name."""
-
-
-def _begins_at(answer: http.client.HTTPResponse, offset: int) -> bool:
-    """Return whether a partial response begins at the requested offset."""
-    match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
-    return match is not None and int(match[1]) == offset
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER, Progress
+from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER, Progress, jobs_of
 from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, process_limits
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
@@ -74,7 +74,7 @@ def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
         return function(start)
 
     jobs = collection.jobs(2, floor=COMPILERS_BYTES)
-    outcome = collection.build_by_executor(jobs, InProcess(elsewhere), Observer(), keep_going=False)
+    outcome = collection.build(jobs, InProcess(elsewhere), Observer(), keep_going=False)
     assert sent == ["KNK", "KRKN"]
     assert {key: built.size is None for key, built in outcome.results.items()} == {
         "KRK": True, "KNK": False, "KRKN": False
@@ -86,7 +86,7 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
     here = Collection([Material.parse("KRK")], tmp_path / "here", NO_RULES)
     theirs = InProcess(replace(here.table_builder(1), directory=tmp_path / "theirs"))
     with pytest.raises(InputError, match=r"1 tables were built that are not in .*here"):
-        here.build_by_executor(here.jobs(1, COMPILERS_BYTES), theirs, Observer(), keep_going=False)
+        here.build(here.jobs(1, COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
 def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
@@ -103,7 +103,8 @@ def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
 
     collection = Collection([KRKN], tmp_path, NO_RULES)
     builder = Builder(tmp_path, NO_RULES, Progress())
-    outcome = collection.build_in_process(builder, Watch(), keep_going=False)
+    executor = InProcess(builder.build_job)
+    outcome = collection.build(jobs_of(collection.work), executor, Watch(), keep_going=False)
     assert order == ["KRK", "KNK", "KRKN"]
     assert not outcome.left_out
 
@@ -262,9 +263,7 @@ def test_killed_dask_workers_are_replaced(tmp_path: Path, four_men: dict[str, by
                     killed.append(next(iter(cluster._client.run(os.getpid).values())))
                     os.kill(killed[-1], signal.SIGKILL)
 
-        outcome = collection.build_by_executor(
-            collection.jobs(1), cluster, Killer(), keep_going=False
-        )
+        outcome = collection.build(collection.jobs(1), cluster, Killer(), keep_going=False)
     assert not outcome.failures
     assert not outcome.left_out
     assert len(killed) == 2

@@ -66,7 +66,7 @@ def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[s
         sent.append(start.job.key)
         return remote(start)
 
-    collection.build_by_executor(
+    collection.build(
         collection.jobs(1, COMPILERS_BYTES), InProcess(elsewhere), Observer(), keep_going=False,
         download=lambda built: [exchange.get(table.name, directory) for table in built],
     )  # fmt: skip

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 
 from tbgen.building import states
-from tbgen.building.builder import Progress
+from tbgen.building.builder import Progress, jobs_of
 from tbgen.building.collection import Collection
 from tbgen.building.states import StateFile, state_path
+from tbgen.building.work import work_for
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import InputError, Material
 from tbgen.scheduling.queue import Start
+from tbgen.scheduling.run import InProcess, run
 from tbgen.tables import CodeSpace, Metric, Rules, TableFile
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
@@ -242,9 +244,8 @@ def test_resuming_is_reported(
     shutil.copytree(here, by_workers)
     with SetProgress(3, None, by_workers=False) as progress:
         builder = Builder(here, CHECK, progress)
-        Collection([KRKN.material], here, CHECK).build_in_process(
-            builder, progress, keep_going=False
-        )
+        jobs = jobs_of(work_for([KRKN.material], None, force=False))
+        run(jobs, InProcess(builder.build_job), progress)
     said = capsys.readouterr().err
     assert "\n3/3 KRKN.check.dtm: resumes from its saved state: order 0, ply 3\n" in f"\n{said}"
     collection = Collection([KRKN.material], by_workers, CHECK)
