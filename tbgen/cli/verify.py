@@ -1,8 +1,14 @@
-"""`tbgen verify`: prove finished tables from the rules, singly or with their closure."""
+"""`tbgen verify`: prove finished tables from the rules, or compare their digests with a list.
+
+_prove_each, _prove_closure    tables, alone or after all tables that captures lead to
+_prove_outcomes                win-draw-loss files (`--wdl`)
+_compare_digests               digests (`--digests`)
+"""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,21 +17,30 @@ import click
 
 from tbgen.answers import failures
 from tbgen.building.allowance import require_kernels_memory, usable_memory
+from tbgen.building.contents import checked_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
-from tbgen.cli.digests import compare_digests
 from tbgen.cli.lessons import show_next
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.indexing import InputError, Material
 from tbgen.indexing.importing import import_permanently
+from tbgen.indexing.units import counted
 from tbgen.tables.proofs import Proofs, find_in_directory
 
 if TYPE_CHECKING:
     from tbgen.tables import TableName
 
 CORES = os.cpu_count() or 1
+
+_STANDINGS = {
+    "agrees": "as listed",
+    "rearranged": "with the listed values, compressed differently",
+    "differs": "with OTHER VALUES than listed",
+    "unknown": "not listed",
+}
+"""Results of comparing a table with a list of digests (`publishing.known.Standing`), in words."""
 
 
 @click.command(cls=Command)
@@ -85,7 +100,7 @@ def verify(
         raise click.UsageError("--against needs --digests")
     require_tables(wanted)
     if digests:
-        ctx.exit(compare_digests(selection, wanted, against, threads, as_json))
+        ctx.exit(_compare_digests(selection, wanted, against, threads, as_json))
     if wdl:
         ctx.exit(_prove_outcomes(selection, wanted, threads, as_json))
     with selection.open() as opened:
@@ -223,4 +238,41 @@ def _prove_outcomes(
     ok = all(report.ok for report in reports)
     if as_json:
         show_json({"ok": ok, "files": [report.to_json() for report in reports]})
+    return failures.OK if ok else failures.FINDINGS
+
+
+def _compare_digests(
+    selection: options.Selection,
+    materials: list[Material],
+    against: Path | None,
+    threads: int,
+    as_json: bool,
+) -> int:
+    """Compare the digests of tables with known ones, print the result, and return the exit status.
+
+    against : CSV file of known digests, None for the project's own
+    """
+    from tbgen.publishing.known import KNOWN, Digests, Standing, read_known, standing
+
+    known = read_known(against or KNOWN)
+    entries: list[dict[str, Any]] = []
+    with selection.open() as opened, LiveLine() as line:
+        for number, material in enumerate(materials, 1):
+            file = opened.table(material)
+            name = file.path.name
+            line.update(f"{number} of {len(materials)}: {name}")
+            values = checked_values(file, threads=threads).hex()
+            found = Digests(file.header.digest.hex(), values)
+            how = standing(name, found, known)
+            entries.append({"file": name, **found._asdict(), "standing": str(how)})
+            line.clear()
+            if how not in (Standing.AGREES, Standing.UNKNOWN) and not as_json:
+                click.echo(f"{name}: {_STANDINGS[how]}")
+    counts = Counter(entry["standing"] for entry in entries)
+    ok = not counts[Standing.DIFFERS]
+    if as_json:
+        show_json({"ok": ok, "list": str(against) if against else None, "tables": entries})
+    else:
+        said = ", ".join(f"{counts[how]} {_STANDINGS[how]}" for how in Standing if counts[how])
+        click.echo(f"{counted(len(entries), 'table')}: {said}")
     return failures.OK if ok else failures.FINDINGS
