@@ -17,7 +17,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from tbgen.tables import checked_json
 from tbgen.tables.errors import TablebaseError
@@ -43,12 +43,20 @@ class CertificateError(TablebaseError):
         super().__init__(f"{file.name} is no certificate: {reason}")
 
 
+def _table(value: object) -> TableName:
+    if isinstance(value, str):
+        name = TableName.parse(value + SUFFIX)
+        if name is not None:
+            return name
+    raise checked_json.SchemaError("no name of a table")
+
+
 @dataclass(frozen=True, slots=True)
 class Premise:
     """A supporting table of a proof: its name, and the digest of its contents in hex."""
 
-    table: TableName
-    digest: str
+    table: Annotated[TableName, _table]
+    digest: Annotated[str, checked_json.DIGEST]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,12 @@ class Certificate:
     version that proved, and `seconds` the wall time. These three are informative only.
     """
 
-    table: TableName
-    digest: str
-    supporting: tuple[Premise, ...]
-    method: str
-    tbgen: str
-    seconds: float
+    table: Annotated[TableName, _table]
+    digest: Annotated[str, checked_json.DIGEST]
+    supporting: Annotated[tuple[Premise, ...], checked_json.as_read]
+    method: Annotated[str, checked_json.text(r"[a-z0-9 -]{1,40}", "method")]
+    tbgen: Annotated[str, checked_json.text(r"[0-9A-Za-z.+!_-]{1,40}", "version")]
+    seconds: Annotated[float, checked_json.non_negative]
 
     def to_text(self) -> str:
         """Return the JSON text of the certificate."""
@@ -97,6 +105,10 @@ class Certificate:
         if not _are_premises(certificate.table, certificate.supporting):
             raise checked_json.SchemaError("other supporting tables than captures lead to")
         return certificate
+
+
+_PREMISE = checked_json.record(Premise)
+_CERTIFICATE = checked_json.record(Certificate)
 
 
 def certificate_path(table: Path) -> Path:
@@ -174,29 +186,3 @@ def _are_premises(name: TableName, premises: tuple[Premise, ...]) -> bool:
         and metric_suffices(name.metric, premise.table.metric)
         for premise in premises
     ) and len(premises) == len(needed)  # fmt: skip
-
-
-# -- types and ranges in files -----------------------------------------------------------------
-
-
-def _table(value: object) -> TableName:
-    if isinstance(value, str):
-        name = TableName.parse(value + SUFFIX)
-        if name is not None:
-            return name
-    raise checked_json.SchemaError("no name of a table")
-
-
-_PREMISE = checked_json.record(Premise, {"table": _table, "digest": checked_json.DIGEST})
-_CERTIFICATE = checked_json.record(
-    Certificate,
-    {
-        "table": _table,
-        "digest": checked_json.DIGEST,
-        "supporting": checked_json.as_read,
-        "method": checked_json.text(r"[a-z0-9 -]{1,40}", "method"),
-        "tbgen": checked_json.text(r"[0-9A-Za-z.+!_-]{1,40}", "version"),
-        "seconds": checked_json.non_negative,
-    },
-)
-"""Types and ranges of the JSON members of a certificate."""

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Any
+from typing import Any, get_type_hints
 
 MAX_VALUE = 512
 """Most characters of one value; an entry with a FEN has fewer than 250."""
@@ -95,11 +95,14 @@ DIGEST = text(r"[0-9a-f]{32}", "digest")
 """Check for the digest of a table: 32 hexadecimal digits."""
 
 
-def record(kind: type, checks: Mapping[str, Check]) -> Check:
-    """Return a check for JSON objects, which converts them to objects of the class `kind`.
+def record(kind: type) -> Check:
+    """Return a check for JSON objects, which converts them to objects of the dataclass `kind`.
 
-    `checks` has a check for each field. Fields with a default in `kind` may be missing.
+    Annotations of fields have their checks: `Annotated[int, integer(1)]`. Fields with a default may
+    be missing.
     """
+    hints = get_type_hints(kind, include_extras=True)
+    checks: dict[str, Check] = {name: hint.__metadata__[0] for name, hint in hints.items()}
 
     def check(value: object) -> Any:
         if not isinstance(value, dict) or not value.keys() <= checks.keys():

@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from tbgen.indexing import InputError, Position, Side
 from tbgen.indexing.rulesets import Rules
 from tbgen.tables import checked_json
+from tbgen.tables.checked_json import as_read, enum_member, one_of, optional
 from tbgen.tables.codes import DIRECT_WIN, CodeSpace, Outcome, Value
 from tbgen.tables.names import MAX_ORDERS, Metric, TableName
 
@@ -24,14 +25,39 @@ Histogram = Mapping[int, int]
 """Number of legal positions for each code of a table, mirror images once; without code 0."""
 
 
+# -- types and ranges in files -----------------------------------------------------------------
+
+MATERIAL = checked_json.text(r"K[A-Z]{1,31}", "material")
+ORDERS_LIMIT = optional(checked_json.integer(1, MAX_ORDERS))
+_COUNT, _POSITIONS = checked_json.integer(), checked_json.integer(1)
+_ORDER = checked_json.integer(0, MAX_ORDERS)
+_PLIES = checked_json.integer(0, MAX_ORDERS)
+_NUMBER = checked_json.integer(DIRECT_WIN - MAX_ORDERS, MAX_ORDERS)
+_SIDE = enum_member(Side)
+_FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
+
+
+def _fen(value: object) -> str:
+    if not isinstance(value, str) or not _FEN.fullmatch(value):
+        raise checked_json.SchemaError("no FEN")
+    try:
+        Position.from_fen(value)
+    except InputError as error:
+        raise checked_json.SchemaError(f"no FEN: {error.message}") from None
+    return value
+
+
+# -- statistics --------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class SideCounts:
     """Numbers of positions with one side to move."""
 
-    legal: int
-    wins: int
-    draws: int
-    losses: int
+    legal: Annotated[int, _COUNT]
+    wins: Annotated[int, _COUNT]
+    draws: Annotated[int, _COUNT]
+    losses: Annotated[int, _COUNT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +68,11 @@ class OrderCounts:
     must check forever, or chase one piece forever. Both are None if not recorded.
     """
 
-    order: int
-    positions: int
-    max_distance: int
-    check_patterns: int | None = None
-    chase_patterns: int | None = None
+    order: Annotated[int, _ORDER]
+    positions: Annotated[int, _POSITIONS]
+    max_distance: Annotated[int, _PLIES]
+    check_patterns: Annotated[int | None, optional(_COUNT)] = None
+    chase_patterns: Annotated[int | None, optional(_COUNT)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +82,10 @@ class LongestPosition:
     `value` is the number printed by Fang, Hsu & Hsu.
     """
 
-    order: int
-    side: Side
-    fen: str
-    value: int
+    order: Annotated[int, _ORDER]
+    side: Annotated[Side, _SIDE]
+    fen: Annotated[str, _fen]
+    value: Annotated[int, _NUMBER]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +95,12 @@ class HistogramLine:
     `plies` is None for draws. `value` is the number printed by Fang, Hsu & Hsu.
     """
 
-    side: Side
-    outcome: Outcome
-    order: int
-    plies: int | None
-    value: int
-    positions: int
+    side: Annotated[Side, _SIDE]
+    outcome: Annotated[Outcome, enum_member(Outcome)]
+    order: Annotated[int, _ORDER]
+    plies: Annotated[int | None, optional(_PLIES)]
+    value: Annotated[int, _NUMBER]
+    positions: Annotated[int, _POSITIONS]
 
     @property
     def exact(self) -> Value:
@@ -92,18 +118,18 @@ class TableStatistics:
     `orders` lists orders from 1 on. `longest` has one position per order and side to move.
     """
 
-    material: str
-    rules: str
-    metric: str
-    orders_limit: int | None
-    index_size: int
-    red_to_move: SideCounts
-    black_to_move: SideCounts
-    max_distance: int
-    max_rule_distance: int | None
-    orders: tuple[OrderCounts, ...]
-    longest: tuple[LongestPosition, ...]
-    histogram: tuple[HistogramLine, ...]
+    material: Annotated[str, MATERIAL]
+    rules: Annotated[str, one_of(Rules)]
+    metric: Annotated[str, one_of(Metric)]
+    orders_limit: Annotated[int | None, ORDERS_LIMIT]
+    index_size: Annotated[int, _COUNT]
+    red_to_move: Annotated[SideCounts, SIDE_COUNTS]
+    black_to_move: Annotated[SideCounts, SIDE_COUNTS]
+    max_distance: Annotated[int, _PLIES]
+    max_rule_distance: Annotated[int | None, optional(_PLIES)]
+    orders: Annotated[tuple[OrderCounts, ...], as_read]
+    longest: Annotated[tuple[LongestPosition, ...], as_read]
+    histogram: Annotated[tuple[HistogramLine, ...], as_read]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.legal:,} positions of {self.material}, {self.rules}>"
@@ -217,6 +243,16 @@ class TableStatistics:
         return statistics
 
 
+SIDE_COUNTS = checked_json.record(SideCounts)
+"""Check for objects with the fields of `SideCounts`."""
+_LISTS = {
+    "orders": checked_json.record(OrderCounts),
+    "longest": checked_json.record(LongestPosition),
+    "histogram": checked_json.record(HistogramLine),
+}
+_STATISTICS = checked_json.record(TableStatistics)
+
+
 def longest_codes(histogram: Histogram, codes: CodeSpace) -> dict[int, int]:
     """Return, for each order in a histogram, the code of its longest distance.
 
@@ -258,70 +294,3 @@ def _side_counts(side: Side, lines: Sequence[HistogramLine]) -> SideCounts:
             counts[line.outcome] += line.positions
     numbers = (counts[outcome] for outcome in (Outcome.WIN, Outcome.DRAW, Outcome.LOSS))
     return SideCounts(sum(counts.values()), *numbers)
-
-
-# -- types and ranges in files -----------------------------------------------------------------
-
-_COUNT, _POSITIONS = checked_json.integer(), checked_json.integer(1)
-_ORDER = checked_json.integer(0, MAX_ORDERS)
-_PLIES = checked_json.integer(0, MAX_ORDERS)
-_NUMBER = checked_json.integer(DIRECT_WIN - MAX_ORDERS, MAX_ORDERS)
-_SIDE = checked_json.enum_member(Side)
-_OUTCOME = checked_json.enum_member(Outcome)
-_FEN = re.compile(r"[1-9A-Za-z/]{1,100} [wb](?: - - 0 1)?")
-
-
-def _fen(value: object) -> str:
-    if not isinstance(value, str) or not _FEN.fullmatch(value):
-        raise checked_json.SchemaError("no FEN")
-    try:
-        Position.from_fen(value)
-    except InputError as error:
-        raise checked_json.SchemaError(f"no FEN: {error.message}") from None
-    return value
-
-
-SIDE_COUNTS = checked_json.record(SideCounts, dict.fromkeys(SideCounts.__slots__, _COUNT))
-"""Check for objects with the fields of `SideCounts`."""
-_LISTS = {
-    "orders": checked_json.record(
-        OrderCounts,
-        {
-            "order": _ORDER,
-            "positions": _POSITIONS,
-            "max_distance": _PLIES,
-            "check_patterns": checked_json.optional(_COUNT),
-            "chase_patterns": checked_json.optional(_COUNT),
-        },
-    ),
-    "longest": checked_json.record(
-        LongestPosition, {"order": _ORDER, "side": _SIDE, "fen": _fen, "value": _NUMBER}
-    ),
-    "histogram": checked_json.record(
-        HistogramLine,
-        {
-            "side": _SIDE,
-            "outcome": _OUTCOME,
-            "order": _ORDER,
-            "plies": checked_json.optional(_PLIES),
-            "value": _NUMBER,
-            "positions": _POSITIONS,
-        },
-    ),
-}
-_STATISTICS = checked_json.record(
-    TableStatistics,
-    {
-        "material": checked_json.text(r"K[A-Z]{1,31}", "material"),
-        "rules": checked_json.one_of(Rules),
-        "metric": checked_json.one_of(Metric),
-        "orders_limit": checked_json.optional(checked_json.integer(1, MAX_ORDERS)),
-        "index_size": _COUNT,
-        "red_to_move": SIDE_COUNTS,
-        "black_to_move": SIDE_COUNTS,
-        "max_distance": _PLIES,
-        "max_rule_distance": checked_json.optional(_PLIES),
-        **dict.fromkeys(_LISTS, checked_json.as_read),
-    },
-)
-"""Types and ranges of the JSON members of stored statistics."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,9 @@ from tbgen.tables.codes import Outcome
 from tbgen.tables.compression import SMALLEST
 from tbgen.tables.errors import CorruptTableError
 from tbgen.tables.header import WdlSpec
-from tbgen.tables.names import MAX_ORDERS, TableName, WdlName
+from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import DRAW, OUTCOMES, SLOTS_PER_BYTE, digits_at
-from tbgen.tables.statistics import SIDE_COUNTS, SideCounts, TableStatistics
+from tbgen.tables.statistics import MATERIAL, ORDERS_LIMIT, SIDE_COUNTS, SideCounts, TableStatistics
 from tbgen.tables.writer import Packing
 
 BLOCK_SLOTS = 81_000
@@ -40,26 +40,32 @@ PLAIN = replace(PACKED, uncompressed=True)
 """Settings for a win-draw-loss file that is stored uncompressed."""
 
 
+def _file(value: object) -> str:
+    if not isinstance(value, str) or TableName.parse(value) is None:
+        raise checked_json.SchemaError("no name of a table")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class SourceTable:
     """The table that a win-draw-loss file was derived from: its file name and digest."""
 
-    file: str
-    digest: str
+    file: Annotated[str, _file]
+    digest: Annotated[str, checked_json.DIGEST]
 
 
 @dataclass(frozen=True, slots=True)
 class WdlStatistics:
     """Metadata of a win-draw-loss file; counts are of legal positions, mirror images once."""
 
-    material: str
-    rules: str
-    metric: str
-    orders_limit: int | None
-    index_size: int
-    red_to_move: SideCounts
-    black_to_move: SideCounts
-    source: SourceTable
+    material: Annotated[str, MATERIAL]
+    rules: Annotated[str, checked_json.one_of(Rules)]
+    metric: Annotated[str, checked_json.one_of(["wdl"])]
+    orders_limit: Annotated[int | None, ORDERS_LIMIT]
+    index_size: Annotated[int, checked_json.integer()]
+    red_to_move: Annotated[SideCounts, SIDE_COUNTS]
+    black_to_move: Annotated[SideCounts, SIDE_COUNTS]
+    source: Annotated[SourceTable, checked_json.record(SourceTable)]
 
     @classmethod
     def of_table(cls, name: TableName, statistics: TableStatistics, digest: bytes) -> WdlStatistics:
@@ -91,6 +97,9 @@ class WdlStatistics:
             if counts.legal > statistics.index_size:
                 raise checked_json.SchemaError("more positions than slots")
         return statistics
+
+
+_WDL_STATISTICS = checked_json.record(WdlStatistics)
 
 
 class WdlFile(BlockFile[WdlSpec]):
@@ -194,28 +203,3 @@ class WdlFile(BlockFile[WdlSpec]):
         """Read the whole file, and verify every checksum, block, digest and the metadata."""
         super().check(threads=threads)
         _ = self.statistics
-
-
-# -- types and ranges in files -----------------------------------------------------------------
-
-
-def _file(value: object) -> str:
-    if not isinstance(value, str) or TableName.parse(value) is None:
-        raise checked_json.SchemaError("no name of a table")
-    return value
-
-
-_WDL_STATISTICS = checked_json.record(
-    WdlStatistics,
-    {
-        "material": checked_json.text(r"K[A-Z]{1,31}", "material"),
-        "rules": checked_json.one_of(Rules),
-        "metric": checked_json.one_of(["wdl"]),
-        "orders_limit": checked_json.optional(checked_json.integer(1, MAX_ORDERS)),
-        "index_size": checked_json.integer(),
-        "red_to_move": SIDE_COUNTS,
-        "black_to_move": SIDE_COUNTS,
-        "source": checked_json.record(SourceTable, {"file": _file, "digest": checked_json.DIGEST}),
-    },
-)
-"""Types and ranges of the JSON members of the metadata."""

@@ -17,6 +17,7 @@ import os
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
@@ -43,12 +44,12 @@ class BadIndexError(InputError):
 class Entry:
     """A file listed in an index."""
 
-    file: str
-    bytes: int
-    sha256: str
-    digest: str | None = None
+    file: Annotated[str, _file]
+    bytes: Annotated[int, checked_json.integer(1)]
+    sha256: Annotated[str, checked_json.text("[0-9a-f]{64}", "SHA-256")]
+    digest: Annotated[str | None, checked_json.optional(checked_json.DIGEST)] = None
     """Digest of a table's values, arrangement and statistics; None for a certificate."""
-    values: str | None = None
+    values: Annotated[str | None, checked_json.optional(checked_json.DIGEST)] = None
     """Digest of the table's values alone; None if it was not computed."""
 
     @property
@@ -184,13 +185,4 @@ def _file(value: object) -> str:
     return value
 
 
-_ENTRY = checked_json.record(
-    Entry,
-    {
-        "file": _file,
-        "bytes": checked_json.integer(1),
-        "sha256": checked_json.text("[0-9a-f]{64}", "SHA-256"),
-        "digest": checked_json.optional(checked_json.DIGEST),
-        "values": checked_json.optional(checked_json.DIGEST),
-    },
-)
+_ENTRY = checked_json.record(Entry)
