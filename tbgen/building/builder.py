@@ -47,7 +47,7 @@ from tbgen.tables.writer import write_table
 if TYPE_CHECKING:
     from tbgen.retrograde.solution import CountedPlanes
 
-MARGIN = 1.1
+MEMORY_MARGIN = 1.1
 """Safety factor for the planned memory of a table, since `--memory` is a strict limit."""
 
 _CODE_ADDRESSES = 512 << 20
@@ -58,12 +58,12 @@ _THREAD_ADDRESSES = 72 << 20
 thread. 540 MiB were measured with two threads during compilation.
 """
 
-ONE_COMPILER = 272 << 20
+COMPILER_BYTES = 272 << 20
 """Minimum memory for compiling kernels in one process: 210 MiB were measured, plus the compiler's
 own code.
 """
 
-COMPILERS_BYTES = 512 << 20
+TWO_COMPILERS_BYTES = 512 << 20
 """Minimum memory for compiling kernels in two processes at once, which take 430 MiB together."""
 
 
@@ -101,13 +101,13 @@ def least_memory(least: int, available: int, rules: Rules, *, ordered: bool) -> 
     ordered : whether the table needs the kernels of orders 1 and above (repetition rules)
     """
     # Do not load the compiler for a table that does not fit anyway.
-    loads = least <= available or usable_memory().memory >= ONE_COMPILER
-    if least < ONE_COMPILER and available < ONE_COMPILER and loads:
+    loads = least <= available or usable_memory().memory >= COMPILER_BYTES
+    if least < COMPILER_BYTES and available < COMPILER_BYTES and loads:
         import_permanently("tbgen.retrograde.warm_up")
         from tbgen.retrograde.warm_up import is_compiled
 
         if not is_compiled(rules, ordered=ordered):
-            return ONE_COMPILER, "as kernels are still to be compiled"
+            return COMPILER_BYTES, "as kernels are still to be compiled"
     return least, _ON_DISK
 
 
@@ -258,7 +258,7 @@ class Builder:
     def _storage(self, material: Material, codes: CodeSpace, width: int) -> Storage:
         """Return storage in memory if the arrays fit, else in files beside the tables."""
         need, available = self._require_memory(material, codes, width)
-        if need.in_memory * MARGIN <= available:
+        if need.in_memory * MEMORY_MARGIN <= available:
             return Storage(self.directory)
         return DiskStorage(self.directory, available - need.working)
 
@@ -268,7 +268,7 @@ class Builder:
         from tbgen.retrograde.warm_up import warm_up
 
         self.progress.phase("compile", 0, 0, 0)
-        alone = usable_memory(self.memory).memory < COMPILERS_BYTES
+        alone = usable_memory(self.memory).memory < TWO_COMPILERS_BYTES
         warm_up(self._rules, ordered=has_orders(material, self._rules), alone=alone)
 
     def _load_wide_kernels(self, phase: str, *palettes: Palette) -> None:

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from tbgen.building.allowance import usable_memory
 from tbgen.building.builder import (
-    COMPILERS_BYTES,
-    MARGIN,
-    ONE_COMPILER,
+    COMPILER_BYTES,
+    MEMORY_MARGIN,
+    TWO_COMPILERS_BYTES,
     Builder,
     Built,
     NotEnoughMemoryError,
@@ -42,10 +42,10 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
 from tbgen.tables.names import Metric, RuleSet
 
-IDLE_BYTES = 145 << 20
+IDLE_WORKER_BYTES = 145 << 20
 """Memory of an idle worker: the interpreter, the compiler, the kernels."""
 
-WORTH_SECONDS = 10.0
+PARALLEL_SECONDS = 10.0
 """Estimated CPU seconds of a build up to which it runs in one process.
 
 A second process would still be loading its kernels when the first one has finished.
@@ -184,7 +184,7 @@ class Collection:
         return [
             replace(
                 job,
-                memory=max(floor, math.ceil(planned[job.key].memory_bytes * MARGIN)),
+                memory=max(floor, math.ceil(planned[job.key].memory_bytes * MEMORY_MARGIN)),
                 seconds=planned[job.key].cpu_seconds,
             )
             for job in jobs_of(self.unfinished)
@@ -257,14 +257,14 @@ def process_limits(jobs: int, asked: int = 0) -> ProcessLimits:
     asked : bytes for all processes together, 0 for free memory
     """
     available = usable_memory(asked).memory
-    jobs = max(1, min(jobs, available // ONE_COMPILER))
-    floor = min(COMPILERS_BYTES, available // jobs)
-    return ProcessLimits(jobs, max(floor, available - (jobs - 1) * IDLE_BYTES), floor)
+    jobs = max(1, min(jobs, available // COMPILER_BYTES))
+    floor = min(TWO_COMPILERS_BYTES, available // jobs)
+    return ProcessLimits(jobs, max(floor, available - (jobs - 1) * IDLE_WORKER_BYTES), floor)
 
 
 def jobs_worth(jobs: Iterable[Job], cores: int) -> int:
     """Return the number of processes for `--jobs auto`.
 
-    This is `cores`, or 1 if the jobs take at most `WORTH_SECONDS` together.
+    This is `cores`, or 1 if the jobs take at most `PARALLEL_SECONDS` together.
     """
-    return cores if sum(job.seconds for job in jobs) > WORTH_SECONDS else 1
+    return cores if sum(job.seconds for job in jobs) > PARALLEL_SECONDS else 1

@@ -11,12 +11,12 @@ column names (the fields of `Measured`), and a line for each table. `estimate` l
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import get_type_hints
 
 from tbgen.building.features import Outcomes
 from tbgen.indexing.material import Material
@@ -58,9 +58,6 @@ class Measured:
         return Outcomes((self.first_wins, self.second_wins), self.entropy)
 
 
-_TYPES: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
-
-
 def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
     """Return the date and machine of the measurements, and the measured costs.
 
@@ -68,9 +65,9 @@ def read_measured(path: Path = MEASURED) -> tuple[str, list[Measured]]:
     """
     with path.open(newline="", encoding="utf-8") as file:
         where = file.readline().lstrip("# ").rstrip()
-        columns = [(each.name, _TYPES[str(each.type)]) for each in fields(Measured)]
+        columns = get_type_hints(Measured)
         rows = [
-            Measured(**{name: read(line[name]) for name, read in columns})
+            Measured(**{name: kind(line[name]) for name, kind in columns.items()})
             for line in csv.DictReader(file)
         ]
     return where, rows

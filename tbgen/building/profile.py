@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from tbgen.building.builder import Progress
@@ -41,11 +41,11 @@ class PhaseCost:
 
     def to_json(self, threads: int) -> dict[str, Any]:
         """Return the JSON of this phase that `tbgen build --profile --json` prints."""
-        return {
-            "phase": self.phase, "order": self.order, "seconds": round(self.seconds, 4),
-            "cpu_seconds": round(self.cpu_seconds, 4), "busy": round(self.busy(threads), 3),
-            "sweeps": self.sweeps, "rows": self.rows, "settled": self.settled,
-        }  # fmt: skip
+        return asdict(self) | {
+            "seconds": round(self.seconds, 4),
+            "cpu_seconds": round(self.cpu_seconds, 4),
+            "busy": round(self.busy(threads), 3),
+        }
 
 
 def total(costs: list[PhaseCost]) -> PhaseCost:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.builder import COMPILERS_BYTES, Builder, Built, jobs_of
+from tbgen.building.builder import TWO_COMPILERS_BYTES, Builder, Built, jobs_of
 from tbgen.building.collection import Collection, ProcessLimits, jobs_worth, process_limits
 from tbgen.building.exchange import Exchange, RemoteTableBuilder
 from tbgen.building.packing import pack_closure
@@ -229,7 +229,7 @@ def _on_cluster(
                 exchange.get(table.name, collection.directory)
 
     here = process_limits(1, memory).memory
-    with Cluster(function, address, memory=here, floor=COMPILERS_BYTES) as executor:
+    with Cluster(function, address, memory=here, floor=TWO_COMPILERS_BYTES) as executor:
         listed = collection.jobs(threads)
         workers = sum(worker["nthreads"] for worker in executor.workers().values())
         forecast = Forecast(listed, workers)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 DEFAULT_RULES = "wxf"
 """Default rules for building tables and judging games."""
 
-METRICS = ("dtm", "dtc")
 DEFAULT_TABLES = "egtb"
 
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE | re.ASCII)
@@ -184,7 +183,7 @@ orders_option = click.option(
 """Add `--orders N`, as the parameter `orders` (an integer or None)."""
 
 metric_option = click.option(
-    "--metric", type=click.Choice(METRICS),
+    "--metric", type=click.Choice(["dtm", "dtc"]),
     help="Distance to mate or to conversion, if a material has tables of both.",
 )  # fmt: skip
 """Add `--metric`, as the parameter `metric` (a string or None)."""

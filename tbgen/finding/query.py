@@ -21,7 +21,7 @@ from tbgen.tables.statistics import HistogramLine
 NO_END = 1 << 30
 """Upper end of a range without limit: greater than any number of plies or orders."""
 
-LARGEST = 99_999
+LARGEST_NUMBER = 99_999
 """Largest number that a field accepts."""
 
 FIELDS = (
@@ -130,8 +130,8 @@ def read_query(fields: Mapping[str, str]) -> Query:
     def count(name: str, default: int) -> int:
         found = fields.get(name, "")
         plain = found.isascii() and found.isdecimal() and len(found) < 9
-        if found and not (plain and int(found) <= LARGEST):
-            raise InputError(f"{name} is no number up to {LARGEST}", f"{name}=15")
+        if found and not (plain and int(found) <= LARGEST_NUMBER):
+            raise InputError(f"{name} is no number up to {LARGEST_NUMBER}", f"{name}=15")
         return int(found) if found else default
 
     turn, outcome = choice("turn", "red", "black"), choice("outcome", "win", "draw", "loss")

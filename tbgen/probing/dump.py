@@ -22,7 +22,7 @@ from tbgen.indexing import InputError
 from tbgen.probing.columns import TableColumns, piece_names
 from tbgen.tables import TableFile
 
-COPIED = 1 << 20
+COPY_BYTES = 1 << 20
 """Number of bytes copied from a temporary file at a time."""
 
 
@@ -67,7 +67,7 @@ def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: P
                 with archive.open(member, "w", force_zip64=True) as stream:
                     stream.write(_header(dtype, rows))
                     spooled.seek(0)
-                    while data := spooled.read(COPIED):
+                    while data := spooled.read(COPY_BYTES):
                         stream.write(data)
 
 

@@ -89,8 +89,7 @@ class ReadyQueue:
         self._running: dict[str, _Running] = {}
         self._tries: dict[str, int] = {}
         self._stopped = False
-        self.done: set[str] = set()
-        self.failed: set[str] = set()
+        self._left = dict.fromkeys(self.jobs)
 
     @property
     def unfinished(self) -> bool:
@@ -103,7 +102,7 @@ class ReadyQueue:
 
         At the end of a run these depend on a failed job, or were not started before `stop`.
         """
-        return [key for key in self.jobs if key not in self.done and key not in self.failed]
+        return list(self._left)
 
     def next(self, now: float, slots: int | None) -> list[Start]:
         """Start the jobs that may run now and return them, the longest remaining path first.
@@ -146,14 +145,14 @@ class ReadyQueue:
     def finish(self, key: str) -> None:
         """Mark a job as done; jobs whose prerequisites are now all done become ready."""
         del self._running[key]
-        self.done.add(key)
+        del self._left[key]
         self._sorter.done(key)
         self._make_ready(self._sorter.get_ready())
 
     def fail(self, key: str) -> None:
         """Mark a job as failed; jobs that depend on it never start."""
         del self._running[key]
-        self.failed.add(key)
+        del self._left[key]
 
     def mark_lost(self, key: str) -> bool:
         """Record that a job's worker was lost; return whether the job is retried.

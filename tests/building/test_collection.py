@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building.builder import COMPILERS_BYTES, ONE_COMPILER, Progress, jobs_of
-from tbgen.building.collection import IDLE_BYTES, Collection, jobs_worth, process_limits
+from tbgen.building.builder import COMPILER_BYTES, TWO_COMPILERS_BYTES, Progress, jobs_of
+from tbgen.building.collection import IDLE_WORKER_BYTES, Collection, jobs_worth, process_limits
 from tbgen.building.sets import materials_of
 from tbgen.cli import main
 from tbgen.indexing import InputError, Material
@@ -37,11 +37,11 @@ NO_RULES = RuleSet(Rules.NONE)
 def test_each_process_gets_the_memory_to_start() -> None:
     plenty = process_limits(2, 4 << 30)
     assert plenty.jobs == 2
-    assert plenty.floor == COMPILERS_BYTES
-    assert plenty.memory == (4 << 30) - IDLE_BYTES
-    few = process_limits(8, 3 * ONE_COMPILER)
+    assert plenty.floor == TWO_COMPILERS_BYTES
+    assert plenty.memory == (4 << 30) - IDLE_WORKER_BYTES
+    few = process_limits(8, 3 * COMPILER_BYTES)
     assert few.jobs == 3
-    assert few.floor == ONE_COMPILER
+    assert few.floor == COMPILER_BYTES
     assert process_limits(4, 1 << 20).jobs == 1
 
 
@@ -73,7 +73,7 @@ def test_only_unfinished_tables_are_sent_to_workers(tmp_path: Path) -> None:
         sent.append(start.job.key)
         return function(start)
 
-    jobs = collection.jobs(2, floor=COMPILERS_BYTES)
+    jobs = collection.jobs(2, floor=TWO_COMPILERS_BYTES)
     outcome = collection.build(jobs, InProcess(elsewhere), Observer(), keep_going=False)
     assert sent == ["KNK", "KRKN"]
     assert {key: built.size is None for key, built in outcome.results.items()} == {
@@ -86,7 +86,7 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
     here = Collection([Material.parse("KRK")], tmp_path / "here", NO_RULES)
     theirs = InProcess(replace(here.table_builder(1), directory=tmp_path / "theirs"))
     with pytest.raises(InputError, match=r"1 tables were built that are not in .*here"):
-        here.build(here.jobs(1, COMPILERS_BYTES), theirs, Observer(), keep_going=False)
+        here.build(here.jobs(1, TWO_COMPILERS_BYTES), theirs, Observer(), keep_going=False)
 
 
 def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_killed_dask_workers_are_replaced(tmp_path: Path, four_men: dict[str, by
     function = collection.table_builder(1)
     killed: list[int] = []
 
-    with Cluster(function, "local:2", memory=2 << 30, floor=COMPILERS_BYTES) as cluster:
+    with Cluster(function, "local:2", memory=2 << 30, floor=TWO_COMPILERS_BYTES) as cluster:
 
         class Killer(Observer):
             def finished(self, start: Start, result: object) -> None:
@@ -278,7 +278,7 @@ def test_dask_reports_the_error_of_a_table(tmp_path: Path) -> None:
     collection = Collection([KRKN], tmp_path, NO_RULES, Metric.DTM)
     function = collection.table_builder(1)
     (job,) = (job for job in collection.jobs(1) if job.key == "KRKN")
-    with Cluster(function, "local:1", memory=1 << 30, floor=COMPILERS_BYTES) as cluster:
+    with Cluster(function, "local:1", memory=1 << 30, floor=TWO_COMPILERS_BYTES) as cluster:
         outcome = run([job], cluster, Observer())
     error = outcome.failures["KRKN"]
     assert isinstance(error, MissingTableError)

@@ -16,7 +16,7 @@ pytest.importorskip("fsspec", reason="the extra `cluster` is not installed")
 import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
-from tbgen.building.builder import COMPILERS_BYTES
+from tbgen.building.builder import TWO_COMPILERS_BYTES
 from tbgen.building.collection import Collection
 from tbgen.building.exchange import Exchange, ExchangeError, RemoteTableBuilder
 from tbgen.cli import main
@@ -67,7 +67,7 @@ def build(exchange: Exchange, directory: Path, *, force: bool = False) -> list[s
         return remote(start)
 
     collection.build(
-        collection.jobs(1, COMPILERS_BYTES), InProcess(elsewhere), Observer(), keep_going=False,
+        collection.jobs(1, TWO_COMPILERS_BYTES), InProcess(elsewhere), Observer(), keep_going=False,
         download=lambda built: [exchange.get(table.name, directory) for table in built],
     )  # fmt: skip
     return sent
@@ -99,7 +99,7 @@ def test_a_table_uploaded_by_a_lost_worker_is_not_rebuilt(
 ) -> None:
     collection = Collection([Material.parse("KRK")], tmp_path / "here", CHECK)
     remote = RemoteTableBuilder(collection.table_builder(1), exchange)
-    (job,) = collection.jobs(1, COMPILERS_BYTES)
+    (job,) = collection.jobs(1, TWO_COMPILERS_BYTES)
     first, again = (remote(Start(job, job.memory, 1, 0.0)) for _ in range(2))
     assert first.size
     assert again.size is None

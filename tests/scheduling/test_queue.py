@@ -146,7 +146,8 @@ def test_a_lost_job_requests_more_memory_without_a_limit() -> None:
         kept += [start.memory for start in queue.next(0.0, None)]
         queue.mark_lost("large")
     assert kept == [30, 60, 120]
-    assert queue.failed == {"large"}
+    assert not queue.unfinished
+    assert not queue.left_out
 
 
 def test_the_longest_remaining_path_goes_first() -> None:

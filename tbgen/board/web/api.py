@@ -37,7 +37,7 @@ from tbgen.board.web.http import (
 )
 from tbgen.board.web.schemas import ENTRY
 from tbgen.board.web.view import View, position_text, read_view
-from tbgen.finding.query import LARGEST, read_query
+from tbgen.finding.query import LARGEST_NUMBER, read_query
 from tbgen.indexing import Material, Position
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.position import LETTERS_BY_CODE, START_FEN
@@ -162,7 +162,7 @@ class Api:
         """Return positions of a table that meet the query, and the share of the table searched."""
         material, query = _material(request), request.query_params
         limit = _number(request, "limit", SHOWN, MOST_SHOWN)
-        seed = _number(request, "seed", 0, LARGEST)
+        seed = _number(request, "seed", 0, LARGEST_NUMBER)
         found = search(
             self._store, material, read_query(query), seed, max(1, limit),
             sort=query.get("sort") or None,

@@ -26,13 +26,13 @@ from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer, RequestError
 from tbgen.board.web.layout import link, wide_page
 from tbgen.board.web.schemas import SCHEMAS
 from tbgen.board.web.view import MAX_POSITION_TEXT, VIEW, View
-from tbgen.finding.query import FIELDS, LARGEST, SORTS
+from tbgen.finding.query import FIELDS, LARGEST_NUMBER, SORTS
 from tbgen.indexing.errors import excerpt
 from tbgen.notation import MOVE_NOTATIONS
 
 _LOOP = "9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
 
-_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST}
+_COUNT: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": LARGEST_NUMBER}
 
 _SWITCH = {"enum": ["1"]}
 
