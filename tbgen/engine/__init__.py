@@ -2,15 +2,15 @@
 
     conversation   reads stdin and writes stdout; the first line selects the protocol
     uci, ucci      the two protocols: commands in, text out
-    dialogue       code shared by both protocols: game, options, running search
+    protocol       code shared by both protocols: game, options, running search
     options        options that a user can set
     game           positions and moves of the current game
     clock          time limits of a search
     thinking       search thread: tables at the root, else the search, else a move without search
-    known          moves and lines from tables, without search
+    tables         moves and lines from tables, without search
     search         the compiled search; see there
 
-    line  ->  Uci | Ucci  ->  Thinker  ->  known | search  ->  Iteration, ...  ->  Answer  ->  line
+    line  ->  Uci | Ucci  ->  Thinker  ->  tables | search  ->  Iteration, ...  ->  Answer  ->  line
 
 A GUI waits for the answer to its first line. So no module above `search` imports numba, and numpy
 is imported only where tables are opened. Kernels load in the background (`thinking`). Features and

@@ -21,7 +21,7 @@ from typing import BinaryIO, TextIO
 
 from tbgen.answers import failures
 from tbgen.compiling import ignore_environment
-from tbgen.engine.dialogue import Dialogue
+from tbgen.engine.protocol import EngineProtocol
 from tbgen.engine.ucci import Ucci
 from tbgen.engine.uci import Uci
 
@@ -40,20 +40,20 @@ def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()
             out.write(text + "\n")
             out.flush()
 
-    dialogue: Dialogue | None = None
+    protocol: EngineProtocol | None = None
     for line in lines:
         command = line.strip()
-        is_first = dialogue is None
-        if dialogue is None:
+        is_first = protocol is None
+        if protocol is None:
             if not command:
                 continue
-            dialogue = (Ucci if command == "ucci" else Uci)(write, tuple(directories))
-        if not dialogue.handle(command):
+            protocol = (Ucci if command == "ucci" else Uci)(write, tuple(directories))
+        if not protocol.handle(command):
             return
         if is_first:
-            dialogue.thinker.prepare()
-    if dialogue is not None:
-        dialogue.do_quit([])
+            protocol.thinker.prepare()
+    if protocol is not None:
+        protocol.do_quit([])
 
 
 def default_directories() -> tuple[Path, ...]:

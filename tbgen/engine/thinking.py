@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tbgen.engine import known
 from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration, Line
+from tbgen.engine.tables import EngineTables, probe_lines
 from tbgen.indexing import Move, Position
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.rules.attacks import is_attacked
@@ -77,7 +77,7 @@ class Thinker:
         on_note: Callable[[str], None],
     ) -> None:
         self._on_report, self._on_answer, self._on_note = on_report, on_answer, on_note
-        self._library = known.EngineTables()
+        self._library = EngineTables()
         self._searcher: Searcher | None = None
         self._tables_changed = False
         """Whether the open tables differ from those that the searcher uses."""
@@ -206,7 +206,7 @@ class Thinker:
         """Return the answer of the tables, else of the search, else a move without search."""
         tables = self._library.tables
         if tables is not None:
-            found = known.probe_lines(tables, game, options.multipv, self._limits.only)
+            found = probe_lines(tables, game, options.multipv, self._limits.only)
             if found is not None:
                 outcome, lines = found
                 self._report(Iteration(1, 1, lines, nodes=0, table_hits=1, filled=0))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgen import __version__
-from tbgen.engine.dialogue import Dialogue
 from tbgen.engine.options import MAX_HASH, MAX_THREADS, RULES
+from tbgen.engine.protocol import EngineProtocol
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration
 from tbgen.engine.thinking import Answer
@@ -22,7 +22,7 @@ _MATE_SCORE = 30_000
 """Score from which UCCI counts mates: a mate in n plies is reported as `_MATE_SCORE` - n."""
 
 
-class Ucci(Dialogue):
+class Ucci(EngineProtocol):
     """Engine side of UCCI."""
 
     NOTE = "info message"
@@ -82,7 +82,7 @@ class Ucci(Dialogue):
         return tuple(move for move in legal if move not in self._banned) if self._banned else None
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write `info depth D score S ... pv ...` for each line; implements `Dialogue.report`."""
+        """Write `info depth D score S ... pv ...` for each line."""
         for line in found.lines:
             plies = scores.mate_plies(line.score)
             if plies is None:
@@ -95,7 +95,7 @@ class Ucci(Dialogue):
             )
 
     def answer(self, answer: Answer) -> None:
-        """Write the line of a finished search; implements `Dialogue.answer`.
+        """Write the line of a finished search.
 
         The line is `bestmove M [ponder M] [draw|resign]`, or `nobestmove`.
         """

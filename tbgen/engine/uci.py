@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tbgen import __version__
-from tbgen.engine.dialogue import NUMBERS, Dialogue
 from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, REPETITION_RULES, RULES
+from tbgen.engine.protocol import NUMBERS, EngineProtocol
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration
 from tbgen.engine.thinking import Answer
@@ -20,7 +20,7 @@ from tbgen.indexing import InputError, Move, Side
 from tbgen.notation import parse_move
 
 
-class Uci(Dialogue):
+class Uci(EngineProtocol):
     """Engine side of UCI."""
 
     NOTE = "info string"
@@ -108,7 +108,7 @@ class Uci(Dialogue):
         return tuple(only) or None
 
     def report(self, found: Iteration, seconds: float) -> None:
-        """Write `info depth ... pv ...` for each line; implements `Dialogue.report`."""
+        """Write `info depth ... pv ...` for each line."""
         rate = int(found.nodes / max(seconds, 0.001))
         for number, line in enumerate(found.lines, 1):
             plies = scores.mate_plies(line.score)
@@ -125,5 +125,5 @@ class Uci(Dialogue):
             )
 
     def answer(self, answer: Answer) -> None:
-        """Write `bestmove M [ponder M]`, or `bestmove (none)`; implements `Dialogue.answer`."""
+        """Write `bestmove M [ponder M]`, or `bestmove (none)`."""
         self.write(self.best_move(answer) or "bestmove (none)")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tbgen.engine.search import graph as proof_graph
-from tbgen.engine.search import proving, scores
+from tbgen.engine.search import proof_search, scores
 from tbgen.engine.search.graph import estimate
 from tbgen.engine.search.prover import winning_move
 from tbgen.engine.search.searcher import Searcher
@@ -54,7 +54,7 @@ def graph_of(
     tables = tables or NumbaTables(Tablebase(rules=Rules.CHECK), ())
     graph = proof_graph.new_graph(ROOM)
     scratch = np.zeros(ROOM, np.int8), np.zeros((2, MAX_PLY), np.int64)
-    proving.prove(states, tables.buffers, graph, *scratch, nodes)
+    proof_search.prove(states, tables.buffers, graph, *scratch, nodes)
     return graph, winning_move(graph, 0)
 
 

@@ -176,14 +176,14 @@ def _materials(text: str) -> object:
     return materials_of(text.replace("@", "").split(), 4)
 
 
-def _command(dialogue: Uci | Ucci, said: list[str], text: str) -> None:
+def _command(protocol: Uci | Ucci, said: list[str], text: str) -> None:
     """Send one line to an engine, and check that its answers have no line breaks inside.
 
     The commands `go`, `probe` and `quit` are left out.
     """
     said.clear()
     if not text.split()[:1] or text.split()[0] not in ("go", "quit", "probe"):
-        dialogue.handle(text)
+        protocol.handle(text)
     if any("\n" in line or "\x1b" in line for line in said):
         raise AssertionError(f"an answer that is no line: {said}")
 

@@ -2,7 +2,7 @@
 
     searcher       driver in plain Python: iterative deepening, MultiPV, threads
     prover         driver of proofs: start, continue and follow a proof beside the search
-    proving        proof-number search: a graph of positions, grown until it proves a win
+    proof_search   proof-number search: a graph of positions, grown until it proves a win
     graph          the graph: propagation of outcomes, perpetual checks, proof numbers
     tree           principal variation search, with check extensions
     selectivity    reductions and pruning
@@ -22,7 +22,7 @@
     state          memory of one search as one record, and making a move
     scores         bands of scores: mates, tables, verdicts, evaluation
 
-The modules above `state` import downwards only. All modules but `scores` import numba;
+The modules above `state` import downwards only. All modules but `pieces` and `scores` import numba;
 `tbgen.engine.thinking` loads them in the background. The search is one kernel with its parts, so
 that it is optimised and compiled as a whole. Recursive parts do not pass literals to themselves
 (`tbgen.compiling.jit.recursive_part`).
@@ -47,6 +47,7 @@ Parameters of kernels, unless a kernel says otherwise:
     searched : int64; number of moves searched before
     best : int64; best score so far
     buffers : `Buffers`, in; the tables, empty where there are none
+    bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it
     graph : `Graph`, inout; graph of a proof
     number : int64; number of a node of the graph
     path : int64 (MAX_PLY,), scratch; nodes of the current path

@@ -10,7 +10,7 @@
     estimate        proof and disproof numbers of a node from those of its children, and the edge
                     to follow    (L. V. Allis 1994)
 
-This module uses no boards: `proving` generates the positions.
+This module uses no boards: `proof_search` generates the positions.
 
 A move to a node of the current path closes a loop with a known outcome. The loop is a win if the
 defender gave check with every move in it and the attacker with none; otherwise it proves nothing.

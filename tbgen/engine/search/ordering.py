@@ -202,17 +202,13 @@ def _updated(known, bonus):
     The closer the counter is to `HISTORY_LIMIT`, the smaller is the change.
 
     known : int64; the value before
-    bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it
     """
     return known + bonus - known * abs(bonus) // HISTORY_LIMIT
 
 
 @part
 def _update_histories(state, row, ply, move, bonus):
-    """Update the three histories of a quiet move.
-
-    bonus : int64; positive for the move that caused a cutoff, negative for moves tried before it
-    """
+    """Update the three histories of a quiet move."""
     code, target = state.boards[row, move >> 7], move & 127
     place, before = (code & 7) * SQUARES + target, state.played[ply]
     state.history[code, target] = _updated(np.int64(state.history[code, target]), bonus)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.engine.search.graph import NODES, WON, Graph, new_graph, number_of
-from tbgen.engine.search.proving import prove
+from tbgen.engine.search.proof_search import prove
 from tbgen.engine.search.state import MAX_PLY
 from tbgen.indexing import Move
 from tbgen.probing import Buffers

@@ -5,7 +5,7 @@
     table           TABLE_WIN - plies           win by mate or conversion in a table
     rules           RULE_WIN - orders, plies    win by the repetition rules in a table
     verdict         VERDICT_WIN - plies         repetition that the referee decides for this side
-    proof           PROVEN_WIN                  win proven by a graph (`proving`), any length
+    proof           PROVEN_WIN                  win proven by a graph (`proof_search`), any length
     evaluation      at most MAX_EVALUATION      estimate
 
 The order is that of `tbgen.play.preference` (mate and conversion before wins by the rules, then

@@ -1,6 +1,6 @@
 """State and commands shared by both protocols: game, options, running search.
 
-    Dialogue.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
+    EngineProtocol.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
 
 An invalid command is answered by one line and leaves the position unchanged. Two threads write
 whole lines: the reader and the search.
@@ -29,7 +29,7 @@ NUMBERS = {
 """Numeric arguments of `go` in both protocols, with the least number accepted for each."""
 
 
-class Dialogue:
+class EngineProtocol:
     """Engine side of one protocol; `Uci` and `Ucci` define its commands and formats."""
 
     NOTE = ""

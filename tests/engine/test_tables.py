@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.engine.known import EngineTables
 from tbgen.engine.options import Options
+from tbgen.engine.tables import EngineTables
 from tbgen.probing import NumbaTables, kernels
 from tbgen.tables import TablebaseError
 
