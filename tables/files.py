@@ -47,16 +47,16 @@ def open_to_read(path: Path, *, links: bool = True) -> int:
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold a lock file across processes, and remove it afterwards.
 
     The lock file of a killed process is taken over. Raises `OSError`, and `BlockingIOError` if
-    another process holds the lock and `wait` is False.
+    another process holds the lock.
     """
     while True:
         file = open_to_write(path)
         try:
-            lock(file, wait=wait)
+            lock(file, wait=False)
         except BaseException as error:
             # The file stays: another process may hold the lock.
             file.close()

@@ -381,7 +381,7 @@ class Builder:
         with contextlib.ExitStack() as held:
             lock = self.directory / f".{self._name(material, Metric.DTM)}.lock"
             try:
-                held.enter_context(locked(lock, wait=False))
+                held.enter_context(locked(lock))
             except BlockingIOError:
                 raise BusyError("another build has locked it") from None
             remove_leftovers(self.directory, written)

@@ -81,7 +81,7 @@ def fetch(
     path = directory / entry.file
     table = entry.table
     lock = TableName(table.material, table.rule_set, Metric.DTM)
-    with locked(directory / f".{lock}.lock", wait=False):
+    with locked(directory / f".{lock}.lock"):
         if path.exists():
             if hash_of(path) != (entry.bytes, entry.sha256):
                 raise FetchError(

@@ -7,12 +7,11 @@
     checkpoint  =  head (JSON)
                    of each side     unknown, losable, front: records of sets, compressed
                                     waiting positions, with codes; the journal
-                   of each search   its memory: two sets
+                   of each search   the two sets of its `SearchState`
 
-Each is a section: compressed records, each a *part* after its chunk and code, and an empty part at
-the end.
-The index and its moves are computed again from the material. The `Checkpoint` decides where the
-bytes are, and checks their table and program.
+After the head, each of these is a section: compressed records, each a *part* that begins with its
+chunk and code, and an empty part at the end. The index and its moves are computed again from the
+material. The `Checkpoint` stores the parts, and checks that they belong to this table and program.
 """
 
 from __future__ import annotations
