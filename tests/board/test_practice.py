@@ -190,6 +190,7 @@ def test_the_engine_plays_without_a_table(client: TestClient, opponent: FakeOppo
     failed = client.get(reply, headers={"accept-language": "zh"})
     assert failed.status_code == 503
     assert "引擎没有应答" in failed.text
+    assert "管理员" not in failed.text  # only errors of the server are for its operator
     for language in ("zh-Hans", "zh-Hant"):
         for moves in ("", "f0f1"):
             text = page(client, "/", fen=MISSING, mode="play", moves=moves, lang=language)

@@ -158,10 +158,7 @@ class _Renderer:
         return self._pieces[code]
 
     def _patch(self, drawn: str) -> Image:
-        """Convert the SVG of a piece to a small square picture, to be pasted onto the board.
-
-        The square has the origin of the SVG as its centre and holds one piece with its shadow.
-        """
+        """Convert the SVG of a piece with its shadow, around the origin, to a square picture."""
         side = 2 * _HALF
         box = f"-{_HALF} -{_HALF} {side} {side}"
         return _pixels(drawn, box, round(side * self._scale))

@@ -328,11 +328,7 @@ def names_of_pieces(language: str) -> str:
 
 
 def _square_marks(marks: Marks, flip: bool) -> list[str]:
-    """Return the SVG circles of marked squares, which are drawn below the pieces.
-
-    Marked are the last move, the king in check, the selected piece, and squares of a malformed
-    rank.
-    """
+    """Return the SVG circles of marked squares, which are drawn below the pieces."""
     found = []
     for square, css, radius in (
         *((square, "last", 50) for square in marks.last or ()),
@@ -380,10 +376,7 @@ def draw_arrow(arrow: Arrow, flip: bool) -> str:
 
 
 def _disc(square: int, css: str, point: Point, look: Look) -> str:
-    """Return the SVG of a disc on a square with a short text, inside a link.
-
-    The accessible name of the link is the square's name with the outcome.
-    """
+    """Return the SVG of a disc with a short text, inside a link named by square and outcome."""
     x, y = place(square, look.flip)
     name = point_name(square, look.language)
     if point.outcome:

@@ -195,10 +195,7 @@ class _TileScan:
             each *= 4
 
     def _slots(self, side: Side, number: int) -> NDArray[np.int64]:
-        """Return the slots (numbers of placements) of a tile with a matching value, shuffled.
-
-        Some of them hold no position.
-        """
+        """Return the slots of a tile with a matching value, shuffled; some hold no position."""
         found = []
         for first, codes in self._file.tile(side, number):
             slots = np.arange(first, first + len(codes))
@@ -207,10 +204,7 @@ class _TileScan:
         return chance.permutation(np.concatenate(found))
 
     def _position(self, side: Side, slot: int) -> Position | None:
-        """Return the position of a slot; None if the slot holds none that should be shown.
-
-        These are unused slots, mirror images of another slot's position, and illegal positions.
-        """
+        """Return the position of a slot; None for unused slots, mirror images and illegal ones."""
         position = self._file.layout.position(slot, side)
         if position is None or not is_legal(position):
             return None

@@ -224,10 +224,7 @@ class TableStore:
         return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the moves of a position that has no table; moves with known values come first.
-
-        The values come from the tables of the positions after the moves.
-        """
+        """Return the moves of a position without a table; first those into present tables."""
         found = []
         for move in legal_moves(position):
             after = position.after(*move)
@@ -399,10 +396,7 @@ def _state(path: Path) -> tuple[int, int]:
 def _forbidden(
     game: Game, rules: Rules, positions: Sequence[Position], choices: Sequence[RootMove]
 ) -> dict[Move, Judgement]:
-    """Return the moves that lose at once because they repeat a position, with the judgements.
-
-    The game is read once; each move is pushed, judged and popped.
-    """
+    """Return the moves that lose at once because they repeat a position, with the judgements."""
     found = {}
     seen, lost = set(positions), Verdict.won_by(positions[-1].side.other)
     for choice in choices:

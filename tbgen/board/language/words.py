@@ -160,10 +160,7 @@ def _judged(judgement: Judgement, rules: Rules) -> str:
 
 
 def _conduct(conduct: Conduct) -> str:
-    """Return a clause in simplified Chinese on the conduct of one side in a loop.
-
-    Examples are checks with every move, or the chase of a piece.
-    """
+    """Return a clause in simplified Chinese on the conduct of one side in a loop."""
     side = text("zh-Hans", conduct.side.name.lower())
     if conduct.checks == conduct.plies:
         return f"{side}步步将军"

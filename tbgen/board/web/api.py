@@ -347,10 +347,7 @@ def _captures(material: Material) -> list[tuple[str, Material]]:
 
 
 def _bounded(request: Request) -> Material:
-    """Return the material in the path; raise `RequestError` if its capture graph is too large.
-
-    The capture graph has all materials that captures lead to.
-    """
+    """Return the material in the path; raise `RequestError` if its capture graph is too large."""
     material = _material(request)
     if closure_size(material) > 10 * MAX_NODES:
         raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")

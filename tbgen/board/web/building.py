@@ -324,10 +324,7 @@ def _failure_note(store: TableStore, material: Material | None, view: View) -> s
 def _offer(
     store: TableStore, materials: Sequence[Material], asked: dict[str, str], view: View, back: str
 ) -> str:
-    """Return the cost of building some materials, as HTML, with the means to build them.
-
-    The means are the button that starts the build, or a command to copy if readers may not build.
-    """
+    """Return the cost of building some materials, and the button or command that builds them."""
     workshop = store.workshop
     cost = store.cost(materials)
     takes = ""

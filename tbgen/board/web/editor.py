@@ -271,11 +271,7 @@ def _palette(view: View, sketch: Sketch, chosen: str) -> str:
 
 
 def _changes(view: View, sketch: Sketch) -> str:
-    """Return links to modified arrangements.
-
-    They are: other side to move, mirrored, colours exchanged, cleared; last, the board turned
-    round.
-    """
+    """Return links to modified arrangements, and to the board turned round."""
     kings = bytearray(SQUARES)
     kings[4], kings[84] = piece_code(Side.RED, PieceType.KING), piece_code(Side.BLACK, 0)
     other = Sketch(sketch.board, sketch.side.other)

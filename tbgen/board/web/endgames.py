@@ -43,12 +43,6 @@ MAX_NODES = 400
 _ATTACKERS = [kind for kind in PieceType if kind.is_attacker]
 
 
-def endgame_type(army: Army) -> str:
-    """Return `rook` .. `pawn` if the army has one kind of attacking piece, else `other`."""
-    kinds = [kind.name.lower() for kind in _ATTACKERS if army.count(kind)]
-    return kinds[0] if len(kinds) == 1 else "other"
-
-
 def list_page(store: TableStore, view: View) -> Answer:
     """Return all endgames by attacking piece type."""
     key = "list", tuple(view.settings().items()), view.language
@@ -119,7 +113,8 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
         else:
             row = _list_row(view, figures, file["bytes_on_disk"], proof)
             cells[name.material] = figures
-        groups[endgame_type(name.material.first)].append(row)
+        kinds = [kind.name.lower() for kind in _ATTACKERS if name.material.first.count(kind)]
+        groups[kinds[0] if len(kinds) == 1 else "other"].append(row)
     columns = (
         "material", "men", "class", "results", "longest", "rule_decided", "proof", "size"
     )  # fmt: skip

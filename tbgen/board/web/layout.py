@@ -184,7 +184,11 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
         links = []
         for name, label in labels.items():
             change: dict[str, Any] = {field: name}
-            changed = _in_language(view, name) if field == "language" else replace(view, **change)
+            if field == "language":
+                change["asked_language"] = True
+                if "notation" not in view.settings():
+                    change["notation"] = default_notation(name)
+            changed = replace(view, **change)
             chosen = name == getattr(view, field)
             current = f'<b aria-current="true">{escape(label)}</b>'
             links.append(current if chosen else link(address(changed), label))
@@ -192,10 +196,3 @@ def _settings(view: View, address: Callable[[View], str]) -> str:
         found.append(f"<p><span>{title}</span>{' '.join(links)}</p>")
     api = link(with_settings("/api", view), view.text("api"))
     return f"{''.join(found)}<p>{api}</p>"
-
-
-def _in_language(view: View, language: str) -> View:
-    """Return the view in another language, with that language's default notation."""
-    changed = replace(view, language=language, asked_language=True)
-    kept = view.notation if "notation" in view.settings() else default_notation(language)
-    return replace(changed, notation=kept)

@@ -169,10 +169,7 @@ def _controls(view: View, played: Film, ply: int) -> str:
 
 
 def _record(view: View, played: Film, ply: int) -> str:
-    """Return the moves of a film in numbered pairs, as HTML; each links to the board after it.
-
-    Moves of the loop are marked.
-    """
+    """Return the moves of a film, linked to the boards after them; those of the loop are marked."""
     position = view.position
     items = []
     for number, frame in enumerate(played.frames):

@@ -260,10 +260,7 @@ def _back_href(view: View) -> str:
 
 
 def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
-    """Return data attributes of the page for its script.
-
-    They are the addresses that keys lead to, and the address and value of every move.
-    """
+    """Return the data for the script: addresses for keys, address and value of every move."""
     reading = view.mode == "read"
     data = {
         "mode": view.mode,

@@ -207,10 +207,7 @@ def _robots(request: Request) -> Answer:
 
 
 def _of_board(request: Request) -> Lane:
-    """Return the lane of a request for the board: a heat map is `LONG`, the editor `PROMPT`.
-
-    All others are `PAGE`.
-    """
+    """Return the lane of the board: `LONG` for a heat map, `PROMPT` for the editor, else `PAGE`."""
     if "where" in request.query_params:
         return Lane.LONG
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
@@ -244,7 +241,7 @@ def _error_page(request: Request, answer: Answer) -> Answer:
             check_legal(view.start)
             picture = f'<div class="stage">{draw(view.position, view.look)}</div>'
     what, hint = localise_error(str(body["error"]), str(body["hint"]), view.language)
-    notes = [hint, view.text("error_report")] if answer.status >= 500 else [hint]
+    notes = [hint, view.text("error_report")] if answer.status == 500 else [hint]
     key = "board" if picture else "back_to_board"
     back = view.href(mode="read", chosen=None, where=None) if picture else with_settings("/", view)
     shape = "workspace" if picture else ""

@@ -117,13 +117,12 @@ def _turn_and_endgame(view: View) -> str:
     material = view.position.material
     side = view.position.side.name.lower()
     turn = view.message("to_move", side=view.position.side)
-    code = f"<code>{material.name}</code>"
-    if material.men > MOST_NAMED:
-        return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {code}</p>'
-    words = material_name(material, view.language)
-    href = with_settings(f"/endgames/{material}", view)
-    name = link(href, words) if material.needs_table else escape(words)
-    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name} {code}</p>'
+    name = f"<code>{material.name}</code>"
+    if material.men <= MOST_NAMED:
+        words = material_name(material, view.language)
+        href = with_settings(f"/endgames/{material}", view)
+        name = f"{link(href, words) if material.needs_table else escape(words)} {name}"
+    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name}</p>'
 
 
 # -- the moves -------------------------------------------------------------------------------
