@@ -132,7 +132,7 @@ class Collection:
         found = finished_table(self.directory, task.material, self.rule_set, task.metric)
         return found is not None and not task.rebuild
 
-    def planned(self, threads: int) -> list[PlannedTable]:
+    def planned(self, threads: int = 2) -> list[PlannedTable]:
         """Return the missing tables with their estimated costs; cached for each `threads`.
 
         threads : number of threads that build one table

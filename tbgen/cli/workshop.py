@@ -49,9 +49,6 @@ _MAX_PLANNED = 200
 many takes a second; `tbgen plan` is for larger ones.
 """
 
-_PLANNED_THREADS = 2
-"""Threads of a table, each of which takes memory, in the cost that the page shows."""
-
 _STOP_SECONDS = 15.0
 """Seconds to wait for a build to end when the server ends, slightly above a worker's own limit."""
 
@@ -91,7 +88,7 @@ class Workshop:
             return None
         collection = Collection(materials, self._directory, self._rule_set())
         try:
-            totals = Totals.of(collection.planned(_PLANNED_THREADS))
+            totals = Totals.of(collection.planned())
         except (InputError, LimitExceededError):
             return None
         return Cost(totals.seconds, totals.memory_bytes, totals.disk_bytes)

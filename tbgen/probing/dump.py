@@ -8,6 +8,7 @@ parquet   compressed columns; needs pyarrow (extra `parquet`)
 from __future__ import annotations
 
 import io
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -21,9 +22,6 @@ from numpy.typing import NDArray
 from tbgen.indexing import InputError
 from tbgen.probing.columns import TableColumns, piece_names
 from tbgen.tables import TableFile
-
-COPY_BYTES = 1 << 20
-"""Number of bytes copied from a temporary file at a time."""
 
 
 def write_csv(parts: Iterator[TableColumns], out: TextIO) -> None:
@@ -67,8 +65,7 @@ def write_npz(parts: Iterator[TableColumns], rows: int, out: BinaryIO, folder: P
                 with archive.open(member, "w", force_zip64=True) as stream:
                     stream.write(_header(dtype, rows))
                     spooled.seek(0)
-                    while data := spooled.read(COPY_BYTES):
-                        stream.write(data)
+                    shutil.copyfileobj(spooled, stream)
 
 
 def _header(dtype: np.dtype[Any], rows: int) -> bytes:
