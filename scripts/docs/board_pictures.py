@@ -6,6 +6,7 @@
     tbgen build KRNKR --tables egtb --rules check
     tbgen build KRNKR --tables egtb --rules none
     tbgen verify KRNKR --tables egtb --rules wxf
+    tbgen find KRK --only --limit 1 --tables egtb --rules wxf     # compiles the search
     python scripts/docs/board_pictures.py --tables egtb
 
 Needs the extras `dev` and `web`, chromium and chromedriver, and a font with Chinese characters.
