@@ -77,7 +77,7 @@ class Thinker:
         on_note: Callable[[str], None],
     ) -> None:
         self._on_report, self._on_answer, self._on_note = on_report, on_answer, on_note
-        self._library = EngineTables()
+        self._tables = EngineTables()
         self._searcher: Searcher | None = None
         self._tables_changed = False
         """Whether the open tables differ from those that the searcher uses."""
@@ -90,7 +90,6 @@ class Thinker:
         self._answering = threading.Lock()
         self._answered = True
         self._timer: threading.Timer | None = None
-        self._search_number = 0
         self._began = self._started = 0.0
         self._pondering = False
         self._limits = Limits()
@@ -111,7 +110,6 @@ class Thinker:
         self._stopped.clear()
         self._may_answer.clear()
         self._answered = False
-        self._search_number += 1
         self._limits, self._pondering = limits, limits.ponder
         if not (limits.infinite or limits.ponder):
             self._may_answer.set()
@@ -154,17 +152,14 @@ class Thinker:
             self._timer = None
         budget = self._limits.budget()
         if budget is not None and not self._pondering:
-            self._timer = threading.Timer(budget.hard, self._time_up, (self._search_number,))
-            self._timer.daemon = True
-            self._timer.start()
 
-    def _time_up(self, number: int) -> None:
-        """Stop the search whose time is up, unless another one has begun since.
+            def time_up() -> None:
+                if self._timer is timer:  # neither replaced, nor that of an earlier search
+                    self.stop()
 
-        `number` is the search for which the timer was started.
-        """
-        if number == self._search_number:
-            self.stop()
+            self._timer = timer = threading.Timer(budget.hard, time_up)
+            timer.daemon = True
+            timer.start()
 
     def _run(self, game: Game, options: Options) -> None:
         """Find the answer, wait until it may be written, and write it: body of the search thread.
@@ -187,24 +182,24 @@ class Thinker:
         """Return the answer, after opening the tables; tables that cannot be read are left out."""
         if is_terminal(game.position):
             return Answer(None)
-        if self._library.use(options.directories, options.rules):
+        if self._tables.use(options.directories, options.rules):
             self._tables_changed = True
-            if self._library.problem:
-                self._on_note(self._library.problem)
+            if self._tables.problem:
+                self._on_note(self._tables.problem)
         from tbgen.tables import TablebaseError
 
         while True:
             try:
                 return self._answer(game, options)
             except (TablebaseError, OSError, MemoryError) as error:
-                if self._library.tables is None:
+                if self._tables.tables is None:
                     raise
-                self._on_note(self._library.leave_out(error))
+                self._on_note(self._tables.leave_out(error))
                 self._tables_changed = True
 
     def _answer(self, game: Game, options: Options) -> Answer:
         """Return the answer of the tables, else of the search, else a move without search."""
-        tables = self._library.tables
+        tables = self._tables.tables
         if tables is not None:
             found = probe_lines(tables, game, options.multipv, self._limits.only)
             if found is not None:
@@ -236,7 +231,7 @@ class Thinker:
         from tbgen.tables import Rules
         from tbgen.tables.names import RuleSet
 
-        tables = self._library.tables
+        tables = self._tables.tables
         think = partial(
             searcher.think,
             game.positions,
@@ -268,7 +263,7 @@ class Thinker:
             searcher.clear()
         self._forget = False
         searcher.use_threads(options.threads)
-        tables = self._library.tables
+        tables = self._tables.tables
         if self._tables_changed:
             from tbgen.probing import NumbaTables
 

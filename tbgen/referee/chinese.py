@@ -30,7 +30,6 @@ from tbgen.referee.verdict import (
     Label,
     Ply,
     Verdict,
-    chases_of,
     judge_unrepeated,
     label_ply,
 )
@@ -65,7 +64,7 @@ def _label(game: Game, ply: int, start: int) -> Ply:
 
     `start` is the first position of the span, or `record.NO_SPAN`.
     """
-    found = label_ply(game, ply, chases_of(game, ply, start))
+    found = label_ply(game, ply, game.chases(ply, start))
     if found.label == Label.CHECK:
         return found
     side = game.side(ply)

@@ -99,19 +99,24 @@ class Game:
         if self._pairs:
             self._pairs[-1] = None  # its chases depend on the reply that is taken back
 
-    def pairs(self, ply: int, reply: int) -> Pairs:
-        """Return the chases of a ply, given the number of the ply that is the reply to it.
+    def chases(self, ply: int, start: int) -> Pairs:
+        """Return the chases of a ply, which depend on the reply (`record.chase_pairs`).
 
-        The result is that of `record.chase_pairs`. It is cached if the reply is the next ply.
+        The reply to the last ply is the ply from position `start`, the start of the span, where the
+        loop closes. With `record.NO_SPAN` it has no reply. The chases of other plies are cached.
         """
+        is_last = ply + 1 == self.plies
         known = self._pairs[ply]
-        if known is not None and reply == ply + 1:
+        if known is not None and not is_last:
             return known
+        reply = ply + 1
+        if is_last:
+            reply = record.NO_REPLY if start == record.NO_SPAN else start
         attackers, victims = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         count = record.chase_pairs(
             self.boards, self.log, ply, reply, self.chase_rules, attackers, victims
         )
         found = list(zip(attackers[:count], victims[:count], strict=True))
-        if reply == ply + 1:
+        if not is_last:
             self._pairs[ply] = found
         return found

@@ -154,7 +154,7 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
     """Judge the last position of a `Game`; parameters as for `judge`."""
     end = game.plies
     start = record.find_span(game.boards, game.log, end, occurrences)
-    chases = [chases_of(game, ply, start) for ply in range(end)]
+    chases = [game.chases(ply, start) for ply in range(end)]
     plies = tuple(label_ply(game, ply, pairs) for ply, pairs in enumerate(chases))
     if start == record.NO_SPAN:
         verdict, reason = judge_unrepeated(game, occurrences)
@@ -175,19 +175,6 @@ def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Ver
             *record_of_game, rules.number, occurrences, game.chase_rules, False, scratch
         )
     )
-
-
-def chases_of(game: Game, ply: int, start: int) -> list[tuple[int, int]]:
-    """Return the chases of a ply, as pairs (attacker, victim) of squares after it.
-
-    Chases depend on the reply. The reply to the last ply of the game is the ply from position
-    `start`, the start of the span, where the loop closes. With `record.NO_SPAN` it has no reply.
-    """
-    if ply + 1 < game.plies:
-        reply = ply + 1
-    else:
-        reply = record.NO_REPLY if start == record.NO_SPAN else start
-    return game.pairs(ply, reply)
 
 
 def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
