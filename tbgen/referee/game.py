@@ -37,6 +37,8 @@ class Game:
         self.ids = [[-1] * SQUARES]
         self.log = [[0] * record.LOG_FIELDS]
         record.start_record(self.boards, self.ids, self.log, position.side)
+        self.scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
+        """Buffers of the scalar functions."""
         self._positions = [position]
         self._pairs: list[Pairs | None] = []
 
@@ -112,7 +114,7 @@ class Game:
         reply = ply + 1
         if is_last:
             reply = record.NO_REPLY if start == record.NO_SPAN else start
-        attackers, victims = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
+        attackers, victims = self.scratch
         count = record.chase_pairs(
             self.boards, self.log, ply, reply, self.chase_rules, attackers, victims
         )

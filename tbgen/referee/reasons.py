@@ -65,16 +65,15 @@ class Conduct:
         """
         end = game.plies
         first = start if game.last.side == side else start + 1
-        scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
         span = (game.boards, game.ids, game.log, start, end, first)
-        level = record.side_level(*span, rules.number, game.chase_rules, scratch)
+        level = record.side_level(*span, rules.number, game.chase_rules, game.scratch)
         checks = record.count_checks(game.log, first, end)
         voided = game.chase_rules & CHECK_VOIDS and any(
             game.log[ply + 1][record.CHECKED] for ply in range(start, end)
         )
         common = 0
         if not checks and not voided:
-            common = record.common_victims(*span, game.chase_rules, scratch)
+            common = record.common_victims(*span, game.chase_rules, game.scratch)
         board = game.boards[start]
         pieces = {
             game.ids[start][square]: TrackedPiece(

@@ -168,13 +168,12 @@ def judge_game(game: Game, *, rules: Rules, occurrences: int = 2) -> Judgement:
 
 def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Verdict:
     """Return the verdict on a repetition; `UNDECIDED` without one, even if the game has ended."""
-    scratch = [0] * record.PAIRS_ROOM, [0] * record.PAIRS_ROOM
-    record_of_game = (game.boards, game.ids, game.log, game.plies, int(game.last.side))
     return Verdict(
         record.judge_record(
-            *record_of_game, rules.number, occurrences, game.chase_rules, False, scratch
+            game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.number,
+            occurrences, game.chase_rules, False, game.scratch,
         )
-    )
+    )  # fmt: skip
 
 
 def label_ply(game: Game, ply: int, pairs: list[tuple[int, int]]) -> Ply:
