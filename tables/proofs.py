@@ -23,6 +23,7 @@ from typing import Any
 from tbgen.tables.certificates import (
     Certificate,
     CertificateError,
+    certificate_path,
     is_unmodified,
     read_certificate,
 )
@@ -134,6 +135,28 @@ class Proofs:
             return ProofStatus(None, reason=own.reason)
         gaps = sorted(self._gaps_of(name), key=lambda gap: (gap.table.material.men, str(gap.table)))
         return ProofStatus(own.certificate, tuple(gaps))
+
+    def status_so_far(self, name: TableName) -> ProofStatus | None:
+        """Return the state of a table's proof; None if whole files must be read to know it.
+
+        A file must be read if it was copied or changed after its proof. Raises like `status`.
+        """
+        return self.status(name) if self._is_known(name) else None
+
+    def _is_known(self, name: TableName) -> bool:
+        """Return whether the status of a table is known, or found without reading whole files."""
+        if name in self._gaps:
+            return True
+        path = None if name in self._own_statuses else self._find(name)
+        if path is not None and certificate_path(path).exists() and not is_unmodified(path):
+            return False
+        own = self._own_status(name)
+        if isinstance(own, Exception) or own.certificate is None:
+            return True
+        known = all(self._is_known(premise.table) for premise in own.certificate.supporting)
+        if known:
+            self._gaps_of(name)  # so that each supporting table is visited once
+        return known
 
     def _gaps_of(self, name: TableName) -> frozenset[Gap]:
         """Return the unproven or faulty tables on which the proof of a table depends.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
@@ -16,7 +20,7 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.web.routes import create_app
-from tbgen.tables import TableName
+from tbgen.tables import TableFile, TableName
 from tbgen.tables.certificates import certificate_path
 from tests.helpers.built import built
 from tests.helpers.certificates import certify
@@ -87,3 +91,29 @@ def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -
     assert status()["reason"]
     for language in ("en", "zh-Hans", "zh-Hant"):
         assert said(language)
+
+
+def test_pages_do_not_wait_for_copied_files(
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages state that proofs are being checked, until all copied files have been read."""
+    for name in names(folder).values():
+        certify(folder, name)
+        os.utime(folder / name.filename)
+    may_read, check = Event(), TableFile.check
+
+    def check_later(file: TableFile, **how: Any) -> None:
+        may_read.wait()
+        check(file, **how)
+
+    monkeypatch.setattr(TableFile, "check", check_later)
+    pages = ("/endgames", "/endgames/KRKN", "/?fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w")
+    try:
+        before = [client.get(page) for page in pages]
+        assert all("being checked" in page.text for page in before)
+    finally:
+        may_read.set()
+    while client.get("/endgames").headers["etag"] == before[0].headers["etag"]:
+        time.sleep(0.01)
+    assert [page for page in pages if "being checked" in client.get(page).text] == []
+    assert not misfits(client.get("/endgames?lang=zh-Hant").text, "zh-Hant")

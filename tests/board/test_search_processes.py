@@ -134,7 +134,7 @@ def test_figures_are_read_in_advance(tmp_path: Path) -> None:
     broken.write_bytes(b"broken")
     with open_tablebase(tmp_path) as tables:
         store = TableStore(tables, tmp_path)
-        store.read_figures()
+        store.start_reading().join()
         tables.close()
         for name in store.available():
             if name.material != KNK:

@@ -82,6 +82,23 @@ def test_unchanged_files_are_not_read(tables: Path, monkeypatch: pytest.MonkeyPa
     assert read == ["KRAK.none.dtm.xqt"]
 
 
+def test_the_status_so_far_reads_no_whole_file(
+    tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is None for a copied table and for tables above it, until the copy has been read."""
+    os.utime(tables / "KRAK.none.dtm.xqt")
+    read: list[str] = []
+    monkeypatch.setattr(TableFile, "check", lambda file, **_: read.append(file.path.name))
+    proofs = Proofs(find_in_directory(tables))
+    names = [name_of(f"{material}.none.dtm") for material in ("KRK", "KRAK", "KRAKA")]
+    shown = [proofs.status_so_far(name) for name in names]
+    assert read == []
+    assert shown[0] is not None
+    assert shown[1:] == [None, None]
+    assert [proofs.status(name) for name in names] == [proofs.status_so_far(name) for name in names]
+    assert read == ["KRAK.none.dtm.xqt"]
+
+
 def test_a_changed_byte_voids_dependent_proofs(tables: Path) -> None:
     flip(tables / "KRK.none.dtm.xqt")
     with pytest.raises(CorruptTableError):

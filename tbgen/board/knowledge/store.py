@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import inf
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from tbgen import __version__
@@ -149,6 +149,9 @@ class TableStore:
         self._statistics: dict[Material, tuple[TableName, TableStatistics, dict[str, Any]]] = {}
         self._proofs = Proofs(self.paths().get)
         self._lock = Lock()
+        self._reader: Thread | None = None
+        self.readings = 0
+        """Number of times that all files have been read (`start_reading`)."""
 
     # -- positions ---------------------------------------------------------------------------
 
@@ -301,11 +304,26 @@ class TableStore:
         """Return the state of a table's proof; raises like `Tablebase.probe`."""
         return self._proofs.status(self._figures_of(material)[0])
 
-    def read_figures(self) -> None:
-        """Read and cache the statistics and the proof of every readable table."""
+    def proof_so_far(self, material: Material) -> ProofStatus | None:
+        """Return the state of a table's proof; None as long as copied files are being read."""
+        status = self._proofs.status_so_far(self._figures_of(material)[0])
+        if status is None:
+            self.start_reading()
+        return status
+
+    def start_reading(self) -> Thread:
+        """Start, if none runs, the thread that reads all statistics and proofs; return it."""
+        with self._lock:
+            if self._reader is None or not self._reader.is_alive():
+                self._reader = Thread(target=self._read_all, daemon=True)
+                self._reader.start()
+            return self._reader
+
+    def _read_all(self) -> None:
         for material in self.all_statistics():
             with contextlib.suppress(TablebaseError, OSError):
                 self.proof(material)
+        self.readings += 1
 
     def all_statistics(self, seconds: float = inf) -> dict[Material, TableStatistics]:
         """Return the statistics of every readable table, fewest pieces first.

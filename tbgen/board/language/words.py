@@ -219,8 +219,13 @@ def percent(share: float) -> str:
     return "> 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
 
 
-def proof_in_words(status: ProofStatus, language: str) -> str:
-    """Return the proof status of a table as text, such as `proven from the rules, but for KRK`."""
+def proof_in_words(status: ProofStatus | None, language: str) -> str:
+    """Return the proof status of a table as text, such as `proven from the rules, but for KRK`.
+
+    None is the status of a table whose files are still being read.
+    """
+    if status is None:
+        return text(language, "proof_unread")
     said = text(language, f"proof_{status.state.name.lower()}")
     if status.gaps:
         names = dict.fromkeys(gap.table.material.name for gap in status.gaps)

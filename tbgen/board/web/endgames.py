@@ -45,7 +45,7 @@ _ATTACKERS = [kind for kind in PieceType if kind.is_attacker]
 
 def list_page(store: TableStore, view: View) -> Answer:
     """Return all endgames by attacking piece type."""
-    key = "list", tuple(view.settings().items()), view.language
+    key = "list", store.readings, tuple(view.settings().items()), view.language
     overview, sections = store.cached(key, lambda: _overview(store, view))
     empty = ""
     if not sections:
@@ -103,7 +103,7 @@ def _overview(store: TableStore, view: View) -> tuple[str, str]:
     for name in store.available():
         try:
             figures, file = store.statistics(name.material)
-            proof = store.proof(name.material)
+            proof = store.proof_so_far(name.material)
         except (TablebaseError, OSError):
             href = with_settings(f"/endgames/{name.material}", view)
             words = link(href, material_name(name.material, view.language))
@@ -152,8 +152,10 @@ def _filters(view: View) -> str:
     )
 
 
-def _list_row(view: View, figures: TableStatistics, size: int, proof: ProofStatus) -> list[str]:
-    state = proof.state.name.lower()
+def _list_row(
+    view: View, figures: TableStatistics, size: int, proof: ProofStatus | None
+) -> list[str]:
+    state = proof.state.name.lower() if proof else "unread"
     kind = class_of(figures.red_to_move)
     href = with_settings(f"/endgames/{figures.material}", view)
     material = Material.parse(figures.material)
@@ -190,7 +192,10 @@ def _facts(store: TableStore, view: View, figures: TableStatistics, file: dict[s
         ("rule_decided", rule),
         ("size", format_bytes(int(str(file["bytes_on_disk"])))),
         ("build_time", time),
-        ("proof", proof_in_words(store.proof(Material.parse(figures.material)), view.language)),
+        (
+            "proof",
+            proof_in_words(store.proof_so_far(Material.parse(figures.material)), view.language),
+        ),
     ]
     items = "".join(f"<dt>{view.message(key)}</dt><dd>{escape(value)}</dd>" for key, value in rows)
     return f'<dl class="facts">{items}</dl>'

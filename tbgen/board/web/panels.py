@@ -195,7 +195,7 @@ def endgame_panel(store: TableStore, facts: Facts, view: View) -> str:
         return ""
     try:
         figures, _ = store.statistics(facts.position.material)
-        status = store.proof(facts.position.material)
+        status = store.proof_so_far(facts.position.material)
     except (TablebaseError, OSError):
         return ""
     spot = place_of(facts.position, facts.result)

@@ -82,7 +82,9 @@ def create_app(
     known = directory is not None and loopback_only
     option = f" --tables {shlex.quote(str(directory))}" if known else ""
     store = TableStore(tables, directory, workshop, option, opponent, compared)
-    runner = EndpointRunner(lambda: f"{store.fingerprint}{build_state(store)}{today()}")
+    runner = EndpointRunner(
+        lambda: f"{store.fingerprint}{store.readings}{build_state(store)}{today()}"
+    )
     tables.checkpoint = runner.checkpoint
     pages, searchers = Pages(store), SearchProcesses(store)
     routes = [
@@ -119,7 +121,7 @@ def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
         time.sleep(POLL_SECONDS)
         _ = store.fingerprint  # rescans the directory
     Thread(target=searchers.compile, daemon=True).start()
-    store.read_figures()
+    store.start_reading()
 
 
 def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
