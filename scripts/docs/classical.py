@@ -207,14 +207,15 @@ def endgame(found: TableStatistics) -> Endgame:
         by_rules[line.side] += line.positions if line.order else 0
     plain = [one for one in found.longest if one.order == 0]
     longest = max(plain, key=lambda one: one.value, default=None)
-    last = [one for one in found.longest if one.order == len(found.orders) and one.order]
+    highest = max((order.order for order in found.orders), default=0)
+    last = [one for one in found.longest if one.order == highest and one.order]
     red, black = found.red_to_move, found.black_to_move
     return Endgame(
         found.material, found.metric,
         red.legal, red.wins, red.draws, by_rules[Side.RED],
         black.legal, black.losses, black.draws, by_rules[Side.BLACK],
         found.max_distance, longest.fen if longest else "",
-        len(found.orders), min(last, key=lambda one: one.value).fen if last else "",
+        highest, min(last, key=lambda one: one.value).fen if last else "",
     )  # fmt: skip
 
 
