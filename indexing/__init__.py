@@ -4,6 +4,8 @@
 
     squares, material, position, move   a board, an endgame, a position (FEN), a move
     boardcode         a board as six integers
+    errors            errors in text that names a material, a position or a move
+    rulesets          the repetition rules that a table may obey, as data
     groups            placements of identical pieces or of one side's defenders, and their ranks
     layout            the perfect index: its parts, and slots of positions, many at once
     slots             the index of one position, for plain Python and kernels

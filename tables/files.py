@@ -5,9 +5,9 @@
     continuing     fill a file in several attempts, and rename it when complete
     locked         hold a lock file, which is removed afterwards
 
-Names in a directory of tables can be guessed. Other users with write access can put a link or a
-pipe under any of them. A table may be a link. Writing never follows a link: neither locks nor
-temporary files touch its target. This module is independent of tables.
+Names of tables can be guessed, so another user with write access can put a link or a pipe at any of
+them. Reading follows links, since a table may be kept elsewhere. Writing never does: neither locks
+nor temporary files touch the target of a link. This module is independent of tables.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Statistics of a table, as printed by `tbgen stats` and stored in the file.
 
-    histogram of codes per side to move   ->  counts, distances, orders
-    a FEN for every longest value         ->  longest
-    the text stored in a file             ->  the same, with types and ranges checked
+    histogram of codes per side to move         ->  counts, distances, orders
+    a FEN of the longest distance, for each     ->  longest
+    order and side to move
+    the text stored in a file                   ->  the same, with types and ranges checked
 
 Counts are of legal positions, mirror images once. Red is the side that the material names first.
 """
@@ -115,7 +116,7 @@ class TableStatistics:
     `orders_limit` is None without a limit. `max_distance` is the largest distance of order 0 in
     plies, and 0 if no position is decided. `max_rule_distance` is the largest distance of higher
     orders, losses included: 255 minus the smallest value; None without such orders.
-    `orders` lists orders from 1 on. `longest` has one position per order and side to move.
+    `orders` lists orders from 1 on. `longest` has at most one position per order and side to move.
     """
 
     material: Annotated[str, MATERIAL]
@@ -166,12 +167,11 @@ class TableStatistics:
     ) -> TableStatistics:
         """Compute the statistics from two histograms: with Red to move, and with Black to move.
 
-        Order 0 has the wins and losses by mate, an order k >= 1 those by the repetition rules.
+        Order 0 has the wins and losses by mate or conversion, an order k >= 1 those by the
+        repetition rules.
 
         `longest_fens` maps (order, side to move) to the FEN of a position with the longest distance
         of that order, as found by `longest_codes`. Where a FEN is missing, `longest` has no entry.
-        `chase_patterns` maps each order to the number of direct wins by perpetual chase; an order
-        left out has 0. It is None if these numbers are unknown.
         """
         lines = [
             _line(side, codes.decode(code), positions)
@@ -213,7 +213,7 @@ class TableStatistics:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the object that `tbgen stats --json` prints, without file size and build time."""
+        """Return the part of `tbgen stats --json` that the file stores, as an object."""
         return {
             **asdict(self, dict_factory=_named),
             "legal": self.legal,

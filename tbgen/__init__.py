@@ -2,7 +2,10 @@
 
     cli, board     commands; the board in a browser and the HTTP API, side by side
     answers        answers about positions: reasons, JSON, failures
+    engine         the engine, which searches and probes tables
     building       closures of materials: plans, and builds that can be resumed
+    publishing     indexes, downloads and bundles of tables
+    scheduling     jobs in processes or on a cluster
     finding        searches of tables for positions that meet conditions
     play           values and moves, the choice among equal moves, whole lines
     notation       notations of positions and moves

@@ -61,7 +61,11 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """Handle signals that end a program as Ctrl-C, losing none; also called in pool processes."""
+    """Make SIGTERM and SIGHUP act as Ctrl-C, unless they are ignored.
+
+    Also called in pool processes. Python drops an interruption inside a destructor or a callback;
+    it is then repeated by SIGALRM.
+    """
     sys.unraisablehook = _raise_later
     signal.signal(signal.SIGALRM, _interrupt)
     for stop in _STOPS:

@@ -162,7 +162,7 @@ def _members(found: Any) -> dict[str, Any]:
 
 
 def _is_documented(value: Any) -> bool:
-    """Return whether a member is a method or a property with a docstring of its own."""
+    """Return whether a member is a method or a property with a docstring, its own or inherited."""
     is_computed = isinstance(value, property) or type(value).__name__ == "cached_property"
     return (inspect.isfunction(value) or is_computed) and bool(inspect.getdoc(value))
 

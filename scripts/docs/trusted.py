@@ -35,7 +35,10 @@ ROLES = {
 
 @cache
 def imports(module: str) -> frozenset[str]:
-    """Return the imports of a module; none for `tbgen`, which only re-exports names."""
+    """Return the project's modules that a module imports, without `tbgen`.
+
+    `tbgen` itself only re-exports names.
+    """
     names = architecture.sources().keys() - {"tbgen"}
     return frozenset(name for name in architecture.imported(module) if name in names)
 

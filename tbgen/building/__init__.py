@@ -12,6 +12,8 @@
     estimate         seconds and bytes of missing tables, learned from measured ones
     features         features of a material, from its supporting tables
     measured         measured costs of tables (measured.csv)
+    allowance        memory that this process may use
+    profile          costs of the phases of a build (`build --profile`)
 
 *Supporting tables* of a material are those that its captures lead to. The *order* of a value is 0
 for mate or conversion, and k >= 1 for a decision by the repetition rules. An *army* is one side's

@@ -79,7 +79,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class WinBounds:
-    """WinBounds of the share of positions that a side wins, from its supporting tables.
+    """Bounds of the share of positions that a side wins, from its supporting tables.
 
     `most` and `taking` are the lowest and the mean share after capturing a piece; `least` and
     `losing` are the highest and the mean share after losing one.

@@ -8,6 +8,8 @@
     live       one line on stderr that is overwritten
     proofs     progress and results of proofs
     streams    standard streams in any encoding
+    opponent   the engine as an opponent on the board, in a process of its own
+    workshop   builds that the board requests, in processes beside the server
 
 A command reads options, calls the packages below, and prints. Answers about positions, messages
 and exit statuses are in `tbgen.answers`, shared with the board. `tbgen --help` reads the table

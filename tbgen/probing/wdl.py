@@ -55,10 +55,11 @@ class WdlBuffers(NamedTuple):
 class WdlTables:
     """Win-draw-loss files of a `Tablebase` in memory, for compiled probes through `buffers`.
 
-    `materials` (names or `Material`s) default to all files of the tablebase under its rules. They
-    take a fifth of a byte for each slot. Nothing is read later, and any number of threads may
-    probe. Raises `InputError` for more than `max_bytes` in total, `MissingTableError` for a missing
-    file, and the errors of `Tablebase.wdl_file` and of reading.
+    `materials` (names or `Material`s) default to all files of the tablebase under its rules. A file
+    takes a fifth of a byte for each slot and side to move, and nothing for a side whose outcomes
+    are all equal. Nothing is read later, and any number of threads may probe. Raises `InputError`
+    for more than `max_bytes` in total, `MissingTableError` for a missing file, and the errors of
+    `Tablebase.wdl_file` and of reading.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ Moves in Chinese Chess Endgames*:
     1   legality              legality             the legal positions
     2a  supporting tables     supporting           tables after captures, laid out anew    5.2
     2b  captures              captures             the best capture of every position      5.2, 6.3
+                              capture_kernels      the kernels of this phase
     2c  initialization        initialisation       losable positions, waiting captures     4, 5
     3   propagation           propagation          order 0, ply by ply                     5, 6.1
     4   revised propagation   revised_phase        orders 1, 2, ...                        5

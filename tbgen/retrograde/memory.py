@@ -109,8 +109,8 @@ class MemoryNeed:
     least: int
     """Minimum, with the arrays on disk."""
     working: int
-    """Part of `least` for pages of arrays on disk that threads may use between two checks of the
-    memory in use.
+    """Part of `least`: pages of arrays on disk that threads can load into memory before memory use
+    is checked again.
     """
 
 

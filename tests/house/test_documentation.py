@@ -157,6 +157,17 @@ def test_kernels_document_every_parameter() -> None:
     assert not wrong, "\n" + "\n".join(wrong)
 
 
+def test_packages_name_their_modules() -> None:
+    """A package's `__init__` names each of its modules; `tbgen.cli` also as commands."""
+    unnamed = [
+        name_of(path)
+        for path in python_files(*PACKAGE_FOLDERS)
+        if not path.stem.startswith("__")
+        and not re.search(rf"\b{path.stem}\b", path.with_name("__init__.py").read_text("utf-8"))
+    ]
+    assert not unnamed
+
+
 def test_functions_are_typed() -> None:
     untyped = []
     for path in python_files(*PACKAGE_FOLDERS, "scripts"):

@@ -283,10 +283,9 @@ def test_knkpp_is_proven(knkpp):
 
 @pytest.mark.certification
 def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
-    """A table passes although the first search lists no candidates of chases at all.
+    """A table passes although the search for candidates of chases finds none.
 
-    A direct win can depend on an offender that is not listed. The proof then searches all
-    positions.
+    Claims, the direct wins of the table, are then unexplained. So the proof searches all positions.
     """
 
     def nobody(*of):

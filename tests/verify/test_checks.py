@@ -62,10 +62,9 @@ def test_first_order_tables_pass(name):
 
 
 def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
-    """A table passes although the first search lists no candidates of checks at all.
+    """A table passes although the search for candidates of checks finds none.
 
-    A direct win can depend on an offender that is not listed. The proof then searches all
-    positions.
+    Claims, the direct wins of the table, are then unexplained. So the proof searches all positions.
     """
 
     def nobody(passes, found, marks):

@@ -171,12 +171,13 @@ def _settle_all(state, graph, path, inside, recompute):
 
 @part
 def _grow(state, buffers, graph, path, loops):
-    """Descend to a leaf, expand it, and update the estimates along the path.
+    """Descend to a leaf, expand it, and recompute the proof numbers along the path.
 
-    Returns True if a leaf was expanded, or if the path has the maximum length. Then its last node
-    gets the numbers of a failure, so that the next descent takes another path.
+    Returns False if a node of the path offers no child to descend to. Returns True if a leaf was
+    expanded, or if the path has the maximum length. In the latter case its last node counts as
+    disproven for now, so that the next descent takes another path.
 
-    loops : int64 (MAX_PLY,), scratch
+    loops : int64 (MAX_PLY,), scratch; for each node of the path the `loop` of `graph.estimate`
     """
     winner, row = state.root_side, np.int64(state.root)
     number, depth, loop = np.int64(0), np.int64(0), np.int64(1)

@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
     """Value of a position, for its side to move.
 
     Order 0: `value` is the number of plies to the end. Order k >= 1: decided by the rules, and
-    `value` is 255 less the plies to a winning direct state. A draw is `(DRAW, 0, 0)`.
+    `value` is 255 less the plies to a direct win by the repetition rules. A draw is `(DRAW, 0, 0)`.
     """
 
     outcome: int
@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
 
     @property
     def plies(self) -> int:
-        """Distance to the end, or to a direct state, in plies."""
+        """Plies to the end at order 0, else to a direct win by the repetition rules."""
         return self.value if self.order == 0 else 255 - self.value
 
 

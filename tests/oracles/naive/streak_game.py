@@ -65,7 +65,8 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
     `is_won(own level, rival's level)` is True for the levels with which a play is won.
     """
     conditions = tuple((own, v) for own in (True, False) for v in (KING, *game.victims))
-    # A vertex: position, chosen option or -1, the record, how far down the last step hit it.
+    # A vertex: position; chosen option or -1; the record; and `hit`, the place (from 1) that the
+    # deepest condition met by the last step had in the record, 0 if none.
     starts = [(node, -1, conditions, 0) for node in range(len(game.options))]
     label: dict[tuple, int] = {}
     ours: dict[tuple, bool] = {}
@@ -76,7 +77,7 @@ def solved(game: StreakGame, is_won: Callable[[int, int], bool]) -> set[int]:
         if here in edges:
             continue
         node, chosen, record, hit = here
-        # The recurring conditions are the record down to the deepest recurring hit.
+        # The recurring conditions are those of the record up to the largest recurring `hit`.
         levels = [level(frozenset(record[:hit]), own, game.victims) for own in (True, False)]
         label[here] = (2 * hit + 2 if is_won(*levels) else 2 * hit + 1) if chosen < 0 else 0
         ours[here] = chosen < 0
