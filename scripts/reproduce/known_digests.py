@@ -3,6 +3,7 @@
     tbgen build --men 5 --jobs auto --tables DIR
     tbgen build practical --men 7 --jobs auto --tables DIR
     tbgen build --attackers 1 --men 12 --jobs auto --tables DIR
+    tbgen build KRNKRAABB KCPABBKAABB KRNKRC KRNBKRBB --tables DIR
     python scripts/reproduce/known_digests.py DIR            compare the list with the tables
     python scripts/reproduce/known_digests.py DIR --write    write the tables' digests
 
@@ -12,6 +13,7 @@ Rows of tables that are not in DIR stay unchanged. Exit status 1 if any table ha
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 from itertools import chain
 from pathlib import Path
@@ -23,14 +25,23 @@ from tbgen.building.sets import materials_of
 from tbgen.publishing.known import KNOWN, Digests, read_known, write_known
 from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
 
+BOOKS = Path(__file__).resolve().parents[2] / "docs" / "classical-books.csv"
+"""Verdicts of books on the classical endgames."""
+
 
 def listed_names() -> list[TableName]:
     """Return the names of the tables whose digests the list has: distances to mate under `wxf`.
 
-    These are the materials of at most five men, those of at most two attackers and seven men, and
-    those of one attacker.
+    These are the materials of at most five men, those of at most two attackers and seven men, those
+    of one attacker, and the closures of Table 1, the classical endgames, KRNKRC and KRNBKRBB.
     """
-    sets = materials_of((), 5), materials_of((), 7, attackers=2), materials_of((), attackers=1)
+    with BOOKS.open(encoding="utf-8") as file:
+        classical = [row["material"] for row in csv.DictReader(file)]
+    largest = materials_of(("table1", "KRNKRC", "KRNBKRBB", *classical))
+    sets = (
+        materials_of((), 5), materials_of((), 7, attackers=2), materials_of((), attackers=1),
+        *(material.closure() for material in largest),
+    )  # fmt: skip
     rules = RuleSet(Rules.WXF)
     return [TableName(each, rules, Metric.DTM) for each in dict.fromkeys(chain(*sets))]
 
