@@ -1,16 +1,17 @@
 """Perfect-play endgame tables for xiangqi under the real repetition rules.
 
-    cli, board     commands; the board in a browser and the HTTP API, side by side
-    answers        answers about positions: reasons, JSON, failures
-    engine         the engine, which searches and probes tables
-    building       closures of materials: plans, and builds that can be resumed
-    publishing     indexes, downloads and bundles of tables
-    scheduling     jobs in processes or on a cluster
+    cli            commands
+    board          the board in a browser, and the HTTP API
+    engine         engine for UCI and UCCI
     finding        searches of tables for positions that meet conditions
+    answers        answers about positions: reasons, JSON, failures
     play           values and moves, the choice among equal moves, whole lines
+    publishing     index of a directory of tables, verified downloads, bundles
+    building       closures of materials: plans, and builds that can be resumed
     notation       notations of positions and moves
     probing        probes inside compiled code; tables as rows
     verify         proofs of finished files, from the rules alone
+    scheduling     scheduler of dependent jobs, for builds and proofs
     retrograde     the phases that compute a table's values, one file each
     rows           sets of positions, ninety at a time, for the phases
     referee        verdicts on repetitions
@@ -99,8 +100,10 @@ _HOMES = {
     "tables.names": ("Metric", "RuleSet"),
     "tables.result": ("ProbeResult",),
 }
-"""Public names by module. A module is loaded when one of its names is first used, because loading
-numpy would make `import tbgen` slow.
+"""Public names by module, for loading on first use.
+
+A module is loaded when one of its names is first used. Loading all of them would also load numpy,
+and make `import tbgen` slow.
 """
 
 __all__ = [

@@ -1,13 +1,13 @@
 """The program `tbgen`, also as `python -m tbgen`: the command line and its signal handling.
 
     SIGINT    Ctrl-C: KeyboardInterrupt, as usual in Python; exit status 130
-    SIGTERM   request to end, by a batch system or a container: as SIGINT
-    SIGHUP    the terminal was closed: as SIGINT
+    SIGTERM   request to end, by a batch system or a container: handled like SIGINT
+    SIGHUP    the terminal was closed: handled like SIGINT
 
-Handlers are installed before any other module is imported. So a signal at any moment, from the
-first import to the last clean-up, leaves no traceback and no half-written file. Signals that a
-shell ignores (`nohup`, background jobs) stay ignored. While a command runs, `tbgen.cli` reports
-the interruption.
+Handlers are installed before any other module of tbgen is imported. So a signal leaves no traceback
+and no half-written file, even during imports or while the program ends. SIGTERM and SIGHUP stay
+ignored if the program was started with them ignored (`nohup`). While a command runs, `tbgen.cli`
+reports the interruption.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def main() -> None:
 
 
 def take_signals() -> None:
-    """Make SIGTERM and SIGHUP act as Ctrl-C, unless they are ignored.
+    """Handle SIGTERM and SIGHUP like Ctrl-C, unless they are ignored; workers call this, too.
 
-    Also called in pool processes. Python drops an interruption inside a destructor or a callback;
-    it is then repeated by SIGALRM.
+    Python drops an exception raised in a destructor or callback. A `KeyboardInterrupt` that was
+    dropped is raised again soon after (`_raise_later`).
     """
     sys.unraisablehook = _raise_later
     signal.signal(signal.SIGALRM, _interrupt)
@@ -74,7 +74,7 @@ def take_signals() -> None:
 
 
 def _leave_signals() -> None:
-    """Restore default handlers: the next signal then ends the process, whatever its threads do."""
+    """Restore the default handlers: a further signal ends the process, even with threads."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     for stop in (signal.SIGINT, *_STOPS):
         if signal.getsignal(stop) != signal.SIG_IGN:
@@ -83,7 +83,10 @@ def _leave_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Call the handler of Ctrl-C; a server installs its own, which shuts it down."""
+    """Handle SIGTERM, SIGHUP or SIGALRM: call the current handler of SIGINT (Ctrl-C).
+
+    A web server installs a handler of SIGINT that shuts the server down.
+    """
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):
         handler = signal.default_int_handler
@@ -91,10 +94,10 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """Repeat an interruption soon that Python dropped because it was raised inside a callback.
+    """Raise a `KeyboardInterrupt` again, by a timer, if Python has dropped it; a hook of `sys`.
 
-    Such callbacks are destructors, and functions called by the garbage collector or a compiled
-    library.
+    Python drops exceptions in destructors, and in functions called by the garbage collector or a
+    compiled library. Other dropped exceptions are reported as usual.
     """
     if issubclass(dropped.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, _RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""Table directories that many tests read, built once per run, and the order of the tests."""
+"""Settings of the test run: shared directory of tables, order of tests, number of processes."""
 
 from __future__ import annotations
 

@@ -93,11 +93,11 @@ def probe_answer(
 
 
 def line_answer(line: Mainline, notation: str = "iccs", words: Words = ENGLISH) -> dict[str, Any]:
-    """Return the answer of `tbgen line`: the first position, its best play, and how that ends.
+    """Return the answer of `tbgen line`: the first position, its best play, and the end of play.
 
     `reason` explains the value, `end` the end of the line. `loop_start` is the number, from 0, of
-    the first move of the loop; null without a loop. `verdict` is the referee's on the loop. `fen`
-    of a move is the position after it.
+    the first move of the loop; None without a loop. `verdict` is the referee's judgement of the
+    loop, None without one. In each entry of `moves`, `fen` is the position after the move.
     """
     mechanism = mechanism_of(line)
     return {

@@ -1,10 +1,10 @@
 """Failures: an exception as one line of message, a hint, and an exit status.
 
-    0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted
+    0 ok   1 findings   2 usage or bad input   3 corrupt file   130 interrupted   141 broken pipe
 
-`describe` alone maps exceptions to failures; `tbgen.cli.command` adds the exceptions of click.
-Modules of the exceptions are imported on call, so that a command that fails early does not load
-the tables package.
+`describe` alone maps exceptions to failures; `tbgen.cli.command` adds the exceptions of click and
+the broken pipe. Most of the described exceptions are defined in the tables package. It is imported
+inside a function, so that importing this module does not load it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def expected(error: BaseException, tables_option: str = "") -> Failure:
 def _lacks_memory(error: BaseException | None) -> bool:
     """Return whether an exception, or one that caused it, reports a lack of memory.
 
-    The failure to load a library for lack of memory is recognised by the loader's message.
+    Two of these failures have no type of their own, and are recognised by their messages: a shared
+    library that cannot be loaded, and a thread that cannot be started.
     """
     while error is not None:
         words = str(error).lower()

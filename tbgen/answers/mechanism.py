@@ -22,7 +22,10 @@ from tbgen.referee.record import PERPETUAL_CHECK
 from tbgen.rules.attacks import attacks, find_king
 
 MAX_PLIES = 80
-"""Longest best play that is computed for an explanation; it takes about a millisecond per ply."""
+"""Maximum number of plies of best play that are computed for an explanation.
+
+One ply takes about a millisecond.
+"""
 
 
 class Offence(StrEnum):

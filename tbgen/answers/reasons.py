@@ -62,8 +62,11 @@ class Words:
     """Sentences and phrases in English, the language of the command line."""
 
     sentences: ClassVar[Mapping[str, str]] = read_sentences(1)
-    """Sentences by reason key. Fields: {side} and {other} are sides, {plies} and {distance} are
-    lengths, {order} is a number, {mates} and {mated} depend on the metric, {offence} is a phrase.
+    """Sentences by reason key, with fields in braces.
+
+    {side} and {other} are sides, {plies} and {distance} are lengths, {order} is a number. {mates}
+    and {mated} are phrases that depend on the metric, {offence} is a phrase. {material} is the name
+    of a material, {verdict} a sentence of the referee.
     """
 
     def sentence(self, reason: Reason) -> str:
@@ -85,8 +88,9 @@ class Words:
     def offence(self, reason: Reason) -> str:
         """Return a phrase for the offence in a reason, such as `perpetual check`.
 
-        It names the victim and the chasers of a chase if they are known. It is `check or chase`, in
-        the words of the language, if the kind of the offence is unknown.
+        The phrase names the victim and the chasers of a chase if they are known. If the kind of the
+        offence is unknown, the phrase is `check or chase` under rules that judge chases, and
+        `perpetual check` under other rules.
         """
         found = reason.mechanism
         if found is not None and found.victim is not None:
@@ -154,9 +158,9 @@ def explain_move(
 ) -> str:
     """Return the sentence that explains the result of a move, for the side that makes it.
 
-    `root` is the value of the position before the move. If it is None (no table), the sentence
+    `root` is the value of the position before the move. If `root` is None (no table), the sentence
     explains the value after the move. `mechanism` is the offence that decides the position before
-    the move; its pieces are named only for the move that begins its line.
+    the move. The sentence names the pieces of the offence only if `move` is `mechanism.move`.
     """
     worth, after = move.worth, move.result
     if worth is None or after is None:

@@ -6,7 +6,7 @@
     web         HTTP request  ->  HTML page, or answer for programs
 
 `web` imports the other three; `drawing` and `knowledge` do not import each other. No module here
-reads table files or judges moves: `knowledge` calls `tbgen.play` and the referee. `tbgen.answers`
-words their results, as for the command line. The board does not import the command line, which
-passes in the function that builds tables.
+decodes table files or judges moves: `knowledge` calls `tbgen.play`, `tbgen.finding`, `tbgen.tables`
+and the referee. `tbgen.answers` words their results, as for the command line. The board does not
+import the command line. `tbgen serve` passes in the object that builds tables, a `Workshop`.
 """

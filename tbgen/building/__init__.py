@@ -4,6 +4,8 @@
     work             tables to build, in order, with the metrics to try
     builder          solve, count and write a table; skip finished ones, resume interrupted ones
     states           checkpoint of a table under construction, in a file beside it
+    allowance        memory that a process may use
+    profile          measured cost of each phase of a build
     collection       many tables at once, each built by a job of `tbgen.scheduling`
     exchange         transfer of tables between machines without a common directory
     packing          win-draw-loss file of a finished table
@@ -12,8 +14,6 @@
     estimate         seconds and bytes of missing tables, learned from measured ones
     features         features of a material, from its supporting tables
     measured         measured costs of tables (measured.csv)
-    allowance        memory that this process may use
-    profile          costs of the phases of a build (`build --profile`)
 
 *Supporting tables* of a material are those that its captures lead to. The *order* of a value is 0
 for mate or conversion, and k >= 1 for a decision by the repetition rules. An *army* is one side's
@@ -21,5 +21,5 @@ pieces: king, *attackers*, which can cross the river, and *defenders* (advisors 
 
 `tbgen.retrograde` solves a table and computes its memory; `tbgen.tables` defines file formats.
 This package prints nothing: the caller of a build passes a `Progress`. Only `builder`, `packing`
-and `contents` load the compiler, and only when a table is missing.
+and `contents` load the compiler, and only to build, to pack or to compute a digest.
 """

@@ -40,7 +40,7 @@ class Allowance(NamedTuple):
     memory: int
     """Bytes of memory."""
     limit: str
-    """Name of the tightest limit, for messages: `free memory`, `the limit of the control group`."""
+    """Name of the tightest limit, for messages, such as `free memory` or `ulimit -v`."""
     addresses: int
     """Bytes of address space, for memory and mapped files; `sys.maxsize` without a limit."""
 
@@ -156,9 +156,10 @@ def _membership(root: Path, controller: str) -> str:
 
 
 def _room(group: Path) -> int | None:
-    """Return the bytes that a control group may still allocate; None without a limit.
+    """Return the bytes that a control group may still allocate.
 
-    Cached file pages count as free, since the system can drop them.
+    Cached file pages count as free, since the system can drop them. None if the group has no limit,
+    or its usage cannot be read.
     """
     limits = [number for name in _GROUP_LIMITS if (number := _number(group / name)) is not None]
     used = [number for name in _GROUP_USAGES if (number := _number(group / name)) is not None]

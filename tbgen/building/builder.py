@@ -8,8 +8,8 @@ last checkpoint (`states`). Builds that share a directory divide the work: each 
 it builds, skips locked tables, and uses finished ones. `collection` builds many tables at once.
 
 Supporting tables are open only while the table above them is solved, and opening one never builds
-it: `work` decides the tables and their metrics. If distances exceed one-byte codes, the table
-gets wider codes.
+it: `work` decides the tables and their metrics. If the distances of a table exceed its code space,
+it is solved again with the next metric or the next larger code space (`work.attempts`).
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Progress:
 
         settled : positions that were assigned a value since the last call
 
-        If the build resumes, the first phase is "resuming", with order and plies of the checkpoint.
+        If a build resumes, a phase "resuming" is reported, with order and plies of the checkpoint.
         """
 
     def written(self, name: TableName, size: int, seconds: float) -> None:
@@ -179,7 +179,8 @@ class Builder:
         """Build the table of a job, unless it is finished.
 
         Raises `NotEnoughMemoryError`, `OSError`, `CorruptTableError`, `BusyError` if another build
-        has locked the table, and `LimitExceededError` if a distance exceeds the widest codes.
+        has locked the table, `MissingTableError` if a supporting table is missing, `InputError` for
+        an unusable checkpoint, and `LimitExceededError` if a distance exceeds the widest codes.
         """
         task = start.job.payload
         assert isinstance(task, Task)

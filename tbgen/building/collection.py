@@ -105,9 +105,10 @@ class TableBuilder:
 
 @dataclass
 class Collection:
-    """The tables of some materials: finished ones, and those to be built with their costs.
+    """Tables of some materials: finished ones, and those to be built with their costs.
 
-    The fields are those of `Builder`; `metric` is the argument of `work_for`.
+    materials, metric, force : as in `work_for`
+    directory, rule_set, state_seconds : as in `Builder`
     """
 
     materials: Sequence[Material]
@@ -203,7 +204,7 @@ class Collection:
 
         Finished tables that are not among `jobs` are checked in this process.
 
-        jobs : `jobs_of(work)`, or the result of `jobs()` with at most the executor's memory
+        jobs : the result of `jobs_of(work)`, or of `jobs()`
         download : copies built tables to this directory, if workers write to another one
 
         Raises `InputError` if a built table is not in this directory afterwards.

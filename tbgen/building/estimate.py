@@ -64,12 +64,12 @@ _WIDTHS = np.array(([ATTACKER_SCALE] * 4 + [DEFENDER_SCALE] * 2) * 2)
 
 
 class CostRegression:
-    """Regression that predicts the five `Traits.numbers` of a table from features of its material.
+    """Regression that predicts, for the five `Traits.numbers`, the error of the first guess.
 
-    The prediction is the sum of a linear part and a local part, which depends on similar known
-    cases. Kernel ridge regression (a Gaussian process with the constants above as hyperparameters).
-    Piece counts are scaled by `ATTACKER_SCALE` and `DEFENDER_SCALE`, all other features by their
-    standard deviation over the known cases.
+    It is a kernel ridge regression (a Gaussian process with the constants above as
+    hyperparameters). A prediction is the sum of a linear part and a local part, which depends on
+    similar known cases. Piece counts are scaled by `ATTACKER_SCALE` and `DEFENDER_SCALE`, all other
+    features by their standard deviation over the known cases.
     """
 
     def __init__(self, features: Array, values: Array, noise: Array) -> None:
@@ -100,7 +100,10 @@ class CostRegression:
             self._weights[taught, number] = np.linalg.solve(matrix, own - self._mean[number])
 
     def __call__(self, features: Array) -> Array:
-        """Return the predicted values (q,) for features (f,), clipped to their known range."""
+        """Return the predicted values (q,) for features (f,).
+
+        A prediction is clipped to the range of the known values.
+        """
         covariance = self._covariance(self._scaled(features[None]))[0]
         values: Array = np.clip(self._mean + covariance @ self._weights, *self._limits)
         return values
@@ -132,9 +135,9 @@ def _squared_distances(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class TrainingCase:
-    """Data for the regression: a measured table whose supporting tables are measured, too.
+    """Training case of the regression: a measured table whose supporting tables are measured, too.
 
-    The regression learns from its features the error of the first guess of its costs.
+    The regression learns to predict `differences`, the error of the first guess, from `features`.
     """
 
     material: Material
@@ -197,9 +200,9 @@ class TrainingData:
     def regression(self, defended: bool) -> CostRegression | None:
         """Return the regression for materials with defenders, or without; None without cases.
 
-        Speed (`Traits.rate`) is learned from all cases. The other numbers are learned only from
-        cases of the same kind: removing a defender changes a table little, unlike removing an
-        attacker.
+        The rate of time (`Traits.rate`) is learned from all cases. The other numbers are learned
+        only from cases with defenders if `defended`, else only from cases without. Removing a
+        defender changes a table little, unlike removing an attacker.
         """
         if not self.cases:
             return None
@@ -228,8 +231,8 @@ class TrainingData:
     def highest_density(self) -> float:
         """Highest `Traits.density` (logarithm of bytes per placement) of the training cases.
 
-        An estimate exceeds it only if that of a supporting table does. So errors do not add up
-        where estimates are based on other estimates.
+        An estimated density exceeds it only if a supporting table has a higher one. So errors do
+        not add up where estimates are based on other estimates.
         """
         densities = [self.traits[each.material.name].density for each in self.cases]
         return max(densities, default=math.inf)

@@ -89,7 +89,11 @@ class Exchange:
                 self.get(name, directory)
 
     def synchronise(self, collection: Collection) -> None:
-        """Before a build, download finished tables, then upload those that workers will need."""
+        """Exchange finished tables with the address, before a build.
+
+        Tables of the build that this machine lacks are downloaded, except those to be rebuilt. Then
+        supporting tables that workers will need are uploaded, if the address lacks them.
+        """
         directory, rule_set = collection.directory, collection.rule_set
         wanted = [task.material for task in collection.work if not task.rebuild]
         self.get_finished(wanted, directory, rule_set)
@@ -102,7 +106,7 @@ class Exchange:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[tuple[Any, str]]:
-        """Yield the file system and folder of the address; its errors become `ExchangeError`."""
+        """Yield the file system and folder of the address; errors inside become `ExchangeError`."""
         try:
             import fsspec
         except ImportError:

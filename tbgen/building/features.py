@@ -81,8 +81,9 @@ class Traits:
 class WinBounds:
     """Bounds of the share of positions that a side wins, from its supporting tables.
 
-    `most` and `taking` are the lowest and the mean share after capturing a piece; `least` and
-    `losing` are the highest and the mean share after losing one.
+    `most` is the upper bound: the lowest share after capturing a piece, but at least `least`.
+    `least` is the lower bound: the highest share after losing a piece. `taking` and `losing` are
+    the mean shares after capturing and after losing a piece.
     """
 
     most: float
@@ -92,12 +93,12 @@ class WinBounds:
 
     @property
     def middle(self) -> float:
-        """Return the mean of `most` and `least`."""
+        """Mean of `most` and `least`."""
         return (self.most + self.least) / 2
 
 
 def typical_seconds(material: Material) -> float:
-    """Return the typical CPU seconds of a table of this material's size."""
+    """Return the typical CPU seconds of building a material's table, from its number of rows."""
     return START_SECONDS + ROW_SECONDS * Layout.of(material).rows
 
 
@@ -126,7 +127,7 @@ class Support:
                 )
         bounds = self._bounds(0), self._bounds(1)
         self.stronger = int(bounds[1].middle > bounds[0].middle)
-        """Index of the army with the higher bounds of wins."""
+        """Index of the army with the higher `WinBounds.middle`."""
         self.strong, self.weak = bounds[self.stronger], bounds[1 - self.stronger]
 
     def _bounds(self, side: int) -> WinBounds:
@@ -159,7 +160,7 @@ class Support:
     def features(self) -> tuple[float, ...]:
         """Return the numbers from which the regression predicts the error of the first guess.
 
-        Those of the stronger army come before those of the other army.
+        Where there is a number for each army, the stronger army comes first.
         """
         found = list(self._by_capture.values())
         density, rate, _, _, entropy = self.first_guess()

@@ -84,7 +84,7 @@ class CostRatio:
 def rooks_chase(material: Material) -> bool:
     """Return whether a material is of the kind whose cost the rules on chases raise most.
 
-    These are materials with rooks on both sides and at least one other attacker.
+    These are materials with rooks on both sides, and three or more attackers in total.
     """
     attackers = sum(sum(army.strength[:4]) for army in material.armies)
     return all(army.rooks for army in material.armies) and attackers > 2
@@ -128,7 +128,11 @@ class Measurements:
         return cls(tables, wxf_ratios, median(row.wall_seconds / row.cpu_seconds for row in long))
 
     def wxf_ratio(self, material: Material, rules: Rules) -> CostRatio:
-        """Return a material's cost divided by that under `wxf`; 1 if a side has no attacker."""
+        """Return the ratio of a material's cost under `rules` to its cost under `wxf`.
+
+        It is the median over measured materials of the same kind (`rooks_chase`). It is 1 if a side
+        has no attacker, or if nothing of the kind was measured.
+        """
         if not material.both_armed:
             return CostRatio(1.0, 1.0)
         return self.wxf_ratios.get((rules, rooks_chase(material)), CostRatio(1.0, 1.0))

@@ -36,16 +36,18 @@ class Packed(NamedTuple):
     source: TableName
     source_size: int
     kept: bool
-    """Whether the file existed already."""
+    """Whether an existing file was kept, instead of written now."""
 
 
 def pack_table(
     file: TableFile, directory: Path, *, threads: int = 1, plain: bool = False, force: bool = False
 ) -> Packed:
-    """Write the win-draw-loss file of a table into a directory, unless it exists.
+    """Write the win-draw-loss file of a table into a directory, unless a current one exists.
 
-    With `plain` its blocks are stored uncompressed, for memory mapping. Raises `OSError`, and
-    `CorruptTableError` for a damaged table or one whose statistics do not match its positions.
+    A file is current if it was derived from this table and has blocks of the requested kind.
+    `force` replaces it. With `plain` its blocks are stored uncompressed, for memory mapping. Raises
+    `OSError`, and `CorruptTableError` for a damaged table or one whose statistics do not match its
+    positions.
     """
     source, name = file.header.spec.name, WdlName.of(file.header.spec.name)
     path = directory / name.filename
@@ -92,7 +94,7 @@ def pack_closure(
 def _is_current(path: Path, name: WdlName, file: TableFile, plain: bool) -> bool:
     """Return whether the win-draw-loss file exists, can be read, and was derived from this table.
 
-    Its blocks must be uncompressed with `plain`, and compressed otherwise.
+    Its blocks, if any, must be uncompressed with `plain`, and compressed otherwise.
     """
     try:
         with WdlFile(path, name=name) as found:

@@ -46,14 +46,16 @@ class PlannedTable:
     cpu_seconds: float
     """CPU seconds on the machine of the measurements."""
     seconds: float
-    """Estimated wall seconds: on this machine if `directory` has tables that it built, else on the
-    machine of the measurements.
+    """Estimated wall seconds.
+
+    They refer to this machine if the directory given to `plan` has finished tables with a build
+    time, else to the machine of the measurements.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Estimated cost of the missing tables of a build, in bytes and wall seconds."""
+    """Estimated cost of tables that are built one at a time, in bytes and wall seconds."""
 
     tables: int
     slots: int
@@ -64,7 +66,10 @@ class Totals:
 
     @classmethod
     def of(cls, planned: Sequence[PlannedTable]) -> Totals:
-        """Add up the costs of tables that are built one at a time."""
+        """Return the totals of planned tables.
+
+        Slots, disk and time are sums; `memory_bytes` is the memory of the table that needs most.
+        """
         return cls(
             len(planned),
             sum(table.index_size for table in planned),

@@ -4,8 +4,9 @@
     PhaseCost  cost of one phase of one order
     total      sum of costs
 
-Counts of sweeps and rows are the same on every machine. The time between two reports belongs to the
-phase of the earlier one. Other processes of the machine lower `busy`, but not CPU seconds.
+A *sweep* is one pass over rows of a table; a row has ninety positions. Counts of sweeps and rows
+are the same on every machine. The time between two reports belongs to the phase of the earlier
+report. Other processes of the machine lower `busy`, but not CPU seconds.
 """
 
 from __future__ import annotations

@@ -4,15 +4,15 @@
     'KR*KN*'            a pattern: every material whose name matches, with either side first
     table1, practical   a named set, `NAMED`
     @FILE               the words of a file, each of these kinds
-    --men N             all materials of at most N men; with words, only theirs
-    --attackers N       all materials of at most N attackers; with words, only theirs
+    --men N             all materials of at most N men; with words, only those that the words select
+    --attackers N       all materials of at most N attackers; with words, only those they select
 
 A set contains only materials that need a table, but a material named by itself is always included.
 All commands that take materials read words in this way. Commands on existing tables choose among
 these by patterns and sets. This module depends neither on tables nor on costs.
 
-A capture removes a man and adds none, so that the supporting tables of a material satisfy every
-bound that the material satisfies.
+A capture removes a man and adds none. So the supporting tables of a material satisfy every bound
+that the material satisfies.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ from tbgen.indexing.squares import PieceType
 from tbgen.notation.materials import parse_material
 
 PATTERN_MEN = 6
-"""Most men of materials that a pattern matches, without other bounds."""
+"""Most men of the materials that a pattern matches.
+
+It applies if there is no other bound, and the pattern does not select among existing tables.
+"""
 
 MAX_MEN = 12
 """Limit of `--men`; beyond it there are hundreds of thousands of materials."""
@@ -94,9 +97,11 @@ def materials_of(
 ) -> list[Material]:
     """Return the materials selected by words and bounds, each once, in the order of the words.
 
+    Without words, all materials within the bounds are selected. With words, the bounds restrict the
+    materials that the words select.
+
     men : most pieces on the board, including kings
     attackers : most attackers of both sides together
-    Without words, all materials within the bounds; else those of the words that satisfy the bounds.
 
     Raises `InputError` for an unknown word and for an empty result, `OSError` for an unreadable
     file.
@@ -113,10 +118,10 @@ def materials_among(
     men: int | None = None,
     attackers: int | None = None,
 ) -> list[Material]:
-    """Return the materials among `present` that words and bounds select; all without either.
+    """Return the materials among `present` that words and bounds select; all if none is given.
 
-    A material that is named by itself is included even if it is not present.
-    Raises like `materials_of`.
+    A material that is named by itself is included even if it is not present. Raises like
+    `materials_of`.
     """
     return _chosen(words, Bounds(men, attackers), frozenset(present))
 

@@ -10,9 +10,10 @@ The metric that each table must have:
     dtc                 DTC                         any: a conversion ends the count
     auto                any                         any
 
-If any metric will do, a finished table is kept. A missing one becomes DTM if it fits one byte and
-all its supporting tables are DTM, else DTC. Only solving shows whether it fits, so this choice is
-made last. The choice never adds a task, since a DTC table accepts supporting tables of any metric.
+If any metric will do, a finished table is kept. A missing table becomes DTM if all its supporting
+tables are DTM, and its distances fit the shorter of two code spaces; else DTC. Only solving shows
+whether the distances fit, so this choice is made last. It never adds a task, since a DTC table
+accepts supporting tables of any metric.
 """
 
 from __future__ import annotations
@@ -72,6 +73,9 @@ def attempts(
 def finished_table(
     directory: Path, material: Material, rule_set: RuleSet, metric: Metric | None = None
 ) -> TableName | None:
-    """Return the name of a material's finished table, of `metric` or of any; None without one."""
+    """Return the name of a material's finished table; None if there is none.
+
+    metric : metric of the table; None for any
+    """
     names = (TableName(material, rule_set, each) for each in ([metric] if metric else Metric))
     return next((name for name in names if (directory / name.filename).exists()), None)

@@ -8,12 +8,12 @@
     live       one line on stderr that is overwritten
     proofs     progress and results of proofs
     streams    standard streams in any encoding
-    opponent   the engine as an opponent on the board, in a process of its own
-    workshop   builds that the board requests, in processes beside the server
+    workshop   builds that pages of the board request (`serve`)
+    opponent   opponent on the board, played by the engine (`serve`)
 
-A command reads options, calls the packages below, and prints. Answers about positions, messages
-and exit statuses are in `tbgen.answers`, shared with the board. `tbgen --help` reads the table
-below and imports no command.
+All other modules are commands, listed in `GROUPS`. A command reads options, calls the packages
+below, and prints. Answers about positions, messages and exit statuses are in `tbgen.answers`,
+shared with the board. `tbgen --help` prints `GROUPS` and imports no command.
 """
 
 from __future__ import annotations

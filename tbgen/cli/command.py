@@ -106,8 +106,8 @@ class _Reporting(click.Command):
     ) -> Any:
         """Run the command line; report errors that occur before a command runs.
 
-        Those are bad usage, or too little memory to load the command; all others are reported by
-        `Command.invoke`.
+        Such an error is bad usage, or too little memory to load the command. `Command.invoke`
+        reports all other errors.
         """
         _replace_closed_streams()
         never_fail_to_write()

@@ -63,9 +63,11 @@ def write_lesson(formatter: click.HelpFormatter, lesson: Lesson | None) -> None:
 
 
 def show_next(*steps: tuple[str, str]) -> None:
-    """Print commands to run next, with their purpose, if stdout and stderr are terminals.
+    """Print commands to run next to stderr, if stdout and stderr are terminals.
 
-    They go to stderr. Options of the current command that select tables are repeated.
+    Options of the current command that select tables are repeated in each command.
+
+    steps : pairs of a command and its purpose
     """
     if not (sys.stdout.isatty() and sys.stderr.isatty()):
         return

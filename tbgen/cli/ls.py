@@ -96,7 +96,11 @@ def ls(
 
 @contextlib.contextmanager
 def _errors_in(entry: dict[str, Any], statuses: list[int]) -> Iterator[None]:
-    """Print an error of the context, and add it to the entry of a file and to `statuses`."""
+    """Return a context that reports an exception inside it instead of raising it.
+
+    The message is printed, and added to the `entry` of a file; the exit status is added to
+    `statuses`.
+    """
     try:
         yield
     except Exception as error:

@@ -35,9 +35,10 @@ class MaterialChoice:
         return bool(self.words or self.men or self.attackers)
 
     def among(self, present: Iterable[Material]) -> list[Material]:
-        """Return the selected materials of `present`; all without words and bounds.
+        """Return the selected materials of `present`; all of them if nothing was selected.
 
-        Raises `InputError` and `OSError`.
+        A material that is named by itself is included even if it is not in `present`. Raises
+        `InputError` and `OSError`.
         """
         return materials_among(present, self.words, self.men, self.attackers)
 

@@ -23,13 +23,17 @@ THINKING_SECONDS = 1.0
 """Thinking time of the engine."""
 
 REPLY_SECONDS = 8.0
-"""Seconds to wait for an answer, less than `http.ANSWER_SECONDS`, the limit of a request."""
+"""Seconds to wait for each line of the engine's output.
+
+It is less than `ANSWER_SECONDS`, the time limit of a request (`tbgen.board.web.http`).
+"""
 
 
 class Opponent:
     """Thread-safe callable that returns the engine's move in a game.
 
-    rules : rules of repetition, `none`, `check` or `wxf`
+    directory : the tables directory
+    rules : name of the repetition rules, such as `wxf`
     """
 
     def __init__(self, directory: Path, rules: str) -> None:
@@ -84,7 +88,7 @@ class Opponent:
         self._process.stdin.flush()
 
     def _answer(self) -> str:
-        """Return the engine's line that ends the search; raises `queue.Empty` on timeout."""
+        """Return the line that ends the search; raises `queue.Empty` if no line comes in time."""
         while True:
             line = self._output.get(timeout=REPLY_SECONDS)
             if line.startswith(("bestmove", "nobestmove")):

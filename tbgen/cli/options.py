@@ -82,7 +82,7 @@ class Jobs(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 
 class RulesName(click.Choice[str]):
-    """Rule set on the command line, by name or synonym; the value is its name.
+    """Rule set on the command line, given by name or synonym; converted to its name.
 
     The Chinese rules, which have no tables, are accepted only by commands that judge games.
     """
@@ -205,7 +205,10 @@ notation_option = click.option(
 
 @dataclass(frozen=True)
 class Selection:
-    """Tables selected by options. A field is None if its option was not given."""
+    """Tables selected by options.
+
+    A field other than `directory` is None if its option was not given.
+    """
 
     directory: Path
     rules: str | None
@@ -222,7 +225,7 @@ class Selection:
         return RuleChoice(rules, self.orders, self.minor_chases)
 
     def narrowed_to(self, rule_set: RuleSet) -> Selection:
-        """Return the selection restricted to one rule set, which must name its rules."""
+        """Return the selection restricted to one rule set, whose `rules` must not be None."""
         return replace(
             self,
             rules=str(rule_set.rules),

@@ -135,12 +135,18 @@ class ClosureProgress(Observer):
         self._show_line()
 
     def retried(self, start: Start, error: PostponedError | LostError) -> None:
-        """Report that a process was killed, for lack of memory; overrides `Observer.retried`."""
+        """Report that a process ended without an answer, and its job is retried.
+
+        Overrides `Observer.retried`.
+        """
         self._end(start)
         click.echo(f"note: {start.job.key}: {error}; trying again with more memory", err=True)
 
     def failed(self, start: Start, error: BaseException) -> None:
-        """Report a table that is refuted or cannot be read; overrides `Observer.failed`."""
+        """Report a table that is refuted, or whose proof ended in an error.
+
+        Overrides `Observer.failed`.
+        """
         from tbgen.verify.files import RefutedError
 
         self._end(start)

@@ -130,12 +130,12 @@ def serve(
 
 @contextlib.contextmanager
 def _shown(url: str, entry: str | None) -> Iterator[None]:
-    """Open a browser at the board, for the duration of the context.
+    """Open a browser at the board; return a context that ends when the server does.
 
-    The address of the entry is secret, and other users can read command lines. It is passed to the
-    browser in a private file.
+    The browser reads the address `entry` from a private file, which exists during the context.
+    Other users can read command lines, and the address must stay secret.
 
-    entry : address that allows the browser to build; None opens `url` instead
+    entry : address that allows the browser to build tables; None opens `url` instead
     """
     if entry is None:
         webbrowser.open(url)

@@ -31,22 +31,24 @@ from tbgen.scheduling.run import Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
 SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
-"""Names of the board's first starter set: endgames of each type, built in seconds.
+"""Materials of the board's first starter set: endgames of each type, built in seconds.
 
 One of them needs the repetition rules.
 """
 
 RULES = "KRPKR"
-"""Name of the board's second starter: an endgame in which the repetition rules decide much, up to
-order 18.
+"""Material of the board's second starter set.
+
+The repetition rules decide many of its positions, up to order 18.
 """
 
 COMPARED = ("KRKN", RULES)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
-"""Most tables that a requested material may need if the page is to show the cost. A plan of this
-many takes a second; `tbgen plan` is for larger ones.
+"""Largest number of tables that a material may need for a page to show their cost.
+
+A plan of this many takes a second; `tbgen plan` is for larger ones.
 """
 
 _STOP_SECONDS = 15.0
@@ -58,7 +60,7 @@ class _CancelledError(Exception):
 
 
 class Workshop:
-    """Builds tables of one rule set into a directory; implements the board's `Workshop`.
+    """Builder of tables of one rule set for the board; implements the board's `Workshop`.
 
     directory : the tables directory
     rule_set : returns the rule set, which may become known with the first tables
@@ -170,7 +172,11 @@ class _Build(Observer):
             )
 
     def _share(self) -> float:
-        """Return the finished share of the planned time; a running job counts at most 90 %."""
+        """Return the share of the planned time that is done, 0 to 1.
+
+        A finished job counts with its planned time, a running one with its elapsed time, but at
+        most 90 % of its planned time.
+        """
         now = time.monotonic()
         # fsum does not depend on the order, so that the share is at most 1.
         whole = fsum(self._planned.values())

@@ -74,7 +74,10 @@ def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str]:
 
 
 def run(directories: Iterable[Path]) -> None:
-    """Run the engine on stdin and stdout, then end the process; raises `OSError`."""
+    """Run the engine on stdin and stdout, then end the process.
+
+    Raises `OSError` if reading or writing fails, except for a closed pipe, which ends the process.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):

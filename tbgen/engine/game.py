@@ -2,8 +2,8 @@
 
     position startpos | fen F  [moves M ...]   ->   Game.read   ->   positions, moves
 
-GUIs send the whole game before every move. Where it continues the last game, only the new moves
-are parsed.
+GUIs send the whole game before every move. If a command continues the game of the last command,
+only the new moves are parsed.
 """
 
 from __future__ import annotations

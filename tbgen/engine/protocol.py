@@ -63,7 +63,7 @@ class EngineProtocol:
 
     @property
     def clock_names(self) -> tuple[str, str]:
-        """Arguments of `go` with the remaining time and the increment of the side to move."""
+        """Names of the arguments of `go` for remaining time and increment of the side to move."""
         return "time", "increment"
 
     @property
@@ -104,7 +104,11 @@ class EngineProtocol:
         self.set_option(name, value)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option; raises `ValueError` for an invalid value."""
+        """Set an option; raises `ValueError` for an invalid value, and ignores an unknown name.
+
+        A known option ends a running search. The buttons `Clear Hash` and `newgame` clear the hash
+        table before the next search.
+        """
         if name.lower().replace(" ", "") in ("clearhash", "newgame"):
             self.thinker.forget()
         elif self.options.set(name, value):
@@ -161,8 +165,8 @@ class EngineProtocol:
     def _numbers(self, words: Sequence[str]) -> dict[str, int]:
         """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
-        Numbers are clipped to the least one of their name and to `MAX_NUMBER`. Writes a note for an
-        argument that is not a number.
+        A number below the least one in `NUMBERS` is raised to it, a number above `MAX_NUMBER` is
+        lowered to that. Writes a note for an argument that is not a number.
         """
         found = {}
         for name, text in zip(words, [*words, ""][1:], strict=True):

@@ -2,7 +2,7 @@
 
     GameTablebase.best_move(position, history)   the move to play, given the repetitions so far
     GameTablebase.mainline(position)             best play after that move
-    GameTablebase.probe_root(position)           the other moves, each continued by `mainline`
+    GameTablebase.probe_with_moves(position)     all moves; each one is continued by `mainline`
 
 Tables are opened again when the options change. A table that cannot be read is left out; the other
 tables stay open.
@@ -39,7 +39,7 @@ class EngineTables:
         """Reason why the tables cannot be used; empty if they can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
-        """Open the tables of `directories` under a rule set; return False if they are those in use.
+        """Open the tables of `directories` under a rule set; return False if these were set before.
 
         If tables cannot be used, `problem` is the reason.
         """
@@ -102,11 +102,12 @@ class EngineTables:
 def probe_lines(
     tables: GameTablebase, game: Game, lines: int, only: Sequence[Move] | None
 ) -> tuple[Outcome, tuple[Line, ...]] | None:
-    """Return outcome and best lines of the current position; None if a table is missing.
+    """Return outcome and best lines of the current position; None if the tables are not sufficient.
 
     The line to play comes first. `lines` is the maximum number of lines, `only` the moves that may
-    be played (None: all). Also None if none of these is legal. Raises the errors of
-    `GameTablebase.probe` other than for a missing table.
+    be played (None: all). The tables are not sufficient if the position, or a position after one of
+    these moves, has no table. The result is also None if none of these moves is legal. Raises the
+    errors of `GameTablebase.probe` other than for a missing table.
     """
     from tbgen.tables import MissingTableError, UnsupportedMaterialError
 

@@ -288,7 +288,8 @@ class Thinker:
     def _is_enough(self, found: Iteration) -> bool:
         """Return whether the search ends after an iteration.
 
-        It ends when a mate is found or the soft time limit is reached.
+        It ends at a mate within `Limits.mate` moves. With a time limit, and not while pondering, it
+        also ends at a mate no longer than the depth, or once the soft limit is reached.
         """
         limits = self._limits
         plies = scores.mate_plies(found.lines[0].score)
@@ -317,8 +318,8 @@ class Thinker:
             searcher.tries_proofs = False
             self._searcher = searcher
             self._loaded.set()
-            # Last, because proofs need positions with few pieces; by another `Searcher`, because
-            # the first one may be searching.
+            # Last, because only positions with few pieces need proofs. In another `Searcher`,
+            # because the first one may be searching.
             Searcher(hash_mebibytes=1).warm_up_proofs()
             searcher.tries_proofs = True
         except Exception as error:  # tables can still be used

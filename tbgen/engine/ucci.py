@@ -73,7 +73,7 @@ class Ucci(EngineProtocol):
 
     @property
     def seconds(self) -> float:
-        """Unit of the times of `go`, in seconds; `usemillisec` selects it."""
+        """Unit of the times of `go`, in seconds: 0.001 with the option `usemillisec`, else 1."""
         return 0.001 if self.options.usemillisec else 1.0
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:

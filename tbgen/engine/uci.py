@@ -30,7 +30,7 @@ class Uci(EngineProtocol):
 
     @property
     def clock_names(self) -> tuple[str, str]:
-        """Arguments of `go` with the remaining time and the increment of the side to move."""
+        """Names of the arguments of `go` for remaining time and increment of the side to move."""
         return ("wtime", "winc") if self.game.position.side == Side.RED else ("btime", "binc")
 
     @property
@@ -88,13 +88,19 @@ class Uci(EngineProtocol):
     do_register = do_debug
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option; raises `ValueError` for a variant other than xiangqi."""
+        """Set an option; raises `ValueError` for an invalid value.
+
+        A variant other than xiangqi is an invalid value.
+        """
         if name.lower() == "uci_variant" and value.lower() != "xiangqi":
             raise ValueError(f"the only variant is xiangqi, not {value[:20]}")
         super().set_option(name, value)
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
-        """Return the legal moves after `searchmoves`; None, for all moves, if there are none."""
+        """Return the legal moves listed after `searchmoves`; None if no legal move is listed.
+
+        None allows all moves.
+        """
         if "searchmoves" not in words:
             return None
         only = []

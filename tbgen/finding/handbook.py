@@ -21,7 +21,10 @@ from tbgen.tables import Outcome, TableStatistics
 from tbgen.tables.statistics import SideCounts
 
 CLASS_SHARE = 0.98
-"""Share of won, or of drawn, positions above which an endgame belongs to that class (Pai)."""
+"""Share of won, or of drawn, positions above which an endgame belongs to that class.
+
+The figure is that of Jih-tung Pai's query system (docs/architecture.md).
+"""
 
 CLASSES = ("won", "open", "drawn")
 """Classes of endgames, from best to worst for the attacker."""

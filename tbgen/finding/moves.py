@@ -32,10 +32,11 @@ ILLEGAL, UNKNOWN = 1 << 62, 1 << 61
 
 @kernel
 def probe_moves(buffers, board, side, outcome, most, sources, targets, scores):
-    """Try the legal moves of a position, and look up the positions after them, in turn.
+    """Make the moves of a position in turn, and look up the positions after the legal ones.
 
-    Stops when `most` moves lead to the outcome. Returns (number of moves tried, status): `COLD` if
-    blocks are missing and the moves found without them are too few.
+    Stops when `most` legal moves lead to the outcome. Returns (number of moves tried, status);
+    illegal moves are included in the number. The status is `COLD` if fewer than `most` moves were
+    found and a block of a table is not loaded.
 
     buffers : Buffers, the tables of the material and of all after one capture
     board : int8 (90,), a legal position; restored

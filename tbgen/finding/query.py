@@ -1,8 +1,10 @@
-"""Conditions on positions, and their text form.
+"""Conditions on positions, and their form as fields of text.
 
-    side=red outcome=win orders=1-3 plies=20- only zugzwang differs loop=chase at=R@e5
+    turn=red outcome=win order=1-3 least=20 only=1 zugzwang=1 decided=chase at=R@e5
 
-The board, the command line and `tbgen.find` share this description.
+The board, the command line and `tbgen.find` all make a `Query`. These are the fields of the board's
+form and of HTTP (`FIELDS`). The options of `tbgen find` and the arguments of `tbgen.find` have some
+other names, such as `loop` for `decided`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ FIELDS = (
     "turn", "outcome", "decided", "order", "least", "most", "only", "zugzwang", "differs", "study",
     "at", "sort",
 )  # fmt: skip
-"""Names of the fields of a query over HTTP; `sort` is the order of the rows found."""
+"""Names of the fields of a query over HTTP.
+
+`sort` is not part of the `Query`: it names the sort key of the rows found (`SORTS`).
+"""
 
 SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 """Sort keys of rows; with a minus the largest come first. Only studies have a length. Without a
@@ -93,7 +98,12 @@ class Query:
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
-    """Read `5`, `5-9`, `5-` or `-9`; raises `InputError` that names the field."""
+    """Return the inclusive range that a text gives: `5`, `5-9`, `5-` or `-9`.
+
+    name : name of the field, for messages
+
+    Raises `InputError` for any other text.
+    """
     match = _RANGE.fullmatch(text)
     low, dash, high = match.groups() if match is not None else ("", "", "")
     least = int(low or 0)

@@ -2,7 +2,7 @@
 
     chunks in random order  ->  enough rows, all of the table, or time is up  ->  some of the rows
 
-`Sample.share` is the part of the table that was searched.
+`Sample.share` is the part of the table that was searched; less if some rows found were left out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ LEAST_CHUNKS = 8
 class Sample:
     """Rows that match a query, found in bounded time.
 
-    `share` (0 to 1) estimates which part of all matching rows was found; 1 means all rows.
-    `candidates` is the number of positions whose value matches.
+    `share` (0 to 1) is the part of the table that was searched. If only a random choice of the rows
+    found was kept, it is multiplied by the part that was kept. `candidates` is the number of
+    positions whose value matches.
     """
 
     rows: TableColumns
@@ -46,10 +47,11 @@ def sample(
     sort: str | None = None,
     cache_bytes: int = CACHE_BYTES,
 ) -> Sample:
-    """Search for at most `most` rows that match a query, for at most `seconds`.
+    """Search for at most `most` rows that match a query, in a limited time.
 
-    Another `seed` gives other rows. With `sort`, the first in that order of all rows found in time
-    are returned; else a random choice of them. Raises like `Search`.
+    The search ends `seconds` after its first chunk at the latest. Another `seed` gives other rows.
+    With `sort`, the rows found in time are sorted, and the first ones are returned; without it, a
+    random choice of them. Raises like `Search`.
     """
     search = Search(tables, material, query, seed=seed, cache_bytes=cache_bytes, sort=sort)
     kept, found = search.nothing(), 0

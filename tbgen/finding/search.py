@@ -39,14 +39,19 @@ CHUNK = 1 << 18
 """Number of slots that a thread searches in one task."""
 
 SAMPLE_CHUNKS = 64
-"""Number of chunks of a side in a search with a seed, each of at most `SAMPLE_CHUNK` slots. Small
-chunks in random order let the first rows come from all parts of the table.
+"""Number of chunks of a side in a search with a seed.
+
+There are more if a chunk would exceed `SAMPLE_CHUNK` slots. Small chunks in random order let the
+first rows come from all parts of the table.
 """
 
 SAMPLE_CHUNK = 1 << 16
 
 ROWS_PER_CHECKPOINT = 64
-"""Rows tested for an offence between two calls of `checkpoint`: about a second of work."""
+"""Most rows tested for an offence before the matching ones are yielded.
+
+These take about a second. The caller can stop the search at that point.
+"""
 
 CACHE_BYTES = 1 << 30
 """Bytes of memory for unpacked blocks of the tables after one move, and for the codes of a side. If
@@ -132,7 +137,10 @@ class Search:
 
     @property
     def share(self) -> float:
-        """Part of the table that has been searched, 0 to 1."""
+        """Share of the slots that were searched so far, 0 to 1.
+
+        Only sides to move that the query admits are counted.
+        """
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
         return self._slots / (sides * self._file.header.slots) if sides else 1.0
@@ -174,7 +182,10 @@ class Search:
                 return
 
     def _sorted(self, sort: str) -> TableColumns:
-        """Return the sorted rows; with a limit, only that many rows are kept in memory."""
+        """Return the sorted rows.
+
+        With a limit, at most that many rows are in memory, and those of the parts not yet merged.
+        """
         best = self.nothing()
         kept = []
         for part in self.unsorted():

@@ -86,15 +86,16 @@ def measure_studies(
     buffers : Buffers, the tables of the material and of all after one capture
     boards : int8 (n, 90), positions in which `side` has one winning move; restored
     side : int, the winner, who is to move in all of them
-    converts : int, 1 where distances count to conversion: a capture then loses in 2 plies; else 0
+    converts : int, 1 where distances count to conversion, so that a capture by the loser counts as
+        a loss in 2 plies; else 0
     moves : int16 (n,), the winning moves, 90 * source + target
     descriptor : int64 (words,), `Layout.descriptor`
     codes : uint8 (pieces,), `Layout.piece_codes`
     slots : int64 (m,), ascending: the slots of all positions with one winning move
     known : int32 (m,), the lengths of their lines, `NO_STUDY` if not yet known
     pending : int64 (k,), the numbers of the positions to process
-    lengths : int32 (n,), out; each thread writes its own numbers
-    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing
+    lengths : int32 (n,), out; only the entries `pending` are written
+    statuses : int8 (n,), out: `OK`, or `COLD` if blocks are missing; only the entries `pending`
     """
     sources, targets = np.empty(MAX_MOVES, np.int64), np.empty(MAX_MOVES, np.int64)
     scores = np.empty(MAX_MOVES, np.int64)
@@ -152,9 +153,11 @@ def lengths_of_studies(
 ) -> NDArray[np.int32]:
     """Return int32 (n,): the plies for which each row's solution is unique, or `NO_STUDY`.
 
-    `wins` are the rows of all positions in which `side` is to move and has one winning move, which
-    is in the column `move`. `converts`: distances count to conversion. Raises like
-    `NumbaTables.load_wanted`.
+    wins : rows of all positions in which `side` is to move and has exactly one winning move, which
+        is in the column `move`
+    converts : whether distances count to conversion
+
+    Raises like `NumbaTables.load_wanted`.
     """
     layout = wins.layout
     slots, orders, plies = (wins[name].astype(np.int64) for name in ("slot", "order", "plies"))

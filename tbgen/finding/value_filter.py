@@ -1,8 +1,8 @@
 """Slots of a table by their values, a tile or a chunk at a time, in NumPy.
 
     Query  ->  codes, from the histogram  ->  slots with such a code
-                                          ->  zugzwang: each side has less than the other concedes
-                                          ->  another outcome under another rule set
+                                          ->  zugzwang: either side does worse if it is to move
+                                          ->  differs: another outcome under another rule set
 
 A slot may be a hole of the index or hold no legal position: the caller tests that.
 """
@@ -39,7 +39,7 @@ class ValueFilter:
     ) -> None:
         self._file, self._query, self._others = file, query, others
         self.codes = codes or file.codes
-        """Returns the codes of slots with a side to move."""
+        """Function that returns the codes of slots with a given side to move."""
         lines = query.lines(file.statistics)
         self._codes = {
             side: np.array([file.code_space.encode(one.exact) for one in lines if one.side == side])

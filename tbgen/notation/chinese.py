@@ -12,8 +12,8 @@ Source: the computer standard of xqbase.com (cchess_move.htm, 2006). Also read: 
 either side, 上 and 下 for 进 and 退, either side's names of pieces, 前 and 后 for the first and the
 last of many pawns, and files spelt out: 前兵九平八, 前九平八.
 
-Functions of this module take names with WXF letters and plain digits, such as `前C.5`, whatever
-the script of the text.
+Between the functions of this module, a piece's name has WXF letters and plain digits, such as `C2`
+or `前C`, whatever the script of the text. Only `join` writes the Chinese characters.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def join(name: str, moved: Displacement, side: Side, traditional: bool) -> str:
 def names(place: RelativePlace) -> list[str]:
     """Return the names by which the text of a move may refer to a piece.
 
-    The name that the standard prescribes comes first, then other names that are read, too.
+    The name that the standard prescribes comes first. The others are accepted in texts, but not
+    written.
     """
     letter = LETTERS[place.kind]
     file = f"{letter}{place.file}"

@@ -42,10 +42,10 @@ def parse_material(words: str) -> Material:
 
 
 def read_material(words: str) -> Material | None:
-    """Return the material that a text names; None for any other text. Examples:
+    """Return the material that a text names; None for any other text.
 
-    `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`, `馬兵對士象全`,
-    `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
+    Examples: `KRNKR`, `krn-kr`, `KRNvKR`, `KRN v KR`, `rn/r`, `车马对车`, `車馬對車`,
+    `馬兵對士象全`, `马兵必胜单缺象`, `rook and knight against rook`, `two pawns v bare king`.
     """
     plain = words.strip()
     if re.search(r"[一-鿿]", plain):
@@ -68,7 +68,7 @@ def read_material(words: str) -> Material | None:
 def _army(words: str) -> str | None:
     """Return the letters of an army's pieces without its king, read from English words.
 
-    None if a word is unknown.
+    None if a word is unknown, or if there is no word.
     """
     found, count = "", 1
     for word in re.findall(r"[^\s,]+", words):
@@ -86,7 +86,7 @@ def _army(words: str) -> str | None:
 def _letters(words: str) -> str | None:
     """Return the letters of an army's pieces without its king, read from Chinese text.
 
-    None if a word is unknown.
+    None if a character is unknown, or if there is no text.
     """
     found = ""
     words = words.strip().translate(str.maketrans("仕相單", "士象单"))

@@ -1,6 +1,6 @@
 """Moves as text: ICCS, Fairy-Stockfish's coordinates, WXF and Chinese.
 
-    iccs      h2e2          from square, to square, ranks 0..9 (also H2-E2, as UCI writes it too)
+    iccs      h2e2          from square, to square, ranks 0..9; H2-E2 is read, too
     fairy     h3e3, e2e10   coordinates with ranks 1..10
     wxf       C2.5          `wxf.py`
     zh        炮二平五      `chinese.py`; zh-hant writes traditional characters
@@ -38,7 +38,8 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
     """Return the legal move that `text` names in the position.
 
     `notation` is one of `MOVE_NOTATIONS`; by default it is detected. Raises `MoveTextError`, with a
-    hint, for text that is no move, or names no legal move or several.
+    hint, for text that is no move, or names no legal move or several. Raises `InputError` for an
+    unknown notation.
     """
     notation = notation or _detect(text)
     if notation == "iccs":
@@ -61,7 +62,10 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
 
 
 def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
-    """Return the text of a legal move of the position in one of `MOVE_NOTATIONS`."""
+    """Return the text of a move in one of `MOVE_NOTATIONS`; the move must be legal in the position.
+
+    Raises `InputError` for an unknown notation.
+    """
     if notation == "iccs":
         return move.iccs
     if notation == "fairy":

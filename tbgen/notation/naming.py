@@ -53,7 +53,7 @@ class RelativePlace(NamedTuple):
 
     @property
     def is_tandem(self) -> bool:
-        """Return whether other pieces on the file make the file insufficient as a name.
+        """Return whether the file is no sufficient name: others of the kind are on the file.
 
         This is False for advisors and elephants: of two on one file, one can only go ahead and the
         other only back.

@@ -1,15 +1,15 @@
 """Move text of the World Xiangqi Federation: `C2.5`, `R+.3`, `C--1`, and special cases for pawns.
 
-    a piece     letter and file; the front or rear of two on one file: + or - for the file
+    a piece     letter and file; of two on one file, + (front) or - (rear) in place of the file
     pawns       one file of three      P+   P3   P-        (3 = the file: the middle pawn)
                 one file of four       ++   P+   P-   --
                 one file of five       ++   P+   P3   P-   --
-                two files of several   3+   33   3-   7+   7-  (first the file)
+                two files of several   3+   33   3-   7+   7-  (the file comes first)
     displacement  + ahead, - back, . sideways; points moved, or the file reached
 
 Source: "Official xiangqi piece names and notation" (AXF 1980/82, WXF 1997). Also read: `=` for
-`.`, lower case, B M for E, N for H, G for A, S for P. Some programs number pawns from the front,
-with their file, which is read, too: `16.7` is the first pawn on file 6.
+`.`, lower case, B M for E, N for H, G for A, S for P. Some programs write a pawn's number from the
+front, then its file. This form is read, too: `16.7` is the first pawn on file 6.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def join(name: str, moved: Displacement) -> str:
 def names(place: RelativePlace) -> list[str]:
     """Return the names by which the text of a move may refer to a piece.
 
-    The federation's own name comes first, then other names that are read, too.
+    The federation's own name comes first. The others are accepted in texts, but not written.
     """
     letter, file = LETTERS[place.kind], f"{LETTERS[place.kind]}{place.file}"
     front, rear = place.rank == 1, place.rank == place.count_on_file

@@ -4,12 +4,12 @@
     preference   order of preference of values, and sets of equally good moves
     repetition   verdicts of the referee on a game
     streaks      unbroken runs of checks or chases of one side
-    safety       moves with which a side does not lose by a repetition of its own
+    safety       moves by which a side avoids losing by its own perpetual check or chase
     choice       the move to play
     mainline     best play of both sides to the end
     tablebase    the package's interface: `GameTablebase`, `open_tablebase`
     environment  a game against the table, move by move
 
 Plain Python over `tbgen.tables`, `tbgen.rules` and `tbgen.referee`, without numba. Texts about
-positions are in `tbgen.answers`; this package does not search.
+positions are in `tbgen.answers`. The alpha-beta search of the engine is in `tbgen.engine.search`.
 """

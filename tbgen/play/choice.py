@@ -1,16 +1,17 @@
 """Choice of a move: progress for the winner, safety for the side that draws.
 
-    value of the position                  move to play
-    win of order 0, or before a pattern    a move to a shorter distance or a lower order
-    direct win (value 255, in a pattern)   keep the opponent in the pattern, without an offence as
-                                           grave as the opponent's: `Aim.WIN`
-    draw                                   an idle move, which neither checks nor chases; if there
-                                           is none, the first of `DRAWING_AIMS` that can be reached
-    loss                                   the longest resistance
+    value of the position      move to play
+    direct win (value 255)     keep the opponent in the pattern, without an offence as grave as the
+                               opponent's: `Aim.WIN`
+    any other win              a move to a shorter distance or a lower order
+    draw                       an idle move, which neither checks nor chases; if there is none, the
+                               first of `DRAWING_AIMS` that can be reached
+    loss                       the longest resistance
 
 A *pattern* is a set of positions in which one side can only go on checking or chasing, and loses by
-the repetition rules (docs/values.md). Values alone select the move except in patterns and draws,
-where the moves made decide which side offends (`tbgen.play.safety`).
+the repetition rules (docs/values.md). A position in a pattern is a direct win for the other side.
+The value of the position alone selects the move, except for direct wins and draws. There the moves
+already made decide which side offends (`tbgen.play.safety`).
 """
 
 from __future__ import annotations
@@ -70,11 +71,13 @@ def _safest_move(
 ) -> RootMove:
     """Return a move that reaches the first of `aims` that can be reached, as fast as possible.
 
-    The move has the lowest rank (`safety.Rank`). Moves into a repetition that the referee punishes
-    in the given game are avoided; if there are only such moves, the least repeated one is taken.
-    Moves without rank come last, ordered by how often the position after them has occurred in the
-    game. A move has no rank if the opponent can prevent the aim, or the search exceeds
-    `safety.MAX_NODES`.
+    The move has the lowest rank (`safety.Rank`). Moves without rank come last, ordered by how often
+    the position after them has occurred in the game. A move has no rank if the opponent can prevent
+    the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful repetition
+    (`_harmful_repetitions`) are avoided; if there are only such moves, the least repeated one is
+    taken.
+
+    game : the positions of the game, oldest first; the last one is the current position
     """
     ranked: list[tuple[RootMove, Rank | None]] = []
     for aim in aims:
@@ -109,11 +112,12 @@ def _sort_key(
 def _harmful_repetitions(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
-    """Return the number of times that a position harmful to repeat has occurred in the game.
+    """Return how often a position has occurred in the game that is harmful to repeat; 0 if none is.
 
-    The positions are those after `move`, and after `move` and a reply. The largest number counts, 0
-    if none is harmful. A repetition is harmful to the side to move if the referee decides it for
-    the opponent; in a won position also if it is a draw.
+    If the position after `move` is harmful to repeat, its occurrences are returned. Otherwise the
+    positions after `move` and a reply are tested, and the largest number of occurrences is
+    returned. A repetition is harmful to the side to move if the referee decides it for the
+    opponent; in a won position also if it is a draw.
     """
     position = game[-1]
     if is_irreversible(position, move.move):

@@ -93,7 +93,10 @@ class Environment:
         return self._result
 
     def reset(self, start: Position | str | None = None) -> Position:
-        """Start a new game, at `start` if given; the table moves first if it is to move."""
+        """Start a new game, at `start` if given, and return its current position.
+
+        If the table is to move at the start, it moves first.
+        """
         if start is not None:
             self._start = as_position(start)
         self._tables.probe(self._start)  # raises for an illegal position or a missing table

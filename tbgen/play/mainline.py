@@ -1,10 +1,11 @@
-"""Best play of both sides, from a position to the end of the line.
+"""Best play of both sides, from a position to the end of the line. A line ends with one of these:
 
-mate or stalemate    the end of the game, if need be through conversions into supporting tables
-loop                 the opponent must offend for ever; the loop is given once
-draw                 no moves are given, because no line is forced
+mate or stalemate    the end of the game; on the way, captures may lead into tables of other
+                     materials
+loop                 the losing side must check or chase for ever; the loop is given once
+draw                 the position is a draw: no moves are given, because no line is forced
 unknown              the line enters a material without a table
-cut                  the requested number of plies
+cut                  the line has the requested number of plies
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Mainline:
         return f"Mainline({moves}: {self.ending})" if moves else f"Mainline({self.ending})"
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
+        """Return the HTML table that a notebook shows."""
         return as_html({
             "from": self.start.fen,
             "moves": " ".join(move.choice.move.iccs for move in self.moves),

@@ -41,9 +41,11 @@ def worth_of_move(child: Value, converts: bool) -> Value:
     """Return the worth of a move to the side that makes it.
 
     `child` is the opponent's value of the position after the move. The worth has the opposite
-    outcome, the same order, and one ply more. With `converts`, the move is a capture and the table
-    of the position before it counts to conversion: then a win counts 1 ply and a loss 2, of any
-    length (Fang, Hsu & Hsu 2002, section 6.3).
+    outcome, the same order, and one ply more.
+
+    With `converts`, the move is a capture, and the table of the position before it counts distances
+    to conversion. The capture is the conversion: a win is worth 1 ply and a loss 2, whatever the
+    distance after the capture (Fang, Hsu & Hsu 2002, section 6.3).
     """
     outcome = Outcome(-child.outcome)
     if outcome == Outcome.DRAW:
@@ -58,7 +60,9 @@ class RootMove:
     """A legal move and the value of the position after it.
 
     `result` is the probe of the position after the move, None if its table is missing; `missing`
-    then names the material. `best` marks all moves that `best_move` chooses from.
+    then names the material. `converts` is True if the move is a capture and the table of the
+    position before it counts distances to conversion. `best` marks all moves that `best_move`
+    chooses from.
     """
 
     move: Move
@@ -80,7 +84,7 @@ class RootMove:
         return f"RootMove({self.move}: {outcome}, order {self.order}, {self.plies} plies later)"
 
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
+        """Return the HTML table that a notebook shows."""
         outcome = self.outcome
         return as_html({
             "move": self.move,
@@ -129,8 +133,9 @@ class RootMove:
     def sort_key(self) -> tuple[Preference, bool, bool, Preference, str]:
         """Sort key: the best move of a position has the least key, and no two are equal.
 
-        Equally good moves are sorted by: the end of the game, captures, the value of the position
-        they lead to (captures that convert differ in it), and text.
+        Equally good moves are ordered by four criteria. Moves that end the game come first, then
+        captures, then the better value of the position after the move, then the text. The third
+        criterion matters for captures that convert: their worth does not depend on that value.
         """
         child = None if self.result is None else worth_of_move(self.result.exact, False)
         return (
@@ -145,8 +150,9 @@ class RootMove:
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
     """Return the moves that are as good as the best one, from which the move to play is chosen.
 
-    They keep the outcome of `root`, and have one preference. `moves` are sorted, best first. If no
-    move is known to keep the outcome, the moves of unknown value are returned.
+    These moves keep the outcome of `root` and have equal preference. `moves` are sorted, best
+    first. If no move is known to keep the outcome, the moves of unknown value are returned; if
+    there are none of these either, the best of `moves`.
     """
     known = [move for move in moves if move.outcome == root.outcome]
     unknown = [move for move in moves if move.outcome is None]
@@ -157,6 +163,6 @@ def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]
 def is_direct_win(result: ProbeResult) -> bool:
     """Return whether a value is a direct win: the opponent must check or chase for ever, and loses.
 
-    Its number is 255; see docs/values.md.
+    The stored value of a direct win is 255; see docs/values.md.
     """
     return result.outcome == Outcome.WIN and result.order > 0 and result.plies == 0

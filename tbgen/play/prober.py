@@ -26,11 +26,12 @@ from tbgen.tables import (
 
 
 class Prober(Tablebase):
-    """A `tbgen.tables.Tablebase` that rejects illegal positions and probes their moves.
+    """A `tbgen.tables.Tablebase` that rejects illegal positions and can probe all legal moves.
 
-    Every method that takes a position raises `IllegalPositionError` for a position that cannot
-    arise (the kings face each other, or the side not to move is in check), besides the errors of
-    `Tablebase.probe`. A position without a legal move is lost in 0 plies, even without a table.
+    A position is illegal if the kings face each other, or the side not to move is in check. Every
+    method that takes a `Position` or FEN raises `IllegalPositionError` for it, besides the errors
+    of `Tablebase.probe`. Methods that take arrays of boards do not test legality. A position
+    without a legal move is lost in 0 plies, even without a table.
     """
 
     def probe(self, position: Position | str) -> ProbeResult:

@@ -41,7 +41,8 @@ def judge_repetition(game: Sequence[Position], rule_set: RuleSet) -> Judgement |
 class TrialMoves:
     """Verdicts on moves that are tried at the end of a game.
 
-    `game` is that of `judge_repetition`. It is read once, and only if a move is judged.
+    `game` is the positions of the game, oldest first. Moves before a gap, where two positions are
+    not one legal move apart, are left out. The game is read once, and only if a move is judged.
     """
 
     def __init__(self, game: Sequence[Position], rule_set: RuleSet) -> None:
@@ -57,7 +58,8 @@ class TrialMoves:
     def verdict(self, *moves: Move) -> Verdict:
         """Return the verdict after playing `moves` at the end of the game, which is then restored.
 
-        `UNDECIDED` if no position is repeated.
+        `UNDECIDED` if the last position is not a repetition, or the rule set has no repetition
+        rule.
         """
         rules = self._rule_set.rules
         if rules is None or rules == Rules.NONE:
@@ -90,7 +92,10 @@ def is_lost_by(judgement: Judgement | None, side: Side) -> bool:
 
 
 def move_between(before: Position, after: Position) -> Move | None:
-    """Return the move from one position to the next, or None."""
+    """Return the move from one position to the next; None if no single move leads there.
+
+    The move is not tested for legality.
+    """
     changed = [s for s, code in enumerate(before.board) if code != after.board[s]]
     sources = [square for square in changed if after.board[square] == EMPTY]
     if len(changed) != 2 or len(sources) != 1 or after.side == before.side:

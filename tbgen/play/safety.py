@@ -1,4 +1,4 @@
-"""Safety: moves with which a side does not lose by a repetition of its own.
+"""Safety: moves by which a side avoids losing by its own perpetual check or chase.
 
 An *idle* move neither checks nor chases. A *streak* is an unbroken run of checks or chases of one
 side (`tbgen.play.streaks`). If play goes on for ever, the side with the graver endless streak
@@ -6,23 +6,24 @@ loses; check is graver than chase. The *own* side plays by this module, the *riv
 
     Node    a position with the own side to move, the streaks of both sides, and the threats of the
             rival's last move
-    Edge    a move and its reply, to the next node
-    Graph   all reachable nodes; small, because an idle move has no edge
+    Edge    a move of the own side and a reply, to the next node
+    Graph   all reachable nodes; small, because in a drawn position an idle move has no edge
     Rank    distance of a node from the edges that must recur (`solve`)
 
 A side that draws is safe once it makes an idle move: the table gives the position after it as
-drawn, and earlier offences no longer count. If the side cannot force that, it may still be able to
-break its streak again and again by another offence, such as a check after chases. If it cannot
-force that either, the position is drawn because the rival must offend as gravely for ever. Then the
-rival's streak must be broken only finitely often. A side that wins by the rival's offence needs
-both: the rival's streak goes on, and its own is less grave or is broken again and again. These are
-the four members of `Aim`.
+drawn, and earlier offences no longer count. If the side cannot force an idle move, it may still be
+able to break its streak again and again by another offence, such as a check after chases. If it
+cannot force that either, the position is drawn because the rival must offend as gravely for ever.
+Then the rival's streak must be broken only finitely often. A side that wins by the rival's offence
+needs both: the rival's streak goes on, and its own is less grave or is broken again and again.
+These are the four members of `Aim`.
 
-All four are one game on the graph, in which every edge is good, neutral or bad. The own side
-succeeds if bad edges occur finitely often and good edges infinitely often. Ranks fall with every
-move until the next good edge, so that a side that plays by them returns to no node on the way.
-Different nodes may share a position. Only on the way to an idle move (`Aim.IDLE`), where streaks
-do not matter, no position is repeated at all. That is why it is the first choice.
+One algorithm serves all four aims: a game on the graph, in which every edge is good, neutral or
+bad. The own side succeeds if bad edges occur finitely often and good edges infinitely often. Ranks
+fall with every move until the next good edge, so that a side that plays by them returns to no node
+on the way. Different nodes may share a position, so positions may be repeated. Only on the way to
+an idle move (`Aim.IDLE`) no position is repeated, because there streaks do not matter and each
+position has one node. That is why `Aim.IDLE` is the first choice.
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ class Node:
     """A position with the own side to move, and those facts of its history that the aim depends on.
 
     `own` and `rival` are the streaks of both sides (victims of unbroken runs of checks or chases),
-    empty if irrelevant to the aim. `threats` are the checks and attacks of the rival's last move.
-    They become an offence depending on the reply; None if that move is unknown or irrelevant.
+    empty if irrelevant to the aim. `threats` are the checks and attacks of the rival's last move;
+    None if that move is unknown or irrelevant to the aim. Which of the threats are offences depends
+    on the own side's next move.
     """
 
     position: Position
@@ -99,9 +101,11 @@ Graph = dict[Node, Sequence[MoveOption]]
 
 
 class Rank(NamedTuple):
-    """Distance of a node from success: number of bad edges at worst, and of edges to a good one.
+    """Distance of a node from success if the rival defends best.
 
-    Lower ranks are better for the own side.
+    `bad` is the number of bad edges still to come. `edges` is the number of edges up to the next
+    good edge, to safety, or to a node with fewer bad edges to come. Lower ranks are better for the
+    own side.
     """
 
     bad: int
@@ -204,8 +208,9 @@ class Aim(Enum):
         """Return the kind of an edge under this aim: good, neutral or bad.
 
         Every edge is neutral if the aim ignores the rival's streak. Otherwise an edge that breaks
-        the rival's streak is bad. The kind of other edges depends on which side's streak is the
-        graver one, and under `WIN` on `breaks`.
+        the rival's streak is bad. Any other edge is, under `OUTLAST`, bad if the own streak is
+        graver, else good; under `WIN`, good if the rival's streak is graver or the own one is
+        broken, else neutral.
 
         own, rival : the streaks of both sides after the edge
         breaks, rival_breaks : whether the edge breaks the own or the rival's streak
@@ -223,7 +228,8 @@ class Aim(Enum):
 class StreakGraph:
     """Graph of the moves and replies that matter for an aim, and the ranks of moves in it.
 
-    Every position in it has the value of `root`.
+    All positions of the graph have the same value: draws, or under `Aim.WIN` direct wins of the
+    order of `root`, the value of the first position.
     """
 
     def __init__(self, tables: Prober, root: ProbeResult, offences: Offences, aim: Aim) -> None:
@@ -259,9 +265,9 @@ class StreakGraph:
     def explore(self, start: Node) -> tuple[Graph, dict[Node, Rank]]:
         """Build the graph of all nodes reachable from `start`, and return it with the nodes' ranks.
 
-        The graph has at most `MAX_NODES` nodes. If the aim ignores the rival's streak, the graph
-        grows by one move at a time until `start` has a rank. That rank is then minimal, and falls
-        with the next move.
+        The graph has at most `MAX_NODES` nodes. It grows by layers: one move and one reply at a
+        time. If the aim ignores the rival's streak, the graph stops growing once `start` has a
+        rank. That rank is then minimal, and the nodes after the best move have lower ranks.
         """
         graph: Graph = {}
         ranks: dict[Node, Rank] = {}

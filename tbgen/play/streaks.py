@@ -1,14 +1,15 @@
 """Streaks: common victims of the latest moves of a side, as the repetition rules count them.
 
     move   ->  threats    its checks and new attacks: pairs (attacker, victim)
-    reply  ->  offence    victims whose attacks are chases, given the reply; empty for an idle move
+    reply  ->  offence    victims of those threats that are checks or, given the reply, chases;
+                          empty for an idle move
     moves  ->  streak     victims chased by all of these moves, followed as they move
 
-Victims are stored as squares. The square of a victim is updated when it moves. The king is the
-victim `KING`, chased by checks. A side that only gives checks has the streak {KING}; a side that
-always chases a knight has the knight's square; a side whose last move was idle has an empty streak.
-A streak that goes on for ever is a perpetual check or chase. A side that breaks its streak again
-and again commits neither.
+Victims are stored as squares. The square of a victim is updated when the victim moves. The king is
+the victim `KING`, chased by checks. A side that only gives checks has the streak {KING}; a side
+that always chases a knight has the knight's square; a side whose last move was idle has an empty
+streak. A streak that goes on for ever is a perpetual check or chase. A side that breaks its streak
+again and again commits neither.
 """
 
 from __future__ import annotations
@@ -108,8 +109,9 @@ def extend_streak(streak: Victims, offence: Victims) -> tuple[Victims, bool]:
     """Add one more offence to a streak; return the new streak, and whether the old one is broken.
 
     Victims are squares after the reply. The new streak has the victims that streak and offence
-    share. If they share none, the streak is broken and restarts with the offence. An idle move
-    always counts as broken.
+    share. If they share none, the streak is broken and restarts with the offence. An offence
+    without victims, that is, an idle move, always breaks the streak. An empty streak is broken only
+    by an idle move.
     """
     common = streak & offence
     return (common or offence), not common and (bool(streak) or not offence)

@@ -28,13 +28,16 @@ class GameTablebase(Prober):
     ) -> RootMove | None:
         """Return a move that keeps the value of the position; None if there is no legal move.
 
-        `history` is the positions of the game before this one, oldest first. A winner makes
-        progress with every move: a lower order, the same order and a shorter distance, or a
-        conversion. If the opponent is already forced to repeat for ever (value 255), the move keeps
-        the opponent in the repetition, without an offence as grave by the winner. A loser takes the
-        longest resistance. A side that draws never becomes the greater offender: it makes an idle
-        move (no check, no chase), or moves on the shortest way to one, or breaks its run of
-        offences, which follows from the history (`tbgen.play.safety`). Raises like `probe`.
+        `history` is the positions of the game before this one, oldest first. The move depends on
+        the value:
+
+        A winner makes progress with every move: a lower order, the same order and a shorter
+        distance, or a conversion. If the opponent is already forced to repeat for ever (value 255),
+        the move keeps the opponent in the repetition, without an offence as grave by the winner. A
+        loser takes the longest resistance. A side that draws never becomes the greater offender. It
+        makes an idle move (no check, no chase), or a move on the shortest way to one, or breaks its
+        run of offences (`tbgen.play.safety`). The run of offences so far is found in `history`.
+        Raises like `probe`.
         """
         position = as_position(position)
         root, moves = self.probe_with_moves(position)

@@ -158,9 +158,12 @@ class NumbaTables:
     # -- blocks and frames -------------------------------------------------------------------
 
     def _load(self, blocks: NDArray[np.int64]) -> int:
-        """Load cold blocks until no frame of the cache is free; return the number of loaded blocks.
+        """Load cold blocks in turn, until every frame holds a block loaded by this call.
 
-        blocks : (n,), numbers of blocks; the flags in `wanted` of those now loaded are cleared
+        Returns the number of loaded blocks. The flags in `wanted` of the blocks now loaded are
+        cleared.
+
+        blocks : (n,), numbers of blocks
         """
         buffers = self.buffers
         loaded: set[int] = set()

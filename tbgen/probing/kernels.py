@@ -11,8 +11,8 @@ score for the opponent is the negative.
     win     WIN - (order << 16) - plies        draw  0        loss   the negative of that
 
 Kernels that call these functions may run in any number of threads at once. They write only the
-flags of wanted blocks and of used frames. These change only from 0 to 1, so that simultaneous
-writes do no harm.
+flags `wanted` of blocks and `used` of frames, the cache of unpacked blocks (`buffers`). A flag
+changes only from 0 to 1, so that simultaneous writes do no harm.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def count_of(counts, code):
 def hash_place(key, mask):
     """Return the index in a hash table at which the search for a material begins.
 
-    key : int64, counts; mask : int, length of the hash table minus 1, all bits set
+    key : int64, counts
+    mask : int, length of the hash table (a power of two) minus 1
     """
     word = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64(word >> np.uint64(40)) & mask
@@ -141,7 +142,8 @@ def find_number(keys, numbers, counts):
 def _code_in_frame(frame, index, width):
     """Return the code of one slot of a block.
 
-    frame : uint8 (bytes,), the block in the form of `Block.packed`
+    frame : uint8 (bytes,), the block unpacked: number of distinct codes (2 bytes), these codes, and
+        for each slot a byte that numbers its code; if the number is 0, a code for each slot
     index : int, place of the slot in the block
     """
     count = np.int64(frame[0]) | np.int64(frame[1]) << 8
@@ -234,7 +236,8 @@ def probe(buffers, pieces, squares, count, side):
     """Return status and score of a legal position, given as pieces[:count] on squares[:count].
 
     The score is 0 unless the status is `OK`. Pieces may be listed in any order. The status is
-    `INVALID` for a piece that cannot stand on its square, and for two pieces on one square.
+    `INVALID` for an unknown piece, square or side, a piece that cannot stand on its square, two
+    pieces on one square, more than five pieces of a code, and unless each side has one king.
     Legality is not checked: the score of an illegal position is arbitrary.
 
     pieces : int (count,) or longer, piece codes: Red's K A B R N C P are 1 to 7, Black's 9 to 15
@@ -290,7 +293,7 @@ def probe_board(buffers, board, side):
 
 @kernel
 def probe_boards(buffers, boards, sides, pending, statuses, scores):
-    """Probe some boards; write statuses and scores; return the number with a block not loaded.
+    """Probe some boards; return the number of boards whose block of a table is not loaded (`COLD`).
 
     sides : int (n,), the side to move in each
     pending : int64 (m,), the numbers of boards to probe

@@ -165,11 +165,10 @@ def _unpack(file: WdlFile, side: int, out: NDArray[np.uint8]) -> None:
 
 
 def _starts(block_map: BlockMap) -> NDArray[np.int64]:
-    """Return int64 (leads,): the place of each lead's first outcome in the unpacked data.
+    """Return int64 (leads,): for each lead the place of its first outcome in the unpacked data.
 
-    A lead is one placement of the defenders. An entry is twice the index of the outcome, plus a
-    flag. The flag is 1 for leads of the last tile, which may be shorter and then has smaller
-    strides.
+    An entry is twice the index of that outcome, plus a flag. The flag is 1 for leads of the last
+    tile, which may be shorter and then has smaller strides.
     """
     d = block_map.descriptor
     numbers = np.arange(block_map.layout.leads)
@@ -233,8 +232,8 @@ def _write_pieces(row: NDArray[np.int64], layout: Layout) -> None:
 def _joint(layout: Layout) -> NDArray[np.int32]:
     """Return the array `joint` of a material: the lead for each placement of the defenders.
 
-    An entry also has flags for mirroring. The index of an entry combines the placements of Red's
-    and of Black's king, advisors and elephants; -1 where pieces of the two overlap.
+    The index of an entry combines the placements of Red's and of Black's king, advisors and
+    elephants. An entry is the lead with flags for mirroring, or -1 if pieces of one side overlap.
     """
     red, black = (each.ranks.ravel().astype(np.int64) for each in layout.defenders)
     w, b = (ranks.ravel() for ranks in np.meshgrid(red, black, indexing="ij"))

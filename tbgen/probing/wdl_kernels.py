@@ -4,15 +4,16 @@
     counts   ->  `find_wdl`  ->  found        once, and again after captures
     found, pieces, squares, side  ->  `probe_wdl_found`  ->  status, outcome
 
-The index of an outcome is computed from two sums. Every defender adds a number to the first sum,
-every attacker to the second. Thus no list is sorted, and no index is divided into digits.
+The index of an outcome is computed from two sums. Every *defender* (here king, advisor or elephant)
+adds a number to the first sum, every *attacker* (any other piece) to the second sum. Thus no list
+is sorted, and no index is divided into digits.
 
     defenders  ->  joint[sum]  ->  lead (number of the defenders' placement, mirror images counted
                                    once), whether mirrored, whether it is its own mirror image
     attackers  ->  starts[lead] + sum  ->  one of five outcomes in a byte of `data`
 
 `counts` has four bits for each piece code, the number of such pieces: an engine adds and subtracts
-`1 << 4 * code` as pieces come and go.
+`1 << 4 * code` as pieces come and go. The arrays are described in `wdl`.
 
 Kernels write nothing except their `out` parameters.
 """
@@ -47,13 +48,15 @@ from tbgen.tables.outcomes import BYTES, SLOTS_PER_BYTE
 
 # Words of a row of `WdlBuffers.tables`: those of the file, then a cache line for each code.
 JOINT, INNER_CODE, STARTS, BASES = 0, 1, 2, 4  # the last two are pairs: Red, Black
-INNER_FILE = 8  # addend of the inner piece to the place in the file: side, last tile
+INNER_FILE = 8  # factors of the inner piece in the index of an outcome: by side, last tile
 FIRST_CODE, CODE_SHIFT = 16, 3
 COUNT, JOINT_WEIGHT, WITHIN, FILE = 0, 1, 2, 4
-"""Indices of the words that describe a piece code in a row of `WdlBuffers.tables`. `COUNT`: number
-of pieces. `JOINT_WEIGHT`: factor for a defender's sum. `WITHIN`: factor for an attacker's part of
-the slot. `FILE`: four factors for the index of an outcome, by side to move and whether in the last
-tile.
+"""Indices of the words that describe a piece code in a row of `WdlBuffers.tables`.
+
+`COUNT`: number of pieces. `JOINT_WEIGHT`: a defender's factor in the index in `joint`. `WITHIN`: an
+attacker's factor in the slot. `FILE`: an attacker's four factors in the index of an outcome, by
+side to move and whether in the last tile. A factor multiplies the number of the piece's square
+within its area, or the binomial coefficient that ranks it among equal pieces.
 """
 TABLE_WORDS = FIRST_CODE + (PIECE_CODES << CODE_SHIFT)
 

@@ -3,7 +3,8 @@
     index  ->  an entry  ->  .NAME.part, as many bytes as the index says  ->  SHA-256  ->  NAME
 
 An interrupted download leaves the part, from which the next one resumes. A part with a wrong hash
-is emptied, and the next source is tried. The table is locked during a download, as during a build.
+is emptied. If it had bytes of an earlier download, the same source is tried once more; else the
+next source. The table is locked during a download, as during a build.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ Report = Callable[[int], object]
 
 
 class FetchError(SourceError):
-    """Raised if no source has the file as listed; `strerror` has the reason for each source.
+    """Raised if no source has the file as listed, or if another file has its name here.
 
-    `hint` suggests a remedy.
+    `strerror` has the reason, for each source; `hint` suggests a remedy.
     """
 
     def __init__(self, message: str, hint: str) -> None:
@@ -43,7 +44,10 @@ class FetchError(SourceError):
 
 
 def fetch_index(sources: Sequence[Source]) -> list[Entry]:
-    """Return the index of the first source that has one; raises `FetchError`, `BadIndexError`."""
+    """Return the entries of the index of the first source that has an index.
+
+    Raises `FetchError` if no source has one, and `BadIndexError`.
+    """
 
     def read(source: Source) -> tuple[bytes, Source]:
         found = bytearray()

@@ -3,10 +3,10 @@
     {"format": 1, "files": [{"file": "KRK.wxf.dtm.xqt", "bytes": 946, "sha256": "...",
                              "digest": "...", "values": "..."}, ...]}
 
-`digest` covers the table's values and arrangement, as printed by `tbgen ls`, and `values` the
-values alone (docs/format.md). A certificate (`KRK.wxf.dtm.proof.json`) has neither. The index is
-`index.json` in the directory of the tables. It lists only exact names of tables and certificates;
-these contain no folder, and so cannot refer to files outside the directory.
+`digest` covers the table's values, arrangement and statistics, as printed by `tbgen ls`; `values`
+covers the values alone (docs/format.md). A certificate (`KRK.wxf.dtm.proof.json`) has neither. The
+index is `index.json` in the directory of the tables. It lists only exact names of tables and
+certificates. Such a name contains no folder, and so cannot refer to a file outside the directory.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ FORMAT = 1
 
 
 class BadIndexError(InputError):
-    """Raised for a text that is no index, and for an index with a file name that is no table's."""
+    """Raised for a text that is no index.
+
+    It is malformed or too large, lists a file twice, or has a file name that is no table's.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Entry:
     digest: Annotated[str | None, checked_json.optional(checked_json.DIGEST)] = None
     """Digest of a table's values, arrangement and statistics; None for a certificate."""
     values: Annotated[str | None, checked_json.optional(checked_json.DIGEST)] = None
-    """Digest of the table's values alone; None if it was not computed."""
+    """Digest of the table's values alone; None for a certificate, or if it was not computed."""
 
     @property
     def table(self) -> TableName:

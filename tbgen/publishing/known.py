@@ -3,11 +3,13 @@
     digests.csv   a line for each table: file name, digest of its contents, digest of its
                   values alone (docs/format.md)
     a table       agrees      its contents are those of the list
-                  rearranged  its values are those of the list, and are packed in another way
+                  rearranged  its values are those of the list, but not its contents: they are
+                              arranged or compressed differently
                   differs     it has other values
                   unknown     the list has no table of its name
 
-The list is part of this package; `scripts/reproduce/known_digests.py` writes it.
+*Contents* are values, arrangement and statistics. The list is part of this package;
+`scripts/reproduce/known_digests.py` writes it.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class MinimumRate:
     def connection(
         self, kind: type[http.client.HTTPConnection], host: str, **options: Any
     ) -> http.client.HTTPConnection:
-        """Return a new HTTP or HTTPS connection (`kind`) to a host, watched from connecting on."""
+        """Return a new HTTP or HTTPS connection (`kind`) to a host, watched from the start."""
         made = (_Secure if issubclass(kind, http.client.HTTPSConnection) else _Plain)(
             host, **options
         )
@@ -101,4 +101,7 @@ class _Plain(http.client.HTTPConnection):
 
 
 class _Secure(http.client.HTTPSConnection, _Plain):
-    """HTTPS connection that a `MinimumRate` shuts down if it, or its TLS handshake, is slow."""
+    """HTTPS connection that a `MinimumRate` shuts down if it is too slow.
+
+    The TLS handshake is included.
+    """

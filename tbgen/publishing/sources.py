@@ -149,8 +149,8 @@ class WebSource:
         """Request a file, and yield a stream and the offset at which it begins.
 
         The stream begins at `offset`, or at 0 if the server ignores ranges. Raises `SourceError`,
-        also while the stream is read, and if that takes more than `seconds` or is too slow
-        (`pace`).
+        also while the stream is read. It is also raised if the whole transfer takes more than
+        `seconds`, or is too slow (`pace`).
         """
         watch = MinimumRate(seconds)
         for handler in self._watched:
@@ -190,8 +190,8 @@ Source = DirectorySource | WebSource
 def _source_errors(what: str, watch: MinimumRate) -> Iterator[None]:
     """Return a context that converts errors of all lower layers to a `SourceError`.
 
-    Its message names the address, given as `what`. If `watch` has shut the connection down, it says
-    so.
+    what : the address, named in the error's message
+    watch : if it has shut the connection down, its reason is in the message
     """
     try:
         yield

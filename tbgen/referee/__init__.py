@@ -7,17 +7,16 @@
     kills    threats to mate, and to gain material, by checks and captures
     reasons  the judgement in words
     history  push, pop and judge at speed (compiled; imported only on demand)
-
     diagram  positions that books print and no game reaches
 
 A *ply* is one move of one side. A *span* is the part of a game between two occurrences of a
 position. The *level* of a side over a span is the gravity of its offence (`record.ALLOWED`).
 
-Attacks and chases are in `tbgen.rules`; names of rule sets are in `tbgen.tables.names`. Nothing
-here reads tables or chooses moves.
+Attacks and chases are in `tbgen.rules`. Nothing here reads tables or chooses moves.
 
-Rules and the option on minor pieces are separate parameters here, not a `RuleSet`. Chases are
-labelled under all rules, so the option matters even where a table's rule set leaves no choice.
+Functions take `rules` and `minor_chases` (whether advisors and elephants chase protected pieces) as
+two parameters, not as one `RuleSet` of `tbgen.tables.names`. Reason: plies are labelled as chases
+under all rules, even if chases are no offence, so `minor_chases` always matters.
 
 Parameters of kernels, unless a kernel says otherwise:
     boards : Boards (positions, 90), piece codes by position and square

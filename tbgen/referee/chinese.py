@@ -3,13 +3,14 @@
     judge_chinese(game)  ->  Judgement: one side must vary, or undecided
 
 The Chinese rules forbid any mixture of checks, threats of mate and chases on every move, and weigh
-exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels; all
-but `open` are certain:
+exchanges to define a chase. Parts of that need a human judge. A ply has one of these labels; check,
+kill and idle are certain:
 
     check   the ply gives check
     kill    the ply threatens mate by a run of checks, and its side could not mate so before
+    chase   the ply chases by the points of docs/referee.md, and threatens no mate
     idle    the side could not gain anything by checks and captures if it moved again
-    open    any other ply that is no chase by the points of docs/referee.md
+    open    any other ply
 
 A side must vary, or it loses, in two cases: every ply of it in the loop is a check or a kill, and
 one ply of the opponent is idle; or every ply of it is a check, and not every ply of the opponent.

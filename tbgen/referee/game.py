@@ -46,7 +46,7 @@ class Game:
     def read(
         cls, position: Position, moves: Sequence[Move], chase_rules: int = Chases().word
     ) -> Game:
-        """Play the moves from a position.
+        """Return the game that begins with a position and consists of the given moves.
 
         Raises `PositionError` for an illegal position and `MoveTextError` for the first illegal
         move.

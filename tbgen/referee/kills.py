@@ -5,10 +5,12 @@
 
 A *kill* is a move after which its side, to move again at once, can mate by a run of checks.
 
-The runs form a graph of positions with the side to move. A position is won if it is a goal, or if
-all replies to one of its moves lead to won positions. The replies to a move are searched one at a
-time: the next one only when the previous one is won. When the worklist is empty, every move has a
-reply that is not won: both answers are exact. At the limit on positions the answer is None.
+The search builds a graph of positions with the side to move. A position is won if all replies to
+one of its moves lead to won positions; after a mate there is no reply. For `can_gain`, a position
+in which the side has gained material is won, too. The replies to a move are searched one at a time:
+the next one only when the previous one is won. When the worklist is empty, every move from the
+first position has a reply that is not won. So True and False are both exact. At the limit on
+positions the answer is None.
 
 Plain Python. Repetitions are not considered.
 """
@@ -55,11 +57,17 @@ def can_gain(board: bytes | bytearray, side: int) -> bool | None:
 class _Search:
     """Search for a forced win by checks, or by checks and captures, as a graph of positions.
 
-    Move number n was played in position `origins[n]`; `replies[n]` are the positions after its
-    replies that have not been searched. `answers` maps a position to the numbers of the moves whose
-    current reply leads to it. In all positions the searching side is to move. `pieces` counts the
-    pieces of the first position. With `takes`, captures are searched as well as checks. Positions
-    that prove to be won are propagated backwards.
+    In all positions the searching side is to move. Positions that prove to be won are propagated
+    backwards.
+
+    side : int, the searching side
+    pieces : counts of the piece codes of the first position
+    takes : whether captures are searched as well as checks
+    won : the positions that are known to be won
+    origins : `origins[n]` is the position in which move number n was played
+    replies : `replies[n]` are the positions after replies to move n that have not been searched
+    answers : a position -> the numbers of the moves whose current reply leads to it
+    worklist : heap of (depth, number to break ties, position): the positions to search next
     """
 
     side: int
@@ -95,6 +103,9 @@ class _Search:
         """Add the position after the next reply to a move to the worklist, skipping won positions.
 
         If no reply is left, the position before the move is won.
+
+        move : number of the move
+        tried : depth of each position that has been searched
         """
         replies = self.replies[move]
         while replies:
@@ -110,6 +121,8 @@ class _Search:
         """Mark a position as won, and continue with the moves that waited for this result.
 
         The next reply to each of these moves is queued.
+
+        tried : depth of each position that has been searched
         """
         if board in self.won:
             return
@@ -120,7 +133,8 @@ class _Search:
     def _moves(self, board: bytes) -> Iterator[list[bytes]]:
         """Yield, for each check that the side can give, the positions after the opponent's replies.
 
-        With `takes`, captures are included. They come last.
+        With `takes`, the side's captures are included. In each list, the replies that capture come
+        last.
         """
         for source, target in _pseudo_legal(board, self.side):
             after = _after(board, source, target)

@@ -43,9 +43,10 @@ class TrackedPiece:
 class Conduct:
     """Summary of the checks and chases of one side over a span.
 
-    `plies` is the number of the side's plies, `checks` of those that give check, `chasing` of those
-    that chase. `pairs` are (chaser, victim), for the victims that all its plies chase, sorted by
-    the victim's square.
+    `plies` is the number of the side's plies, `checks` the number of those that give check,
+    `chasing` the number of those that chase. `pairs` are (chaser, victim) for the victims that all
+    plies of the side chase, sorted by the victim's square. `pairs` is empty if the side has given a
+    check, or if a check voids chases under the rules.
     """
 
     side: Side

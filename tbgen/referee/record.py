@@ -56,7 +56,7 @@ LOG_FIELDS = 6
 NOT_COMPUTED = -1
 
 MAX_PAIRS = 192
-"""Upper bound of the attacks of a ply: at most 10 pieces may offend and 15 be victims."""
+"""Upper bound of the attacks of a ply: at most 10 pieces may chase 15 pieces, which makes 150."""
 PAIRS_ROOM = MAX_PAIRS + 17
 """Length of a buffer for `chase_pairs`: `MAX_PAIRS`, and scratch for the moves of one piece."""
 
@@ -163,7 +163,8 @@ def find_span(boards: Boards, log: Log, plies: int, occurrences: int) -> int:
     """Find the span to be judged, which ends at the last position; return its first position.
 
     Returns `NO_SPAN` if the last position has occurred less than `occurrences` (2 or more) times.
-    The span starts at the second-last earlier occurrence of that position, or at the only one.
+    The span starts at the last but one of the earlier occurrences of that position, or at the only
+    one.
     """
     start, earlier = NO_SPAN, 0
     position = plies - 2
@@ -183,10 +184,11 @@ def chase_pairs(
     boards: Boards, log: Log, ply: int, reply: int, chase_rules: int,
     attackers: MutableSequence[int], victims: MutableSequence[int],
 ) -> int:  # fmt: skip
-    """Write the chases of a ply as squares (attacker, victim) after it; return their number.
+    """Write the chases of a ply as squares (attacker, victim) after the ply; return their number.
 
     The reply is the ply from position `reply`: `ply + 1`, or the start of the span where the loop
-    closes, or `NO_REPLY`. A ply that gives check chases nothing. Both buffers need `PAIRS_ROOM`.
+    closes, or `NO_REPLY`. A ply that gives check chases nothing. Both buffers need `PAIRS_ROOM`
+    entries.
     """
     if log[ply + 1][CHECKED]:
         return 0

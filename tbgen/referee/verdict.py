@@ -56,10 +56,10 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ply:
-    """One ply of a game with its label: check, chase, idle.
+    """One ply of a game with its label.
 
-    `chased` and `by` are the squares, after the ply, of the chased pieces and of their chasers.
-    Whether an attack is a chase depends on the reply. The last ply of a game without repetition has
+    `chased` and `by` are the squares, after the ply, of the chased pieces and of their chasers. An
+    attack is a chase or not depending on the reply. The last ply of a game without repetition has
     no reply; its attacks count as chases.
     """
 
@@ -74,10 +74,11 @@ class Ply:
 class Judgement:
     """Judgement of the referee on the last position of a game.
 
-    `span` is the pair of plies between which the judged repetition lies, None if undecided.
-    `levels` are Red's and Black's over the span: 0 allowed, 1 perpetual chase, 2 perpetual check.
-    `conducts` are Red's and Black's, from which the levels follow; empty without a span and under
-    the Chinese rules.
+    `position` is the first position of the game, `plies` are all its plies. `span` is the indices
+    of the positions with which the judged repetition begins and ends; None if no repetition was
+    judged. `levels` are Red's and Black's over the span: 0 allowed, 1 perpetual chase, 2 perpetual
+    check. `conducts` are Red's and Black's, from which the levels follow; empty without a span and
+    under the Chinese rules.
     """
 
     position: Position

@@ -20,8 +20,8 @@ Parameters of kernels, unless a kernel says otherwise:
     rank, file : int, 0 to 9 and 0 to 8 on the board
     sources, targets : Squares (MAX_MOVES,), out
     count : int, number of entries already written
-    without_xray : bool, whether rooks and cannons protect only squares that they protect before the
-        capture
+    without_xray : bool, True to ignore rooks and cannons that protect the victim only through the
+        attacker's square, that is, only after the attacker has left it
     chase_rules : int64, bits of the rule set (`Chases.word` in `tbgen.indexing.rulesets`)
 """
 

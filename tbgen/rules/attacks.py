@@ -67,9 +67,10 @@ def pieces_between(board: Board, source: int, target: int) -> int:
 def attacks(board: Board, source: int, target: int) -> bool:
     """Return whether the piece on `source` could capture on `target`.
 
-    The safety of its own king is ignored, and so is the content of `target`: an attack on a piece
-    of the same side protects it. Legs, eyes, the cannon's mount, palace and river count. Facing
-    kings do not attack each other here (`kings_face`).
+    The content of `target` is ignored: an attack on a piece of the same side protects that piece.
+    The safety of the attacker's own king is ignored, too. Taken into account are a knight's leg, an
+    elephant's eye, a cannon's mount, palace and river. Facing kings do not attack each other here
+    (`kings_face`).
     """
     code = board[source]
     side, kind = piece_side(code), piece_kind(code)
@@ -176,6 +177,6 @@ def in_check(board: Board, side: int) -> bool:
     """Return whether the side's king is attacked; facing kings count as check.
 
     Facing kings never arise by a legal move, so in a legal position this is check in the usual
-    sense. After a pseudo-legal move of the side it means that the move is illegal.
+    sense. After a pseudo-legal move of the side, True means that the move was illegal.
     """
     return kings_face(board) or is_attacked(board, find_king(board, side), 1 - side)

@@ -1,14 +1,14 @@
 """Attacks that count as chases: legal captures, roots, new and answered attacks.
 
-    attacks  ->  threatens(board, Q, V)            points 1-5: Q x V is legal and wins material
+    attacks  ->  threatens(board, Q, V, ..)        points 1-5: Q x V is legal and wins material
              ->  is_new_attack(before, after, ..)  point 6:    the move created this threat
-             ->  is_answered(after, replied, ..)   point 7:    the reply removed this threat
+             ->  is_answered(replied, ..)          point 7:    the reply removed this threat
 
 Points are those of section 2 of the specification of the repetition rules (docs/referee.md,
-after WXF 2018 and the articles of the Asian rules); Q is the attacker, V the victim, S the side
-of Q. A *root* of V is a piece of V's side that can legally recapture after Q x V. The referee and
-the tables call these functions. They are scalar (`tbgen.indexing.scalar`); they try moves on the
-given board and restore it. Loops and levels of offence are in `tbgen.referee`.
+after WXF 2018 and the articles of the Asian rules). Q is the attacker, V the victim. A *root* of V
+is a piece of V's side that can legally recapture after Q x V. The referee and the tables call these
+functions. They are scalar (`tbgen.indexing.scalar`); they try moves on the given board and restore
+it. Loops and levels of offence are in `tbgen.referee`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from tbgen.rules.moves import is_safe_after
 
 @scalar
 def _has(chase_rules: int, bit: int) -> bool:
-    """Return whether a bit of a word is set.
+    """Return whether a bit of `chase_rules` is set.
 
-    bit : int, of any width
+    bit : int, of any width; the number of the bit
     """
     return (chase_rules >> int(bit)) & 1 != 0
 
@@ -186,8 +186,10 @@ def is_new_attack(
 ) -> bool:
     """Return whether the move `source`-`target` created the attacker's threat to the victim.
 
-    Points 1 to 6 of docs/referee.md, section 2. The caller ensures that the move gives no check.
-    Under the rule `NEW_BY_VICTIM` no piece may have threatened the victim before.
+    Points 1 to 6 of docs/referee.md, section 2. The attack is new if the attacker did not threaten
+    the victim before the move, where protection through the attacker's square does not count. Under
+    the rule `NEW_BY_VICTIM` it is new only if no piece at all threatened the victim before. The
+    caller ensures that the move gives no check.
 
     before, after : MutableBoard (90,), the boards before and after the move; restored
     attacker, victim : int, squares of `after`
@@ -206,8 +208,9 @@ def is_answered(
 ) -> bool:
     """Return whether the reply `source`-`target` removed the attacker's threat to the victim.
 
-    Point 7 of docs/referee.md, section 2. If the victim itself moves, its new square is tested.
-    Under the rule `UNANSWERED` any reply counts.
+    Point 7 of docs/referee.md, section 2. If the victim itself moves, its new square is tested. The
+    capture of the attacker always removes the threat. Under the rule `UNANSWERED` the result is
+    True for any reply.
 
     replied : MutableBoard (90,), the board after the reply; restored
     attacker, victim : int, squares of the board before the reply

@@ -13,6 +13,6 @@ A job has a key, the keys of its prerequisites, and estimates of its memory (byt
 (seconds). An executor calls one function for all jobs, and returns futures of `concurrent.futures`.
 Only that function knows what a job does, so builds and proofs of tables use the same queue.
 
-*Lost* jobs are those whose worker has ended without an answer. Jobs that another process is doing
-are *postponed*, and retried soon.
+*Lost* jobs are those whose worker has ended without an answer. *Postponed* jobs cannot run now, and
+are retried soon: another process is doing them, or the scheduler of their cluster was lost.
 """

@@ -8,9 +8,9 @@ A job is one future. The queue decides which jobs may start, as for any executor
 workers, by priority. A worker must have the job's bytes free in the resource `memory`, with which
 workers are started; a worker without that resource gets no jobs. If a worker is killed, dask runs
 its jobs elsewhere. A job that kills several workers ends with `LostError`. If the scheduler itself
-is lost, its jobs are postponed, and submitted to the scheduler that is started in its place.
+is lost, all running jobs are postponed, and then submitted to a new scheduler at the same address.
 
-`distributed` is the extra `cluster`, and is loaded when a cluster is used.
+The package `distributed` belongs to the extra `cluster`, and is loaded when a cluster is used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _WORKERS_SECONDS = 60
 """Time limits for connecting to a scheduler, and then for its first worker."""
 
 _RECONNECT_SECONDS = 900
-"""Time limit for reconnecting after the scheduler was lost, until a new one is started."""
+"""Time limit for connecting again after the scheduler was lost.
+
+A new scheduler may be started in this time.
+"""
 
 _CHECK_SECONDS = 3.0
 """Interval between two checks of the connection while jobs run."""
@@ -50,9 +53,11 @@ _LOCAL_SETTINGS: dict[str, Any] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-"""Settings of dask for a local cluster. Without its profiler and with rarer self-monitoring, two
-idle workers and a scheduler take 1 % of a core instead of 7 %. Any user could read its status
-pages, which are therefore turned off.
+"""Settings of dask for a local cluster.
+
+Without dask's profiler and with rarer self-monitoring, two idle workers and a scheduler take 1 % of
+a core instead of 7 %. The status pages of scheduler and workers, which any user could read, are
+turned off.
 """
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
@@ -68,7 +73,8 @@ class Cluster(Executor):
     memory : bytes that the workers of a local cluster share; other workers declare theirs
     floor : least bytes that a job is given, if a worker has them
 
-    Raises `InputError` for a malformed address, or if no scheduler with workers answers.
+    Raises `InputError` for a malformed address, if dask is missing, if no scheduler with workers
+    answers, or if no worker declares its memory.
     """
 
     def __init__(

@@ -85,7 +85,7 @@ class Simulation:
 
 
 def simulate(jobs: Iterable[Job], slots: int, memory: int | None = None) -> Simulation:
-    """Return the total time of jobs that take exactly their estimated seconds.
+    """Simulate a run of jobs that take exactly their estimated seconds; return its `Simulation`.
 
     slots : number of jobs that may run at once
     memory : bytes that the running jobs share, None for no limit
@@ -103,6 +103,7 @@ class Forecast(Observer):
 
     jobs : the jobs of the run, with their estimated seconds
     slots, memory : as for `simulate`
+    clock : returns the time in seconds
     """
 
     def __init__(

@@ -1,18 +1,19 @@
 """Queue that selects the jobs that may start now.
 
-    waiting  --all prerequisites done-->  ready  --next()-->  running  -->  done
-                                            ^                    |   \\
-                                            +-- lost, postponed--+    failed
+    waiting  --all prerequisites done-->  ready  --next()-->  running  -->  done, or failed
+                                            ^                    |
+                                            +-- lost, postponed--+
 
-A ready job starts if a slot and its memory are free, in the order of the longest remaining path: a
-job's own seconds and those of the longest chain that depends on it. If the first job does not fit
-into free memory, others may start before it if they do not delay it (backfilling): they end before
-its memory becomes free, or leave enough of it. So small jobs do not starve large ones.
+A job's *longest remaining path* is its own seconds and those of the longest chain of jobs that
+depend on it. Ready jobs start in the order of these paths, the longest first, if a slot and their
+memory are free. A job that does not fit into free memory waits. Others may start before it if they
+do not delay it (backfilling): they end before its memory becomes free, or leave enough of it. So
+small jobs do not starve large ones.
 
-A job may lose its worker, usually because the system killed it for lack of memory. It is retried
-with twice the memory reserved, and the last time with all of it, so that fewer jobs run beside it.
-A job that another process is doing is postponed. The queue itself starts nothing and
-does not wait: the caller passes times as numbers.
+A job may lose its worker, usually because the system killed it for lack of memory. The job is
+retried with twice the memory reserved, and the last time with all the memory, so that fewer jobs
+run beside it. A job that cannot run now is postponed. The queue itself starts nothing and does not
+wait: the caller passes times as numbers.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class ReadyQueue:
         return list(self._left)
 
     def next(self, now: float, slots: int | None) -> list[Start]:
-        """Start the jobs that may run now and return them, the longest remaining path first.
+        """Start the jobs that may run now, and return them, the longest remaining path first.
 
         Returns an empty list if none may start.
 
@@ -157,7 +158,7 @@ class ReadyQueue:
     def mark_lost(self, key: str) -> bool:
         """Record that a job's worker was lost; return whether the job is retried.
 
-        After `MAX_TRIES` starts, the job has failed.
+        If this was start number `MAX_TRIES` of the job, the job is marked as failed instead.
         """
         self._tries[key] = self._tries.get(key, 0) + 1
         if self._tries[key] >= MAX_TRIES:
@@ -168,7 +169,7 @@ class ReadyQueue:
         return True
 
     def postpone(self, key: str, until: float) -> None:
-        """Delay a job, which another process is doing, until the time `until`."""
+        """Delay a job, which cannot run now, until the time `until`."""
         del self._running[key]
         self._postponed[key] = until
 
@@ -185,9 +186,10 @@ class ReadyQueue:
             insort(self._ready, (-self._paths[key], self._place[key], key))
 
     def _reserved(self, key: str) -> int:
-        """Return the bytes to reserve for a job, more after each loss of its worker.
+        """Return the bytes to reserve for a job: its estimate, doubled after each lost worker.
 
-        At most `memory` is reserved, so that every job can run alone.
+        If the memory of all jobs is limited, at most that limit is reserved, so that every job can
+        run alone. The last try reserves all of it.
         """
         tries = self._tries.get(key, 0)
         if self.memory is None:
@@ -202,9 +204,10 @@ class ReadyQueue:
         return self.memory - sum(running.memory for running in self._running.values())
 
     def _time_when_free(self, memory: int) -> tuple[float, int]:
-        """Return the estimated time when `memory` bytes will be free, and the bytes beyond them.
+        """Return the time when `memory` bytes will be free, and the free bytes beyond them then.
 
-        Jobs that are started before the waiting one must end by that time, or fit into those bytes.
+        The time is estimated. A job that is started before the waiting one must end by that time,
+        or fit into the bytes beyond.
         """
         free = int(self._free())
         for running in sorted(self._running.values(), key=lambda running: running.until):

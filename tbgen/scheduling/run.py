@@ -96,10 +96,10 @@ class Observer:
     """Receiver of events of a run; each method does nothing unless overridden."""
 
     every: float | None = None
-    """Seconds without an event after which `waiting` is called; None if it is never called."""
+    """Longest time in seconds without an event before `waiting` is called; None for no limit."""
 
     def waiting(self) -> None:
-        """Called while jobs are running and no other event occurs; see `every`."""
+        """Called if no job has ended for `every` seconds, or until a postponed job is due again."""
 
     def started(self, start: Start) -> None:
         """Called when a job begins; it may begin again after `retried`."""
@@ -155,7 +155,7 @@ def run(
 def _wait_seconds(queue: ReadyQueue, executor: Executor, observer: Observer) -> float | None:
     """Return the seconds that the loop may wait for a future; None for no limit.
 
-    They end with the next call of `Observer.waiting`, or the next retry of a job.
+    The wait ends earlier if `Observer.waiting` must be called or a postponed job is due again.
     """
     waits = [] if observer.every is None else [observer.every]
     next_retry_at = queue.next_retry_at()

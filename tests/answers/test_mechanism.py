@@ -35,7 +35,7 @@ CHECK = "9/9/4k4/9/9/9/9/9/1n7/R2K5 w"
 def chases() -> Iterator[GameTablebase]:
     """Yield a tablebase with KNPKC under wxf, in which chases decide 78 positions.
 
-    The other rules decide no position of it.
+    Perpetual checks decide no position of this material.
     """
     with open_tablebase(built("KNPKC", rules="wxf")) as tables:
         yield tables

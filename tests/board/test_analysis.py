@@ -1,4 +1,8 @@
-"""Table facts on pages: every square, other rules, ladders, films, bars, puzzles."""
+"""Facts from tables on the board's pages: outcomes by square, lines, statistics, puzzles.
+
+A ladder is the list of loops by which a side loses under the rules, down to a mate. A film shows a
+line of best play move by move.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ def client() -> Iterator[TestClient]:
         yield TestClient(create_app(tables, demo().tables))
 
 
-# -- what only tables know -------------------------------------------------------------------
+# -- facts from tables -----------------------------------------------------------------------
 
 
 def test_a_piece_on_every_point(client: TestClient) -> None:
@@ -241,7 +245,8 @@ def test_the_matrix_has_every_endgame_once(client: TestClient) -> None:
 def test_the_handbook_classes_every_endgame(client: TestClient) -> None:
     """The handbook states the class of each endgame, its share of wins, and its exceptions.
 
-    An exception is a position with an outcome unlike its class; the outcome is the table's.
+    An exception is a position whose outcome differs from the class of its endgame. The stated
+    outcome of each exception is that of the table.
     """
     endgames = page(client, "/endgames")
     assert 'href="/handbook"' in endgames

@@ -1,4 +1,4 @@
-"""`serve --files`: only listed files are served, whole or in part; and fetching from it."""
+"""`serve --files`: files listed in index.json, whole or by byte range, and downloads of them."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_listed_files_are_served(client: TestClient, directory: Path) -> None:
     ],
 )  # fmt: skip
 def test_other_files_are_not_served(address: str, name: str) -> None:
-    """A request for a file that is not listed returns no content of any file.
+    """A request for an unlisted file, a symbolic link or a pipe returns no content of any file.
 
     Requests are sent byte by byte as written, since most clients would normalise the address.
     """

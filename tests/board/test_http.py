@@ -65,10 +65,10 @@ async def ask(
 
 
 class Work:
-    """Web application with two endless requests, /long and /search, and two short ones.
+    """Web application with endless requests, /long and /search, and short ones, /page and /short.
 
-    The endless ones run until their client has gone. Each of the four addresses has its own lane,
-    a queue of requests with its own threads.
+    An endless request ends if its client has gone, its time is up, or the server ends. Each of the
+    four addresses has its own lane, a queue of requests with its own threads.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Chinese sentences of the referee: articles and points of the rules."""
+"""Chinese verdicts of the referee: cited articles, and points that are no articles of the rules."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tbgen.referee.reasons import TrackedPiece
 from tbgen.tables import Rules
 
 CANNON = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "c4b4 b6c6 b4c4 c6b6"
-"""Red's rook chases the cannon."""
+"""Game (FEN, moves) in which Red's rook chases the cannon."""
 
 MIXED = "2bak3r/2R1a2C1/2Rcb4/2N2P3/5C2p/9/9/4p4/4p2p1/5K3 w", "f5e5 e9f9 e5f5 f9e9 f5e5 e9f9"
-"""Red mixes checks and chases."""
+"""Game (FEN, moves) in which Red mixes checks and chases."""
 
 
 def judged(fen: str, moves: str) -> Judgement:
@@ -31,7 +31,10 @@ def test_articles_are_those_of_the_asian_rules() -> None:
 
 
 def test_all_articles_of_a_draw_are_named() -> None:
-    """Both sides of a drawn loop offend: each of the two articles is named."""
+    """A verdict of a draw cites two articles, one for the moves of each side.
+
+    Red mixes checks and chases, and Black chases different pieces in turn.
+    """
     judgement = judged(*MIXED)
     red, black = judgement.conducts
     both = replace(judgement, conducts=(red, replace(black, chasing=black.plies)))

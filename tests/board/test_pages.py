@@ -1,4 +1,4 @@
-"""The pages: every position, kept settings and input, one language each."""
+"""Pages of the board: unusual positions, kept settings and input, and one language per page."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> No
 def test_a_stated_result_is_compared(
     client: TestClient, moves: str, result: str, said: str
 ) -> None:
-    """A pasted game with a result gets a remark if its moves end otherwise.
+    """A pasted game gets a remark if its stated result disagrees with the tables or with the rules.
 
     The result is read from the PGN tag, or from the end of the moves.
     """
@@ -347,7 +347,7 @@ def test_traditional_texts_have_traditional_characters_and_words() -> None:
 def test_every_message_is_used() -> None:
     """Each key of the board's texts occurs in its code.
 
-    It is written out, or composed as in `f"class_{kind}"`.
+    The key is written out, or composed as in `f"class_{kind}"`.
     """
     code = "".join(path.read_text("utf-8") for path in (ROOT / "tbgen" / "board").rglob("*.py"))
     written = set(re.findall(r"[\"']([\w/{}.-]+)[\"']", code)) | set(Metric)

@@ -32,7 +32,7 @@ def client() -> Iterator[TestClient]:
 def test_an_unknown_parameter_is_refused(client: TestClient) -> None:
     """Every route answers 400 to an unknown parameter, and says so.
 
-    Redirects of old links and static files are left out.
+    Redirects of old links, static files and robots.txt are not tested.
     """
     others = {"/endgame.cgi", "/play.cgi", "/static/{name}", "/robots.txt"}
     routes = client.app.routes  # type: ignore[attr-defined]

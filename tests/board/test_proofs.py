@@ -54,7 +54,10 @@ def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -
         return found
 
     def listed(language: str = "en") -> tuple[str, str]:
-        """Return KRKN's proof status on the page of endgames, and its entry in /v1/tables."""
+        """Return the CSS class and the text of KRKN's proof status on the page of endgames.
+
+        The entry of KRKN in /v1/tables must have the same status as /v1/tables/KRKN.
+        """
         page = client.get("/endgames", params={"lang": language}).text
         assert language == "en" or not misfits(page, language)
         (row,) = [row for row in page.split("<tr>") if ">KRKN</code>" in row]
@@ -96,7 +99,10 @@ def test_the_status_follows_the_certificates(client: TestClient, folder: Path) -
 def test_pages_do_not_wait_for_copied_files(
     client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages state that proofs are being checked, until all copied files have been read."""
+    """Pages state that proofs are being checked, until all copied files have been read.
+
+    New time stamps make the files look copied. Reading is delayed until the first pages are loaded.
+    """
     for name in names(folder).values():
         certify(folder, name)
         os.utime(folder / name.filename)

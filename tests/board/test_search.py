@@ -1,4 +1,4 @@
-"""The composer's search: results have the requested properties, and complete ones are complete."""
+"""The board's search of a table: all results meet the query, and a complete search misses none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sharing: PNG, animations, frames for other pages, cards of links."""
+"""Sharing: PNG, animations, pages to embed in an <iframe>, and previews of links."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ MEMBER_OF_SECOND = "0::{path}\n"
 
 
 def machine(root: Path, mounts: str, groups: str) -> Path:
-    """Write the `/proc` files of a machine with 1000 MiB available below `root`.
+    """Write, below `root`, the `/proc` files of a machine with 1000 MiB of available memory.
 
-    The process in them has 100 MiB of memory of its own. `mounts` and `groups` are lines of
-    `mountinfo` and `cgroup`.
+    The process in these files has 100 MiB of memory of its own. `mounts` and `groups` are lines of
+    `mountinfo` and `cgroup`. Returns `root`.
     """
     own = root / "proc/self"
     own.mkdir(parents=True)
@@ -43,7 +43,10 @@ def machine(root: Path, mounts: str, groups: str) -> Path:
 
 
 def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
-    """Write the files of a control group of version 1; numbers are in MiB."""
+    """Write the files of a control group of version 1; numbers are in MiB.
+
+    files : page cache of the group, which can be freed
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "memory.limit_in_bytes").write_text(f"{limit * MIB}\n")
     (folder / "memory.usage_in_bytes").write_text(f"{used * MIB}\n")
@@ -52,7 +55,11 @@ def first(folder: Path, limit: int, used: int, files: int = 0) -> None:
 
 
 def second(folder: Path, limit: int | str, used: int, files: int = 0, high: str = "max") -> None:
-    """Write the files of a control group of version 2; numbers are in MiB."""
+    """Write the files of a control group of version 2; numbers are in MiB.
+
+    files : page cache of the group, which can be freed
+    high : content of `memory.high`, in bytes or `max`
+    """
     folder.mkdir(parents=True, exist_ok=True)
     limit = limit if isinstance(limit, str) else str(limit * MIB)
     (folder / "memory.max").write_text(f"{limit}\n")

@@ -76,9 +76,10 @@ def test_ctrl_c_keeps_finished_tables_and_the_next_build_resumes(
 
 
 def test_files_of_killed_builds_are_removed(tmp_path: Path) -> None:
-    """Temporary files of the table to build are removed, even if the table is finished.
+    """A build removes temporary files that killed builds of its table have left, in either metric.
 
-    Files of other tables stay, and so does a locked file, which another process is writing.
+    They are removed even if the table is finished. Files of other tables and files with other names
+    stay. A locked file also stays, since another process is writing it.
     """
     Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
     finished = digests(tmp_path)
@@ -195,7 +196,8 @@ def test_planes_of_two_bytes_give_equal_files(
 ) -> None:
     """Planes, arrays of one code per slot, give equal table files with one byte or two per code.
 
-    The type of palette indices, as the codes are numbered in memory, is patched to uint16.
+    In memory a plane has palette indices, numbers of the codes that occur. Their type is patched to
+    uint16.
     """
     narrow, wide = tmp_path / "narrow", tmp_path / "wide"
     Builder(narrow, RuleSet(Rules.WXF), Progress()).build([KRKN])

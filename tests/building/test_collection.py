@@ -90,7 +90,10 @@ def test_workers_with_another_directory_are_detected(tmp_path: Path) -> None:
 
 
 def test_a_table_locked_by_another_build_is_deferred(tmp_path: Path) -> None:
-    """A build does other tables first, and at the end waits for a table that is locked."""
+    """A build defers a table that is locked, and builds other tables first.
+
+    The lock of KNK is released when KRK is finished. KRKN needs both.
+    """
     held = locked(tmp_path / ".KNK.none.dtm.lock")
     held.__enter__()
     order = []

@@ -214,9 +214,9 @@ def test_a_plan_contains_supporting_tables_and_adds_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rules", list(Rules))
 def test_more_slots_never_cost_less(rules: Rules) -> None:
-    """Predicted seconds, bytes and memory grow along a chain of unmeasured materials.
+    """Predicted seconds, bytes and memory do not decrease along a chain of unmeasured materials.
 
-    Each material of the chain has more pieces than the one before.
+    Each material of the chain has more slots in its index than the one before.
     """
     planned = {t.material.name: t for t in plan([Material.parse("KRNCPKRNCP")], rules)}
     chain = [planned[name] for name in ("KRPKRP", "KRNKRN", "KRNPKRNP", "KRNCPKRNCP")]
@@ -248,7 +248,10 @@ def test_the_measurements_are_packaged() -> None:
 
 @pytest.mark.parametrize("name", ["KRNCPKRNC", "KRABKNAB", "KPPPPPKAABB"])
 def test_materials_unlike_any_measured_have_plausible_costs(name: str) -> None:
-    """Bytes per placement are at most 2.5 for both sides, and costs are positive."""
+    """A table takes 0.0001 to 2.5 bytes per placement, and 10 ns to 20 µs of CPU time per slot.
+
+    Tested are tables of more than a million slots. The bytes are those of both sides to move.
+    """
     for table in plan([Material.parse(name)], Rules.WXF):
         if table.index_size > 1_000_000:
             assert 1e-4 < table.disk_bytes / table.placements < 2.5, table.material

@@ -1,7 +1,8 @@
 """Loss of power during builds: unsynced data is lost, and the next build succeeds.
 
-The simulated disk keeps the synced bytes of a file, and any prefix of the others. Changes of names
-since the directory was synced are kept up to some moment, as in a file system with a journal.
+The simulated disk keeps the content of a file at its last sync, and any prefix of a file that was
+never synced. Changes of names since the last sync of the directory are kept up to some moment, as
+in a file system with a journal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checkpoints of tables: a build resumes from them if it may."""
+"""Checkpoints of tables: a build resumes from one that is valid and fits its inputs."""
 
 from __future__ import annotations
 

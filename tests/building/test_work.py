@@ -1,4 +1,4 @@
-"""Decisions of a build before it solves anything: which attempts it makes, and what it needs."""
+"""Decisions of a build before any table is solved: supporting tables, metrics and code spaces."""
 
 from __future__ import annotations
 

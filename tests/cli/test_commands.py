@@ -1,4 +1,4 @@
-"""Every reading command: its JSON, its text, its exit status, and its imports."""
+"""Commands that read tables: their JSON, text, exit status and imports."""
 
 from __future__ import annotations
 

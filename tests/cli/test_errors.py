@@ -209,7 +209,7 @@ def test_no_tables_directory(tmp_path: Path) -> None:
 
 
 def test_no_table_of_the_selected_materials(tables_dir: Path) -> None:
-    """`ls` distinguishes a directory without tables from one without the selected tables."""
+    """`ls` for materials without a table notes that the directory has others; exit status 0."""
     result = run("ls", "KCCKPPP", "--tables", tables_dir)
     assert result.exit_code == 0
     assert result.stderr == f"{tables_dir} has tables, but none of those selected\n"
@@ -232,7 +232,10 @@ def test_tables_directory_is_a_file(tmp_path: Path) -> None:
 
 
 def copy_of(tables_dir: Path, tmp_path: Path, change: object) -> Path:
-    """Return a copy of the tables in which the bytes of KRKN are replaced by `change`."""
+    """Copy the tables under check rules, change the bytes of KRKN, and return its path.
+
+    change : function of the bytes (bytearray) that returns the new bytes
+    """
     for file in tables_dir.glob("*.check.*"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     path = tmp_path / "KRKN.check.dtm.xqt"
@@ -287,7 +290,7 @@ def test_unreadable_directory(
     assert_says(run("probe", KRK, "--tables", tmp_path), 2, "Permission denied", str(tmp_path))
 
 
-# -- what describe says ------------------------------------------------------------------------
+# -- messages and statuses of errors -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(

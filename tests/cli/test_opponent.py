@@ -60,7 +60,7 @@ def test_a_missing_answer_is_a_one_line_error(
 def test_files_of_the_current_directory_are_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The engine imports no module from the current directory, as Python would by default."""
+    """The engine imports no module from the current directory, unlike Python by default."""
     for name in ("click", "numpy", "tbgen"):
         (tmp_path / f"{name}.py").write_text("import pathlib\npathlib.Path('planted').touch()\n")
     monkeypatch.chdir(tmp_path)

@@ -36,9 +36,9 @@ time.sleep(30)
 def test_a_stop_during_imports(
     tmp_path: Path, stop: signal.Signals, imported: str, command: str, moment: str
 ) -> None:
-    """A stop signal while modules load ends the program with its line and status 130.
+    """A stop signal while modules load ends the program with one error line and status 130.
 
-    Python drops exceptions that are raised in callbacks at that time.
+    Python drops exceptions that are raised in destructors and other callbacks at that time.
     """
     source = "import os, time\n" + moment.format(stop=int(stop))
     (tmp_path / imported).with_suffix(".py").write_text(source)
@@ -91,7 +91,7 @@ def test_a_stop_ends_a_server_properly(tables_dir: Path, stop: signal.Signals) -
 
 
 def test_ignored_signals_stay_ignored(tables_dir: Path) -> None:
-    """A signal that the parent ignores, as `nohup` does, is still ignored."""
+    """A command ignores SIGHUP if its parent process does, as under `nohup`."""
     command = [sys.executable, "-m", "tbgen", "probe", "-", "--tables", str(tables_dir),
                "--rules", "check"]  # fmt: skip
     process = subprocess.Popen(

@@ -83,8 +83,8 @@ print(*hits, total(np.arange(4.0)) if "SECOND_TYPE" in os.environ else "")
 """
 """Script with two kernels: `total` borrows its array, `made` returns a new array.
 
-A borrowing kernel does not change reference counts. The script prints a result and how many
-kernels came from the cache. With $SECOND_TYPE it then compiles `total` for another type.
+A borrowing kernel does not change reference counts. The script prints a result, and the number of
+cache hits of each kernel. With $SECOND_TYPE it then compiles `total` for another type.
 """
 
 SECOND = """
@@ -138,7 +138,7 @@ def python(script: Path | str, *, status: int = 0, **environment: str) -> str:
 
 
 def kernel_in(directory: Path) -> Path:
-    """Write a script with one kernel."""
+    """Write a script with one kernel, and return its path."""
     script = (directory / "twice").with_suffix(".py")
     script.write_text(TWICE, "utf-8")
     return script

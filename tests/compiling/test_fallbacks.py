@@ -141,7 +141,7 @@ def test_one_missing_name_selects_all_replacements(tmp_path: Path, name: str) ->
 def test_tables_without_the_internals(tmp_path: Path) -> None:
     """Builds without numba's internals give the known digests and cache their kernels.
 
-    A second process loads the kernels of the first, in a sixth of the time.
+    A second process loads the kernels of the first, and takes less than a sixth of its CPU time.
     """
     script = f"sys.path.insert(0, {str(ROOT)!r})\nfrom tbgen.cli import main\nmain()\n"
     seconds = []

@@ -51,7 +51,7 @@ def _weigh(inner, a, b, c):  # type: ignore[no-untyped-def]
 def read(outer, out):  # type: ignore[no-untyped-def]
     """Compute `wide[:, 0] += small + number`, and write one value of every other field.
 
-    out : float64 (out,)
+    out : float64 (6,), out
     """
     left = len(outer.small) - 1
     while left >= 0:

@@ -33,7 +33,7 @@ def idle() -> None:
 def greet() -> None:
     """Take and release the lock of compilations, as a job of the second process.
 
-    The process that started it holds this lock.
+    The first process, which has started the second one, holds this lock meanwhile.
     """
     with jit.compile_lock():
         pass

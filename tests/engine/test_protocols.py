@@ -240,7 +240,7 @@ def test_cchess_plays_a_game_with_the_engine(loaded, protocol):
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict", "gbk", "latin-1"])
 def test_lines_may_be_any_bytes(encoding: str) -> None:
-    """Lines of invalid text get an answer, and so does the next line."""
+    """Lines of invalid text do not stop the engine: it answers the `isready` after them."""
     lines = [b"uci", b"\xff\xfe \xe8", b"setoption name EGTBPaths value caf\xe9",
              b"position fen \xe8\xbd\xa6 \xff", b"isready", b"quit"]  # fmt: skip
     result = subprocess.run(

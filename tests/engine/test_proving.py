@@ -74,7 +74,10 @@ def nodes_of(graph: proof_graph.Graph, root: Position) -> dict[int, Position]:
 
 @pytest.mark.parametrize("names", [(), ("KRK", "KNK")], ids=["without tables", "with tables"])
 def test_proven_positions_are_won(krkn: GameTablebase, names: tuple[str, ...]) -> None:
-    """All nodes of the graph that are proven as wins are wins in the tables, for either side."""
+    """In every node marked as won, the tables give the win to the side to move at the root.
+
+    The stored outcome is a win if that side is to move in the node, otherwise a loss.
+    """
     tables, proven = NumbaTables(krkn, names), Counter[int]()
     for position in short_wins(krkn, True, 2 if names else 8) + short_wins(krkn, False, 1):
         for _ in range(2 if names else 1):
@@ -156,6 +159,7 @@ def estimate_way(graph: proof_graph.Graph, way: list[int], loop: int = 1) -> lis
     """Compute proof and disproof numbers of the nodes on a path, from its end to its start.
 
     way : numbers of the nodes on the path
+    loop : least place on the path (from 1) from which on only the opponent checks, on every move
     Returns (proof number, disproof number) of each node, in the order of the path.
     """
     for place, number in enumerate(way, 1):

@@ -24,7 +24,11 @@ START = Position.from_fen(START_FEN)
 
 
 def random_games(rng: random.Random, count: int) -> list[list[Move]]:
-    """Return random moves from the opening array, until many pieces are attacked."""
+    """Return games of 30 to 89 random moves from the opening array, as lists of moves.
+
+    In the last position of each game, the side to move has a legal move. Many pieces are attacked
+    there.
+    """
     games: list[list[Move]] = []
     while len(games) < count:
         moves = random_moves(rng, START, rng.randrange(30, 90))

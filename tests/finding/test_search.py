@@ -1,4 +1,4 @@
-"""Searches of whole tables against position by position queries."""
+"""Searches of whole tables, against probes of single positions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def places(tables: GameTablebase, **asked: object) -> set[tuple[int, int]]:
 def unique_plies(tables: GameTablebase, position: Position) -> int:
     """Return for how many plies the solution of a won position is unique; 0 if it is not.
 
-    Computed by the definition: the winner has one winning move, after every best defence.
+    Computed by the definition: the winner has one winning move, at first and after every best
+    defence. The number is that after the shortest defence; a capture ends the solution. 0 also if
+    the position is not won, or is won directly by the rules.
     """
     value, moves = tables.probe_with_moves(position)
     if value.outcome != Outcome.WIN or (value.order and value.plies == 0):

@@ -1,4 +1,4 @@
-"""Permanent imports: their objects are exempt from garbage collection, which is then re-enabled."""
+"""Permanent imports: exempt from garbage collection, which is on or off as before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index is a bijection of slots and placements, with mirror images identified."""
+"""Index of placements: each placement has one slot, shared only with its mirror image."""
 
 import random
 from itertools import combinations, product
@@ -82,8 +82,8 @@ def test_every_slot_of_small_materials(name: str) -> None:
 def random_board(material: Material, rng: random.Random, centred: bool) -> Position | None:
     """Return a random placement of a material; None if two pieces fall on one square.
 
-    centred : put kings and pairs of defenders on squares that mirror each other, so that
-        placements are their own mirror images
+    centred : put kings on the central file and pairs of defenders on squares that mirror each
+        other; without single defenders, this part of the placement is its own mirror image
     """
     board = bytearray(SQUARES)
     for side, army in zip(Side, material.armies, strict=True):

@@ -40,8 +40,10 @@ for room in (0, *range(8180, 8240, 4), 1 << 18):
         time.sleep(0.01)
 print("done")
 """
-"""Script that starts threads with too little memory: for a thread's stack, but little more. So a
-thread begins and then finds no memory.
+"""Script that starts threads with different amounts of free address space.
+
+About 8 MiB suffice for a thread's stack and little more: the thread begins and then finds no
+memory.
 """
 
 

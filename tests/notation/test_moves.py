@@ -244,7 +244,7 @@ def crowded_pawns(rng: random.Random) -> Position:
 
 
 def sample(rng: random.Random) -> Iterator[Position]:
-    """Yield 300 positions: games from the opening array, endgames, and crowds of pawns."""
+    """Yield at least 300 positions: games from the opening array, endgames, and crowds of pawns."""
     count = 0
     while count < 150:
         for position in random_game(rng, START, 60):

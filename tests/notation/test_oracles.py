@@ -37,9 +37,10 @@ def sample(seed: int) -> list[Position]:
 
 
 def many_pawns(where: RelativePlace) -> bool:
-    """Return whether pawns stand three on the file, or at least two on each of two files.
+    """Return whether a piece is a pawn that notations must number.
 
-    Notations must then number the pawns.
+    That is so if its side has at least three pawns on its file, or at least two on its file and on
+    another one.
     """
     return (
         where.kind == PAWN

@@ -18,7 +18,11 @@ START = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 
 @st.composite
 def values(draw: st.DrawFn) -> Value:
-    """Strategy for values that codes can hold; wins of order 0 and losses above take odd plies."""
+    """Strategy for values that codes can hold.
+
+    Wins of order 0 and losses of higher orders take an odd number of plies, other values an even
+    one.
+    """
     outcome = draw(st.sampled_from(Outcome))
     if outcome == Outcome.DRAW:
         return Value(outcome)

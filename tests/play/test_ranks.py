@@ -1,7 +1,8 @@
-"""Ranks in small graphs: numbers of bad edges and of edges that a side may still take.
+"""Ranks in small graphs of `tbgen.play.safety`, against known ranks and exact solvers.
 
-The nodes of a graph are `tbgen.play.safety.Node`: a position with the streaks of both sides.
-A streak is the offence common to a side's latest moves; a break ends it.
+A node is a position with the streaks of both sides. An edge is a move of one side and the reply.
+The rank of a node is (most bad edges that can still occur, most edges to the next good one). A
+streak is the offence common to a side's latest moves; a break ends it.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ LABELS = {EdgeKind.NEUTRAL: 1, EdgeKind.GOOD: 2, EdgeKind.BAD: 3}
 def test_solve_agrees_with_zielonka() -> None:
     """`solve` finds the nodes of random graphs that Zielonka's algorithm finds.
 
-    The option of lowest rank never leads to a higher rank, except by a break.
+    In the option of lowest rank, a neutral edge leads to a lower rank. A good edge leads to a rank
+    with no more bad edges, and a bad edge to one with fewer.
     """
     rng = random.Random(2)
     won = lost = 0
@@ -177,10 +179,10 @@ def random_streak_game(rng: random.Random, victims: list[int]) -> streak_game.St
 
 
 def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[int]:
-    """Return the positions of a streak game from which `solve` says that an aim can be reached.
+    """Return the positions of a streak game from which a side reaches an aim, computed by `solve`.
 
-    A break of the side's own streak ends the play. It must lead to a position in `safe`, unless the
-    aim is to win by the rival's offence.
+    For all aims but a win by the rival's offence, a break of the side's own streak ends the play.
+    The break must then lead to a position in `safe`.
     """
     unsafe = Node(-1, frozenset())  # type: ignore[arg-type]
     starts = [Node(node, frozenset()) for node in range(len(play.options))]  # type: ignore[arg-type]
@@ -211,9 +213,9 @@ def succeeding(play: streak_game.StreakGame, aim: Aim, safe: set[int]) -> set[in
 
 
 def holding(play: streak_game.StreakGame) -> set[int]:
-    """Return the greatest set of positions in which a side can avoid a loss by its streak for ever.
+    """Return the greatest set of positions from which a side never loses by its own streak.
 
-    From each, it can break its streak inside the set, or outlast the rival's streak.
+    From each of them, the side can break its streak inside the set, or outlast the rival's streak.
     """
     safe = set(range(len(play.options)))
     while True:
@@ -225,7 +227,7 @@ def holding(play: streak_game.StreakGame) -> set[int]:
 
 @pytest.mark.parametrize(("victims", "games"), [([A], 600), ([A, B], 200)])
 def test_streaks_decide_every_endless_play(victims: list[int], games: int) -> None:
-    """Following streaks with `solve` gives the wins of an exact solver of streak games.
+    """Following streaks with `solve` gives the wins and draws of an exact solver of streak games.
 
     The exact solver judges whole endless plays.
     """

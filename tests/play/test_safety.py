@@ -65,7 +65,10 @@ class LoopTables:
 
 
 def book_loops() -> Iterator[tuple[str, list[Position], Judgement]]:
-    """Yield the loops of the rule book without repeated positions, with their judgements."""
+    """Yield (name, positions of one round, judgement) of loops of the rule book.
+
+    Loops in which a position occurs twice in a round are left out.
+    """
     for case in json.loads((DATA / "repetition_cases.json").read_text()):
         try:
             start = Position.from_fen(case["fen"])

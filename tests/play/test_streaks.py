@@ -86,7 +86,7 @@ def test_a_streak_ends_at_a_gap_and_at_a_capture() -> None:
 
 @pytest.mark.parametrize("rules", [Rules.WXF, Rules.CHECK])
 def test_streaks_agree_with_the_referee(rules: Rules) -> None:
-    """A side loses a loop if and only if its streak lasts for the whole loop."""
+    """By the referee, a side offends in a loop if and only if its streak lasts for the loop."""
     rng = random.Random(11)
     offences = Offences(RuleSet(rules))
     convicted = acquitted = 0

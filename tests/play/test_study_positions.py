@@ -1,4 +1,4 @@
-"""Positions from papers and from reports about wrong tables: the claims, and games from there."""
+"""Positions from papers and reports of wrong tables: claimed outcomes, and games of won ones."""
 
 from __future__ import annotations
 

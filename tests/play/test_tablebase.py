@@ -145,7 +145,8 @@ def test_moves_into_missing_tables_are_unknown(tables_dir: Path, tmp_path: Path)
 def made_progress(position: Position, tables: GameTablebase, move: RootMove) -> bool:
     """Return whether a winner's move makes progress, by docs/values.md ("Outcomes and distances").
 
-    The plies or the order fall, or the move leads to another table; a direct win may be kept.
+    The plies or the order fall, or the move leads to another table. From a direct win, the order
+    may stay if the move is a capture or leads to a loss in one ply.
     """
     before, after = tables.probe(position), tables.probe(move.after)
     if after.outcome != Outcome.LOSS:
@@ -259,7 +260,7 @@ def test_lines_cut_short(check: GameTablebase) -> None:
 
 
 def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> None:
-    """A side that draws only by checks leaves a loop once the history makes it lose by them."""
+    """best_move repeats no check that loses by the game's history, if another move draws."""
     games = 0
     for position in drawn(check, "KRKN", 6, random.Random(1)):
         game = [position]
@@ -269,7 +270,7 @@ def test_a_side_that_draws_does_not_check_perpetually(check: GameTablebase) -> N
             if move is None:
                 break
             if game[-1].side == drawer:
-                # The opponent checks as long as the rules allow.
+                # This side checks as long as it may, so that best_move must leave the loop.
                 drawing = [m for m in check.probe_root(game[-1]) if m.outcome == Outcome.DRAW]
                 checks = [m for m in drawing if m.check]
                 offends = is_lost_by(judge_repetition([*game, move.after], CHECKS), drawer)

@@ -295,7 +295,7 @@ def test_mutated_files(tmp_path: Path, material: str, width: int, distinct: int)
     ("material", "width", "distinct"), [("KPKA", 1, 30), ("KRK", 2, 600), ("KCK", 4, 5)]
 )
 def test_many_mutated_files(tmp_path: Path, material: str, width: int, distinct: int) -> None:
-    """The C reader gives correct values or an error for over 10 000 damaged files."""
+    """The C reader gives correct values or an error for 3,400 damaged files of each table."""
     mutate(tmp_path, material, width, distinct, 3400)
 
 

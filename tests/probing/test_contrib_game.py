@@ -127,7 +127,8 @@ def goes_on_after(
     """Return whether the winner makes progress after the position `after`, without repetition.
 
     After every reply the winner must have a winning move. The positions after the reply and that
-    move must not be in `known`. `depth` is the number of the winner's moves examined.
+    move must not be in `known`. An irreversible reply or move needs no further test. `depth` is the
+    number of the winner's moves examined.
     """
 
     def is_anew(now: Position, move: RootMove) -> bool:
@@ -149,13 +150,13 @@ def goes_on_after(
 def least_cost(tables: GameTablebase, game: Sequence[Position]) -> tuple[Outcome, set[str]]:
     """Return the best outcome from a game's last position, and the moves that cost least.
 
-    These moves are the ones that `xq_filter_outcomes` should keep.
+    These are the moves that `xq_filter_outcomes` should keep, by the comments in contrib/xqprobe.h.
+    Only moves with the best outcome are compared.
 
-    Written from the comments in contrib/xqprobe.h. Of the moves with the best outcome, those with
-    the lowest cost are kept. All losing moves cost nothing, nor do captures and other irreversible
-    moves, winning moves that can go on without repetition, and drawing moves that are idle or new.
-    Any other move costs more the more often its position has occurred in the game. With equal
-    repetitions, a chase costs more than an idle move, and a check more than a chase.
+    Cost 0: losing and irreversible moves, winning moves that can go on without repetition, and
+    drawing moves that are idle or lead to a new position. Cost 1: other idle winning moves to a new
+    position. Any other move costs three times the earlier occurrences of its position (at least 1),
+    plus 1 for a chase or 2 for a check.
     """
     offences = Offences(tables.rule_set)
     costs: dict[str, int] = {}
@@ -211,9 +212,9 @@ def test_outcomes_and_the_game(directory: Path, tables: GameTablebase) -> None:
 @needs_c
 @pytest.mark.parametrize("rules", [*Rules, "wxf-nominor"])
 def test_offences_of_moves(rules: str) -> None:
-    """The C reader finds the checks and new attacks of random moves that Python finds.
+    """The C reader finds the same checks and new attacks as Python.
 
-    The positions have nearly all pieces.
+    Tested are all legal moves of 30 random positions with nearly all pieces.
     """
     name, _, choice = rules.partition("-")
     offences = Offences(RuleSet(Rules(name), minor_chases=not choice))

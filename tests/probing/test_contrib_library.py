@@ -31,9 +31,10 @@ def check(command: list[str], text: str | None = None) -> str:
 
 @needs_cxx
 def test_the_single_source_compiles_as_c_and_cpp(tmp_path: Path) -> None:
-    """The single-file reader compiles as C and C++, and its example prints that of the library.
+    """The single-file reader compiles as C and as C++.
 
-    It is linked with an external zstd decoder, here that of the system.
+    The example program gives equal output with the C file and with the library. The C file is
+    linked with an external zstd decoder, here that of the system.
     """
     folder = cprograms.amalgamation()
     names = sorted(path.name for path in folder.iterdir())

@@ -100,7 +100,8 @@ def test_every_position(
 def test_a_table_and_its_outcomes_in_one_set(tmp_path: Path, harness: Path) -> None:
     """If a set has a table and its win-draw-loss file, each query reads the right one of them.
 
-    Distances come from the table, and outcomes from the other file, which has other outcomes here.
+    Distances come from the table, and outcomes from the win-draw-loss file. In the test of
+    outcomes, that file has other outcomes than the table.
     """
     spec, boards = spec_of("KRK"), all_boards(Material.parse("KRK"))
     planes = random_planes(spec, 1)
@@ -219,7 +220,7 @@ SKIPPABLE = [
     struct.pack("<II", 0x184D2A50, 2**32 - 1) + bytes(20),
     struct.pack("<II", 0x184D2A5F, 20) + bytes(20),
 ]
-"""Frames that zstd skips, with a correct or a wrong size."""
+"""Frames that zstd skips, with a wrong or a correct size."""
 
 FORGED = {
     "table": [

@@ -1,4 +1,4 @@
-"""Tables in Fairy-Stockfish: the calls are inserted at their places, and the engine wins."""
+"""Tables in Fairy-Stockfish: the calls of the C reader are inserted, and the engine wins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TINY = {
 }
 """Invented source files of an engine, by name.
 
-They have every line at which build.py inserts calls.
+They have every line at which insert.py inserts calls.
 """
 
 
@@ -93,13 +93,13 @@ def test_a_source_without_a_place_stays_unchanged(
 
 
 def no_source(folder: Path) -> Path:
-    """Return no source folder, as an empty path, so that build.py downloads the source."""
+    """Return an empty path instead of a source folder, so that build.py downloads the source."""
     del folder
     return Path()
 
 
 def debian_source(folder: Path) -> Path:
-    """Source of Debian's package, version 11.1."""
+    """Download the source of Debian's package, version 11.1, and return its folder src."""
     return source_of("fairy-stockfish", folder) / "src"
 
 

@@ -28,7 +28,7 @@ LARGE = [
     "KRKNA", "KNPKA", "KCPKB", "KRKCA", "KRNKB", "KPPPK", "KRAKR", "KCAKN", "KRAAK", "KNBBK",
     "KPPKP", "KNKPB", "KNKNA", "KCKPA", "KRPKA", "KNAKC",
 ]  # fmt: skip
-"""Materials of five men; with supporting tables they are more than forty tables."""
+"""Materials of five men; with supporting tables they are at least forty tables."""
 
 
 def lists(

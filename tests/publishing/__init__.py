@@ -1,0 +1,1 @@
+"""Tests of indexes, downloads and known digests of tables."""

@@ -1,4 +1,4 @@
-"""Fixture with a web server of one table that can misbehave."""
+"""Fixture with a web server of one table, which has faults on request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KRK = Entry("KRK.wxf.dtm.xqt", len(CONTENT), hashlib.sha256(CONTENT).hexdigest()
 
 @dataclass
 class Server:
-    """A web server of files in memory that can misbehave."""
+    """Web server of files in memory, with faults on request."""
 
     files: dict[str, bytes]
     ranges: bool = True
@@ -29,9 +29,9 @@ class Server:
     """Number of bytes by which the stated start of a range is above the real one."""
     redirect: str | None = None
     range: str | None = None
-    """Range that answers state, if it is not to be the real one."""
+    """Content-Range header of answers to range requests; None for the real one."""
     drips: str = ""
-    """Part of answers that is sent byte by byte, slowly and without end: `head` or `body`."""
+    """Part of answers that is sent byte by byte and without end: `head`, `body`, or empty."""
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     """Path and range of each request so far."""
     address: str = ""

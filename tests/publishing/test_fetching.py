@@ -1,4 +1,4 @@
-"""Fetching from sources that lie, stop or change: refused in a line, or resumed."""
+"""Fetching from faulty sources: false content is refused in one line, stopped transfers resume."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_wrong_content_gets_no_final_name(
 def test_a_wrong_part_is_discarded_and_fetched_again(server: Server, tmp_path: Path) -> None:
     """A partial file with wrong content is discarded, and the whole file is fetched.
 
-    Its hash differs from that in the index.
+    The completed file would have another hash than the index, or the partial file is too long.
     """
     part(tmp_path).write_bytes(b"x" * 1000)
     source = WebSource(server.address)

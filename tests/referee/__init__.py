@@ -1,1 +1,1 @@
-"""Verdicts on repetitions."""
+"""Tests of verdicts on repetitions."""

@@ -58,14 +58,14 @@ def loops() -> tuple[tuple[Position, tuple[Move, ...], str], ...]:
 
 
 def judged(chase_rules: int) -> Iterator[str]:
-    """Yield the verdict on each loop of the data file, under these rules of chases."""
+    """Yield the verdict on each loop of the data file under chase rules packed into an integer."""
     for position, moves, _ in loops():
         yield repetition_verdict(Game.read(position, moves, chase_rules), rules=Rules.COMPUTER).text
 
 
 @cache
 def verdicts(chase_rules: int) -> list[str]:
-    """Return the verdict on each loop of the data file, under these rules of chases."""
+    """Return the verdict on each loop of the data file under chase rules packed into an integer."""
     return [*judged(chase_rules)]
 
 
@@ -122,7 +122,7 @@ def test_every_kind_decides_some_loop(rules: Rules, kind: PieceType) -> None:
 def test_rare_properties_decide_constructed_loops(rules: Rules, rule: str) -> None:
     """Two rare properties of chases change the verdict on loops made for this test.
 
-    They are the chase of a protected rook by an elephant, and that of a pawn at home (D60).
+    They are the chase of a protected cannon by an advisor, and that of a pawn at home (D60).
     """
     start, moves = {
         "minor_chases": ("3C1a1R1/5k3/4b4/9/9/r8/9/3K5/9/9 b", "f9e8 d9a9 e8f9 a9d9"),
@@ -157,7 +157,7 @@ def test_unsupported_kinds_of_chases_are_refused(wrong: dict[str, tuple[PieceTyp
 def test_published_cases(rules: Rules) -> None:
     """Each rule set gives the published verdicts, except those that `OTHERS` lists.
 
-    D39-D41 are draws in the rule code of Pikafish (2026-07); all others agree with the book.
+    Under the rules `computer`, D39-D41 are draws, as in the rule code of Pikafish (2026-07).
     """
     for case in json.loads((DATA / "repetition_cases.json").read_text("utf-8")):
         moves = list(map(Move.from_iccs, case["moves"].split()))

@@ -1,7 +1,8 @@
-"""Filters of solver and proof, which select positions with attacks, lose no chase of any rule set.
+"""Filters of solver and proof keep every position with an attack that can be a chase.
 
-Both look for attacks first: `tbgen.retrograde.chase.sieve`, `tbgen.verify.complete`. Their kernels
-run as plain Python here, on the rows of some positions.
+Both find attacks before they test chases: `tbgen.retrograde.chase.sieve`, `tbgen.verify.complete`.
+Tested are all rule sets with their options. The kernels run as plain Python here, on the rows of
+some positions.
 """
 
 from __future__ import annotations
@@ -139,7 +140,10 @@ def test_filters_keep_every_attack(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_marks_of_one_half_of_the_board_do_not_depend_on_the_other() -> None:
-    """Rows with candidates in one of their two words only are searched, too."""
+    """The marks in one half of the rows stay the same if the other half has no candidates.
+
+    A row has two words, one for each half of the board.
+    """
     with Workers(1) as workers:
         sets = Sets(make_frame(Layout.of(Material.parse("KRKN"))), workers)
         legal = find_legal(sets.frame, Side.BLACK, workers)

@@ -22,7 +22,7 @@ def random_game(rng: random.Random, pieces: int, offences: int, widest: int) -> 
 
     pieces : number of pieces that can be chased
     offences : number of nodes with the offender to move
-    widest : largest number of the offender's moves at a node, about
+    widest : largest number of the offender's moves at a node, 1 or 2
     """
     checks, chases = rng.choice((0.1, 0.4, 0.7)), rng.choice((0.3, 0.6, 0.85))
     moves = [rng.choice((0, *[1] * 5, *[2] * 5, 3)[: widest * 5 + 1]) for _ in range(offences)]
@@ -51,10 +51,11 @@ def random_edge(
 
 
 def searched(game: ChaseGame, rng: random.Random) -> tuple[set[int], bool]:
-    """Return the reply nodes that the solver's search finds won, and True if it solved exactly.
+    """Run the solver's search; return the reply nodes won, and True if the exact stage was used.
 
-    The exact stage is used only if faster tests leave a region undecided. Adds columns of pieces
-    that cannot be chased, and leaves out nodes outside this region, as the solver does.
+    The exact stage is used only if faster tests leave a region undecided. Its input leaves out
+    nodes outside this region, and has columns for pieces that cannot be chased, both as in the
+    solver.
     """
     columns = game.pieces + rng.randrange(3)
     column = rng.sample(range(columns), game.pieces)
@@ -154,7 +155,10 @@ def test_the_exact_solvers_agree() -> None:
 
 
 def one_loop(*edges: Edge, pieces: int = 1) -> ChaseGame:
-    """Return a game with one chase that the offender repeats; all replies lead back to it."""
+    """Return a game with one node and one move of the offender; all replies lead back to the node.
+
+    edges : the replies
+    """
     return ChaseGame(pieces, ((0,),), (edges,))
 
 

@@ -53,7 +53,7 @@ def sets_of(squares: list[list[int]]) -> np.ndarray:
 
 
 def test_each_victim_has_a_node_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The node of a candidate and victim is found by square and victim, and -1 for any other.
+    """A candidate's row, square and victim give its node; any other combination gives -1.
 
     Random victims are used, since most real candidates have a single victim.
     """
@@ -77,7 +77,7 @@ def test_each_victim_has_a_node_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_node_has_a_reply_node_for_each_move_that_does_not_lose() -> None:
-    """If no move loses, these are all quiet moves, whichever piece is the victim."""
+    """If no move loses, a node has a reply node for each quiet move, for any victim."""
     positions = [LAYOUT.position(slot, Side.RED) for slot in SLOTS]
     knights = [[at for code, at in each.pieces() if code == KNIGHT] for each in positions]
     quiet = []
@@ -95,7 +95,7 @@ def test_a_node_has_a_reply_node_for_each_move_that_does_not_lose() -> None:
 
 
 def test_a_candidate_whose_moves_all_lose_has_no_victim() -> None:
-    """It is lost by captures, not by a chase, and so is removed from the candidates."""
+    """A candidate whose moves all lose is removed, since it is lost without a chase."""
     losses = Sets(make_frame(LAYOUT), Workers(1)).empty_frontier()
     for slot in SLOTS:
         row, square = divmod(slot, SQUARES)

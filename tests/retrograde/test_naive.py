@@ -92,9 +92,9 @@ def test_five_men_where_chases_lose(name: str, orders: int, rules: Rules) -> Non
 
 
 def compared(name: str, rules: Rules, metric: Metric, pawn_ranks: int | None = None) -> int:
-    """Compare the solver with the naive one at every position, and return their number.
+    """Compare the solver with the naive one at every position, and return the number of positions.
 
-    pawn_ranks : if given, only positions with pawns on their last so many ranks
+    pawn_ranks : number of last ranks on which all pawns must stand; None for all positions
     """
     solved = solution(name, rules, metric)
     layout = Layout.of(Material.parse(name))

@@ -24,7 +24,7 @@ from tests.oracles.naive.movegen import from_fen, is_legal
 from tests.oracles.naive_reader import slot_of
 
 Words = list[dict[int, bytes]]
-"""For each side to move, the bytes of each slot's value, by slot; slots without a position lack."""
+"""For each side to move, the bytes of each slot's value, by slot, for slots with a position."""
 
 
 def word(outcome: int, order: int, plies: int) -> bytes:
@@ -34,7 +34,8 @@ def word(outcome: int, order: int, plies: int) -> bytes:
 def digest_of(name: TableName, words: Words, leads: int, slots: int) -> bytes:
     """Compute the digest as docs/format.md defines it: from a digest for each lead and side.
 
-    leads : number of leads, the placements of the defenders; each has an equal share of the slots
+    leads : number of leads, the placements of kings, advisors and elephants; each has an equal
+        share of the slots
     """
     of_leads = b""
     for side in words:

@@ -1,1 +1,1 @@
-"""Sets of positions: storage, threads, sweeps."""
+"""Tests of sets of positions: storage, threads, sweeps."""

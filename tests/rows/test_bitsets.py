@@ -57,9 +57,9 @@ def test_attacks_are_those_of_the_rules(kind: PieceType, side: Side) -> None:
 
 @pytest.mark.parametrize("kind", ATTACKERS)
 def test_an_attack_stands_for_the_inner_squares_that_leave_it_open(kind: PieceType) -> None:
-    """An attack stands for exactly those squares of the inner piece with which the rules see it.
+    """The squares of the inner piece for which an attack stands are those given by the rules.
 
-    The inner piece, whose square a row leaves open, is tried on every free square.
+    The inner piece is the one whose square a row leaves open. It is tried on every free square.
     """
     rng = np.random.default_rng(kind)
     some = 0

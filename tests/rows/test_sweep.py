@@ -1,8 +1,9 @@
 """Sweeps, searches for predecessors of a set of positions, against moves of the naive oracle.
 
 The sets are random and depend on the squares of the pieces alone. So it is known without the index
-whether the position after a move is in a set. A lead is a placement of the defenders, a mid one of
-the attackers except the inner piece, and a row has the squares of the inner piece as bits.
+whether the position after a move is in a set. A lead is a placement of the kings, advisors and
+elephants, a mid one of the attackers except the inner piece. A row has the squares of the inner
+piece as bits.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _ORACLE = [square % 9 * 10 + square // 9 for square in range(SQUARES)]
 
 
 class Bench:
-    """A sweeper for a material, all or one of its leads, with conversion of slots to boards."""
+    """Sweeper for one material, over all leads or one, with conversion of slots to boards."""
 
     def __init__(self, name: str) -> None:
         layout = Layout.of(Material.parse(name))
@@ -88,7 +89,10 @@ class Bench:
     def swept(
         self, side: int, front: Frontier | None, within: Rows | Frontier, escape: Rows | None
     ) -> Rows:
-        """Return the rows that a sweep finds in `within`."""
+        """Return the positions of `within` with a move into `front` and no move into `escape`.
+
+        None for `front` or `escape` leaves out that condition.
+        """
         found = self.sets.empty_frontier()
         self.sweeper.sweep(side, front, within, found, escape)
         return found.rows

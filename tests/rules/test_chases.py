@@ -1,4 +1,4 @@
-"""Captures that are worth making (points 1 to 5), against the oracle on dictionaries.
+"""Captures that are worth making (points 1 to 5 of docs/referee.md), against the naive oracle.
 
 Positions with a side in check are included, since point 3 ignores a check that already stands, but
 not one that the capture adds.

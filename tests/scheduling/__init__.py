@@ -1,0 +1,1 @@
+"""Tests of the job queue, worker processes, clusters and forecasts."""

@@ -44,7 +44,8 @@ ENDINGS = st.sampled_from(["done"] * 6 + ["busy", "lost", "failed"])
 class Watch(Observer):
     """Observer of the job queue that fails if the queue breaks a guarantee.
 
-    No job is run twice or before the jobs that it needs, and memory and slots suffice.
+    A job never runs twice at once, after it is done, or before the jobs that it needs. Memory and
+    slots suffice for the running jobs.
     """
 
     slots: int
@@ -85,7 +86,7 @@ def played(
 ) -> tuple[Outcome, Watch]:
     """Run simulated jobs, and return the outcome and the observer.
 
-    endings : for each job, how its first attempts end, such as an error; later ones succeed
+    endings : for each job, the keys in `ERRORS` of its first attempts; later attempts succeed
     """
     watch = Watch(slots, {job.key: set(job.needs) for job in jobs})
 

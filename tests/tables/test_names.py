@@ -1,4 +1,4 @@
-"""File names determine the table inside, and errors suggest a remedy."""
+"""Names of table files, choice of rule sets, build records, and errors that suggest a remedy."""
 
 from pathlib import Path
 

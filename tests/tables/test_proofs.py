@@ -85,7 +85,7 @@ def test_unchanged_files_are_not_read(tables: Path, monkeypatch: pytest.MonkeyPa
 def test_the_status_so_far_reads_no_whole_file(
     tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is None for a copied table and for tables above it, until the copy has been read."""
+    """`status_so_far` is None for a copied table and those above it, until the copy is read."""
     os.utime(tables / "KRAK.none.dtm.xqt")
     read: list[str] = []
     monkeypatch.setattr(TableFile, "check", lambda file, **_: read.append(file.path.name))
@@ -173,7 +173,7 @@ def test_as_json(tables: Path) -> None:
     }
 
 
-# -- every state, against a twin from the definitions ----------------------------------------
+# -- every state, against naive code from the definitions ----------------------------------------
 
 Written = dict[str, Certificate | str | None]
 """Content of each material's certificate file: the certificate, or other text; None for no file."""

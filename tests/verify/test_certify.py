@@ -51,7 +51,7 @@ def states(tables: Path) -> dict[str, str]:
 
 
 def wrong_values(tables: Path, material: str) -> Path:
-    """Replace a table by a well-formed one in which every position is drawn."""
+    """Replace a table by a valid file in which every position is drawn; return its path."""
     table = Planted.of(solution(material))
     for plane in table.planes:
         plane[plane > 0] = table.code_space.draw

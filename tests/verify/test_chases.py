@@ -63,7 +63,10 @@ def test_limited_tables_are_not_complete():
 
 
 def test_an_invented_chase_is_found():
-    """A draw replaced by a direct win of a side not in check is found, without any chase."""
+    """The proof refutes a table in which a draw is replaced by a direct win.
+
+    The table is KRKN, in which chases decide no position.
+    """
     table = recoded(solved("KRKN"), CodeSpace(2))
     rng = random.Random(3)
     for side, slot in rng.sample(table.with_value(DRAW), 4):
@@ -115,17 +118,18 @@ def test_tables_of_other_options_are_no_supporting_tables(tmp_path):
         builder.build([Material.parse("KRKN")], force=True)
 
 
-# -- the game against a twin from the definitions ---------------------------------------------
+# -- the game against naive code from the definitions ---------------------------------------------
 
 PIECES = 2
 CLAUSES = 1 + PIECES
 
 
 def naive_pattern(graph: ChaseGraph, victims: Victims, due, candidates) -> list[bool]:
-    """Return for each chase True if it belongs to a pattern, found by naive code.
+    """Return for each chaser True if all its chases belong to a pattern, found by naive code.
 
-    A state is (chase, numbering of the pieces there, condition to be met). The prospective winner
-    wins by meeting all conditions in rotation, endlessly.
+    A chaser is a position whose side to move chases. A state is (chase, numbering of the pieces
+    there, condition to be met). The prospective winner wins by meeting all conditions in rotation,
+    endlessly.
     """
     chases = [
         [c for c in range(first, last) if due[c]] for first, last in pairwise(graph.chase_start)
@@ -283,9 +287,10 @@ def test_knkpp_is_proven(knkpp):
 
 @pytest.mark.certification
 def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
-    """A table passes although the search for candidates of chases finds none.
+    """A table passes although `find_candidates` is patched to return no chasing positions.
 
-    Claims, the direct wins of the table, are then unexplained. So the proof searches all positions.
+    The direct wins of the table then have no pattern among the candidates. So the proof must search
+    all positions.
     """
 
     def nobody(*of):
@@ -336,9 +341,9 @@ def test_an_added_chase_is_found(knkpp, right):
 
 @pytest.mark.certification
 def test_chases_hidden_in_draws_are_found():
-    """A table solved under the check rule is proven under rules with chases.
+    """The proof under wxf refutes a table that was solved under the check rule.
 
-    Chases then decide some of its draws or of its later orders.
+    Chases decide some of its draws or of its later orders.
     """
     table = solution("KNKPP", Rules.CHECK)
 
@@ -348,7 +353,7 @@ def test_chases_hidden_in_draws_are_found():
     assert verify(table, supporting, rule_set=RuleSet(Rules.CHECK)).ok
     report = verify(table, supporting, rule_set=RuleSet(Rules.WXF))
     assert not report.ok
-    # Every value is the best of its moves; only the search for patterns finds it.
+    # Every value is the best of its moves; only the search for patterns refutes the table.
     assert report.first is not None
     assert report.first.expected == direct(1)
 

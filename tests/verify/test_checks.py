@@ -62,9 +62,10 @@ def test_first_order_tables_pass(name):
 
 
 def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
-    """A table passes although the search for candidates of checks finds none.
+    """A table passes although `find_candidates` is patched to return no checking positions.
 
-    Claims, the direct wins of the table, are then unexplained. So the proof searches all positions.
+    The direct wins of the table then have no pattern among the candidates. So the proof must search
+    all positions.
     """
 
     def nobody(passes, found, marks):
@@ -184,7 +185,7 @@ def test_orders_beyond_the_limit_are_found():
     assert not verify(table, lambda child: solved(child.name), rule_set=rule_set).ok
 
 
-# -- the graph against a twin from the definitions -------------------------------------------
+# -- the graph against naive code from the definitions -------------------------------------------
 
 
 def naive_pattern(graph: Graph, order: int) -> set[int]:
@@ -255,9 +256,9 @@ def test_patterns_of_random_graphs():
 
 
 def test_mutual_checks_decide_nothing():
-    """Two nodes that check each other perpetually form no pattern.
+    """A loop of checks is a pattern only if the replies to the checks give no check.
 
-    The winner must be able to make moves without check.
+    If both sides check on every move, the winner cannot make a move without check.
     """
     loop = np.array([[0, 0]])
     one = np.array([NEVER])

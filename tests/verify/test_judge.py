@@ -117,10 +117,10 @@ def drawn(material):
 
 @pytest.mark.parametrize("name", ["KNAKN", "KCAKN", "KCAKP", "KPAKC"])
 def test_attacks_of_a_row_agree_with_its_positions(name):
-    """Rows and single positions find the same positions with a piece that hangs.
+    """Rows and single positions find the same positions with an attacked piece that can be chased.
 
-    The check by rows tests pairs without the innermost piece once per row, although that piece may
-    stand between the two.
+    The check by rows tests pairs of attacker and victim without the inner piece once per row,
+    although that piece may stand between the two.
     """
     table = drawn(Material.parse(name))
     passes, _ = completed(table, gather(table, drawn, RULE_SET))

@@ -18,7 +18,7 @@ from tbgen.verify.values import (
 def test_marks_have_the_winner_and_the_order_of_their_values() -> None:
     """A mark has the winner and the order of its values, and marks ascend with the values.
 
-    They ascend as the values become better for the side that moved there. Among values of one
+    Values ascend as they become better for the side that made the last move. Among values of one
     winner and one order, the mark also depends on checks and hanging pieces.
     """
     wins = [MATE - order * ORDER - plies for order in (0, 1, 2, 4) for plies in (1, 2, 9)]

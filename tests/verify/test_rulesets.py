@@ -20,7 +20,7 @@ from tests.helpers.regions import decided_by_chases, where_chases_decide, with_m
 from tests.helpers.solutions import solution
 
 MATERIAL = "KNPKC"
-"""Smallest material in which the rules `wxf` and `computer` differ."""
+"""Material of five men in which the rules `wxf` and `computer` differ."""
 
 CHASING = [rules for rules in Rules if rules.judges_chases]
 

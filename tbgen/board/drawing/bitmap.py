@@ -1,10 +1,10 @@
 """Pictures as pixels, where SVG is not shown: a position as PNG, a game or line as GIF.
 
-    PNG    by resvg; its wheels need no system store
+    PNG    by resvg; its wheels need no system library
     GIF    board, pieces and marks as pixels, each drawn once  ->  composed for each moment
 
-The extras `web` and `png` install resvg; a GIF also needs Pillow. `animation` computes the frames
-and the paths of the pieces, and makes the same picture as SVG.
+The extras `web` and `png` install resvg. A GIF also needs Pillow, which only `web` installs.
+`animation` computes the frames and the paths of the pieces, and makes the same picture as SVG.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def png(picture: str, width: int) -> bytes:
         import resvg_py
     except ImportError:
         raise InputError("PNG needs resvg-py", "pip install 'tbgen[png]', or take SVG") from None
-    # Pictures of the board contain no text; loading system fonts takes a second.
+    # Without fonts, coordinates are not drawn; loading system fonts takes a second.
     data: bytes = resvg_py.svg_to_bytes(svg_string=picture, width=width, skip_system_fonts=True)
     return data
 
@@ -65,9 +65,10 @@ _HALF = 54
 
 
 class Moment(NamedTuple):
-    """One picture of a GIF: board, marked move and arrows at a time.
+    """One picture of a GIF: its time and duration, the marked move, and the arrows.
 
-    `second` is its time in the game, and `shown` its duration, in seconds.
+    `second` is the time of the picture since the start of the animation. `shown` is its duration,
+    in seconds. `move` is None before the first move.
     """
 
     second: float
@@ -158,13 +159,19 @@ class _Renderer:
         return self._pieces[code]
 
     def _patch(self, drawn: str) -> Image:
-        """Convert the SVG of a piece with its shadow, around the origin, to a square picture."""
+        """Convert SVG content around the origin to a square picture.
+
+        `drawn` is a piece with its shadow, or the circle that marks a square.
+        """
         side = 2 * _HALF
         box = f"-{_HALF} -{_HALF} {side} {side}"
         return _pixels(drawn, box, round(side * self._scale))
 
     def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
-        """Paste the picture of a piece onto a board, centred on a point in units of the board."""
+        """Paste a small square picture onto a board, centred on a point in units of the board.
+
+        `patch` is a result of `_patch`: a piece, or the circle that marks a square.
+        """
         left, top, *_ = (int(number) for number in VIEW_BOX.split())
         corner = (
             round((where[0] - left) * self._scale - patch.width / 2),

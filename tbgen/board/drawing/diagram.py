@@ -3,9 +3,9 @@
     file a..i  ->  x = 0, 100 .. 800      rank 9..0  ->  y = 0, 100 .. 900      (Red below)
     marks      last move, arrows (best move, checks, chases), points with outcomes, links on squares
 
-Squares are the crossings of the lines. Characters are strokes, so no font is needed. The style
-sheet of a page colours its pictures; a standalone picture contains its own colours. Pieces are
-symbols, defined once per page.
+Squares are the crossings of the lines. Chinese characters are drawn as strokes, without a font;
+Latin coordinates and short texts on points are SVG text. The style sheet of a page colours its
+pictures; a standalone picture contains its own colours. Pieces are symbols, defined once per page.
 """
 
 from __future__ import annotations
@@ -177,9 +177,10 @@ class Marks:
     last : last move
     links : addresses of pieces by square
     selected : square of the selected piece
-    targets : squares to which the selected piece can move
+    targets : links on squares where a piece can go; in the editor, where a piece can be placed or
+        removed
     arrows : best move, checks, chases
-    heat : squares of a heat map
+    heat : links with the value of the position if the chosen piece stood on the square, by square
     checked : square of a king in check
     bad : squares of a malformed rank, in the editor
     """
@@ -261,7 +262,10 @@ def draw(
 
 @lru_cache(64)
 def position_address(position: Position) -> str:
-    """Format a position for links; cached, since most links of a page share a position."""
+    """Format a position for addresses: board and side of its FEN, joined by `_`.
+
+    The result is cached, since most links of a page share a position.
+    """
     return "_".join(position.fen.split()[:2])
 
 
@@ -276,7 +280,7 @@ def picture(position: Position | str, *, width: int = 320) -> str:
 def thumbnail(position: Position, look: Look, arrows: Collection[Arrow] = ()) -> str:
     """Return a small SVG of a position, hidden from screen readers.
 
-    The page must contain `symbols` with the board.
+    The page must contain the definitions that `symbols` returns with `with_board`.
     """
     uses = []
     for code, square in position.pieces():

@@ -86,9 +86,10 @@ def histogram(
 
 
 def place_of(position: Position, result: ProbeResult | None) -> tuple[int, Side, int] | None:
-    """Return order, winner and plies of a position's bar in its table's histogram; None for a draw.
+    """Return order, winner and plies of a position's bar in its table's histogram.
 
-    Sides are those of the table, which may exchange the colours of the position.
+    None for a draw or an unknown value. The winner is a side of the table, which may exchange the
+    colours of the position.
     """
     if result is None or result.outcome == Outcome.DRAW or result.plies is None:
         return None

@@ -32,11 +32,15 @@ MAX_RUNGS = 24
 class Rung:
     """A step of a ladder: a position of the loser in a loop, and the loser's moves from it.
 
-    A ladder is the sequence of loops through which the loser must go. `moves` lead to the position
-    from the ladder's start. `order` is the order of its value; 0 at the last rung, which ends in
-    mate or conversion after `plies` more. `loop` is the line of play that ends in the loop, None at
-    order 0. `turn` is the index of the ply in that line that is played from the position. `keeps`
-    are the loser's moves that stay in the loop, `leaves` is the best of those that leave it.
+    A ladder is the sequence of loops through which the loser must go.
+
+    moves : from the start of the ladder to the position
+    order : order of the loss; 0 at the last rung, which has no loop
+    plies : at the last rung, number of plies to mate or conversion
+    loop : line of play that ends in the loop; None at the last rung
+    turn : index of the ply in `loop` that is played from the position
+    keeps : the loser's moves that stay in the loop
+    leaves : the loser's best move out of the loop; None if every move stays in it
     """
 
     moves: tuple[Move, ...]
@@ -67,9 +71,9 @@ class Mistake:
 def heat_map(store: TableStore, position: Position, square: int) -> dict[int, ProbeResult]:
     """Return the values of a position with one piece moved, by the piece's new square.
 
-    `square` is where the piece stands. Squares where it may not stand, and squares that make the
-    position illegal, are left out. Empty if the table is missing. Raises like
-    `Tablebase.probe_many`.
+    `square` is where the piece stands now; the result has an entry for this square, too. Left out
+    are occupied squares, squares outside the area of the piece, and illegal positions. Empty if
+    no piece stands on `square`, or if a table is missing or damaged. Raises `OSError`.
     """
     code = position.board[square]
     if code == EMPTY:
@@ -111,8 +115,8 @@ def last_mistake(
 ) -> Mistake | None:
     """Return the mistake that the last move of a game was.
 
-    None if it kept the outcome of the best move, or if a value is unknown. Raises like
-    `Tablebase.probe`.
+    None if the last move kept the outcome of the best move, if a value is unknown, or if the game
+    has no moves. Raises like `TableStore.probe`.
     """
     if not moves:
         return None
@@ -170,9 +174,10 @@ def _turning_point(
 ) -> tuple[int, tuple[RootMove, ...], RootMove | None] | None:
     """Return the best way in which the losing side can leave the loop of a line of play.
 
-    The result has the ply in the loop, the loser's moves there that stay in the loop, and the exit,
-    its best move that leaves it. The best exit is the one that resists longest. None if every move
-    stays in the loop, and for a line without a loop.
+    The result has the index of a ply of the line, the loser's moves there that stay in the loop,
+    and the exit. The exit is the loser's best move that leaves the loop; None if every move stays
+    in it. Of the plies of the loop, the one with the best exit for the loser is chosen
+    (`Preference`). The result is None for a line without a loop that a side loses.
     """
     if line.ending != Ending.LOOP or line.loop_start is None or line.winner is None:
         return None

@@ -44,9 +44,9 @@ class Stage(StrEnum):
 class Progress:
     """Progress of the last build.
 
-    `done` of `total` tables are finished; `running` are the materials that are being built; `share`
-    (0 to 1) is the part of the planned time that is done; `seconds` have passed. `problem` is the
-    reason why a build has failed.
+    `wanted` are the requested materials. `done` of `total` tables are finished; `running` are the
+    materials that are being built. `share` (0 to 1) is the part of the planned time that is done;
+    `seconds` have passed. `problem` is the reason why a build has failed.
     """
 
     wanted: tuple[Material, ...]
@@ -97,9 +97,10 @@ def may_build(workshop: Workshop, cost: Cost) -> bool:
 
 
 def closure_size(material: Material) -> int:
-    """Return an upper bound of the number of materials that captures lead to from a material.
+    """Return an upper bound of the number of materials reachable from a material by captures.
 
-    It is computed from piece counts alone, without listing these materials.
+    The material itself is included. The bound is computed from piece counts alone, without listing
+    these materials.
     """
     size = 1
     for army in material.armies:

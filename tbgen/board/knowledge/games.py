@@ -62,8 +62,8 @@ class GameText(NamedTuple):
 def read_game(given: str) -> GameText:
     """Return the game that a text describes, up to its first illegal move.
 
-    Raises `InputError` if the first move is invalid, for more than `MAX_MOVES`, and for a text
-    without moves.
+    Raises `InputError` if the first position or the first move is invalid, for more than
+    `MAX_MOVES` moves, and for a text without moves. A DhtmlXQ board may have no moves.
     """
     parts = dict(_XQ.findall(given))
     if parts:
@@ -90,7 +90,13 @@ def read_game(given: str) -> GameText:
 def _play(
     start: Position, given: Sequence[Given], read: Callable[[Position, Given], Move]
 ) -> GameText:
-    """Return the game up to the first invalid move; raise `MoveTextError` if that is the first."""
+    """Return the game of some moves, up to the first invalid one.
+
+    start : first position
+    given : the moves as text or as squares
+    read : returns the move for a position and an entry of `given`
+    Raises `MoveTextError` if the first entry is invalid, `InputError` for more than `MAX_MOVES`.
+    """
     if len(given) > MAX_MOVES:
         raise InputError(f"the game has more than {MAX_MOVES} moves", "begin with a later position")
     moves: list[Move] = []
@@ -154,12 +160,12 @@ def game_text(
     notation: str = "iccs",
     language: str = "en",
 ) -> str:
-    """Return the PGN text of a game, two moves to a line.
+    """Return the PGN text of a game, two moves to a line; without moves, that of best play.
 
     positions : those of the game, one more than there are moves
     notation : of the moves, one of `MOVE_NOTATIONS`
     language : of the comments
-    Raises like `Tablebase.probe`; if the first position's table is missing, best play is left out.
+    Raises like `Tablebase.probe`. If the table for best play is missing, the text has no moves.
     """
     start = positions[0]
     check_legal(start)

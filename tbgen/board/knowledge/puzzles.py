@@ -33,8 +33,9 @@ LEVELS = ("easy", "medium", "hard")
 """Levels of difficulty, the easiest first."""
 
 FEW_MOVES, MANY_MOVES = 4, 10
-"""Numbers of legal moves, `FEW_MOVES` and the larger `MANY_MOVES`. Each one that the moves of a
-position exceed raises the difficulty of its puzzle.
+"""Two limits for the number of legal moves in a puzzle.
+
+A puzzle is more difficult with more than `FEW_MOVES`, and still more with more than `MANY_MOVES`.
 """
 
 LONG = 13
@@ -62,9 +63,10 @@ def find_puzzle(
     seed: int | None = None,
     level: str = "",
 ) -> Position:
-    """Return a random position of a material in which exactly one move keeps the win, or the draw.
+    """Return a random position of a material in which exactly one move keeps the outcome `aim`.
 
-    Wins by repetition may have any length. `seed` makes the choice repeatable. `level` is one of
+    This move is no capture. `aim` is a win or a draw. Wins of order 0 have at least `SHORTEST`
+    plies, wins by repetition any number. `seed` makes the choice repeatable. `level` is one of
     `LEVELS`, or empty for any. Raises `NothingFoundError` if none is found, and otherwise like
     `Tablebase.probe`.
     """
@@ -103,7 +105,7 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
     """Return the state of a puzzle after the game so far: "open", "right", "lost" or "solved".
 
     Open: no move has been made, or the value is unknown. Lost: the outcome to keep is gone. Right:
-    it is kept so far. A win is solved by mate, a draw after the move that keeps it.
+    a win is kept so far. Solved: `human` has won the game, or a draw is kept after the first move.
 
     human : the side that must keep the outcome `task`, "win" or "draw"
     begun : whether a move has been made
@@ -121,14 +123,15 @@ def state_of(facts: Facts, human: Side, task: str, *, begun: bool) -> str:
 
 
 BEGINNER_SHARE = 0.25
-"""Probability that a beginner plays any legal move."""
+"""Probability that a beginner plays a random legal move, even one that gives the outcome away."""
 
 
 def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> Move:
     """Return the opponent's move in a position at one of `STRENGTHS`.
 
-    The facts must have a suggested move. Moves that the referee punishes at once are excluded
-    unless there is no other.
+    The facts must have a suggested move, which "best" plays. The other strengths choose at random
+    among moves that do not lose at once by repetition; without such moves they play the suggested
+    one.
     """
     assert facts.suggested is not None
     if strength == "best":
@@ -142,7 +145,7 @@ def answer(facts: Facts, strength: str, chance: random.Random | None = None) -> 
 
 
 SECONDS = 1.0
-"""Time limit in seconds of the search for a position of the day, which is made once a day."""
+"""Time limit in seconds of the search of one table for the day's position won only by the rules."""
 
 FEWEST_MEN = 4
 """Fewest pieces of a table that gives puzzles of the day."""
@@ -151,8 +154,9 @@ ATTEMPTS = 4
 """Maximum number of tables tried for a position of the day."""
 
 DAILY_STRIDE = 7
-"""Places in the list of tables from one day's table to the next day's. It is above 1, because
-neighbours in the list are similar.
+"""Step in the list of tables from the table of one day's puzzle to that of the next day.
+
+It is above 1, because neighbours in the list are similar.
 """
 
 ONLY_BY_RULES = Query(outcome=Outcome.WIN, orders=(1, NO_END), differs=True)
@@ -173,7 +177,10 @@ def comparable(store: TableStore) -> list[Material]:
 
 
 def rules_of_the_day(store: TableStore, day: date) -> Position | None:
-    """Return the day's position that is won only because of the rules; None if none is found."""
+    """Return the day's position that is won only under the rules in use; None if none is found.
+
+    At most `ATTEMPTS` tables are searched.
+    """
     number = day.toordinal()
 
     def find() -> Position | None:
@@ -202,7 +209,10 @@ def materials_of_puzzles(store: TableStore) -> list[Material]:
 
 
 def puzzle_of_the_day(store: TableStore, day: date) -> Position | None:
-    """Return the puzzle of a day: a position in which one move wins; None if no table has any."""
+    """Return the puzzle of a day: a position in which exactly one move wins.
+
+    At most `ATTEMPTS` tables are searched; None if no puzzle is found in them.
+    """
     number = day.toordinal()
 
     def find() -> Position | None:

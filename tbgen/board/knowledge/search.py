@@ -53,11 +53,11 @@ tables after one move.
 
 @dataclass(frozen=True)
 class Found:
-    """Positions found by a search, and the part of the table that they stand for.
+    """Positions found by a search, and their estimated share of all positions that match.
 
-    `candidates` is the number of positions whose value matches. About the part `share` (0 to 1) of
-    them has been examined; at 1 there are no other positions. `lengths` are, for studies, the plies
-    for which each solution is unique.
+    `candidates` is the number of positions of the table whose value matches the query. `share` (0
+    to 1) estimates the part of the search that `positions` stand for; at 1 there are no other
+    positions. `lengths` are, for studies, the plies for which each solution is unique.
     """
 
     positions: tuple[Position, ...]
@@ -67,7 +67,10 @@ class Found:
 
 
 def has_studies(store: TableStore, material: Material) -> bool:
-    """Return whether a material has few enough wins to search its studies in a request."""
+    """Return whether studies of a material can be searched in a request.
+
+    True if the table has at least one win and at most `MOST_WINS`.
+    """
     figures, _ = store.statistics(material)
     return 0 < Query(outcome=Outcome.WIN).candidates(figures) <= MOST_WINS
 
@@ -83,10 +86,10 @@ def search(
 ) -> Found:
     """Return at most `most` positions of a table; another `seed` gives other positions, if any.
 
-    With `sort`, one of `tbgen.finding.query.SORTS`, the first in that order of those found in time.
-    Mirror images are left out. `differs` finds nothing without tables of another rule set.
-    Kernels are compiled on first use. Raises like `Tablebase.probe` and `tbgen.find`, and
-    `InputError` if studies would take too long.
+    With `sort`, one of `tbgen.finding.query.SORTS`, the positions found in time are sorted and the
+    first ones returned. Mirror images are left out. A query with `differs` finds nothing without
+    tables of another rule set. Kernels are compiled on first use. Raises like `Tablebase.probe` and
+    `tbgen.find`, and `InputError` if studies would take too long.
     """
     if wanted.study and not has_studies(store, material):
         raise InputError(

@@ -3,7 +3,8 @@
     positions, moves  ->  Facts(result, moves, suggested, judgement)
     materials         ->  statistics and proofs of their tables
 
-A missing table is no error here: the known facts are returned, the others are None. Thread-safe.
+A missing table is no error for `probe` and `probe_game`: the facts that need it are None. Other
+methods raise `MissingTableError`. Thread-safe.
 """
 
 from __future__ import annotations
@@ -94,8 +95,9 @@ class Facts:
 
     `result` is its value, None if the position's own table is missing: then `missing` is the error,
     and `moves` may still contain values after captures. `suggested` is the move to play, given the
-    history of the game. `forbidden` maps moves that lose at once by repetition to the referee's
-    judgement. `rules` is the rule set of these judgements.
+    history of the game. `judgement` is the referee's verdict if the position is a repetition.
+    `forbidden` maps moves that lose at once by repetition to the referee's judgement. `rules` is
+    the rule set of these judgements.
     """
 
     position: Position
@@ -207,7 +209,8 @@ class TableStore:
     def mechanism(self, facts: Facts) -> Mechanism | None:
         """Return the offence, a perpetual check or chase, by which the loser of a position loses.
 
-        None if the order of the position is 0 or unknown. Raises like `Tablebase.probe`.
+        None if the order of the position is 0 or unknown, or if `find_mechanism` finds no offence
+        within its limit. Raises like `Tablebase.probe`.
         """
         if facts.result is None or not facts.result.order:
             return None
@@ -244,7 +247,10 @@ class TableStore:
         return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the moves of a position without a table; first those into present tables."""
+        """Return the moves of a position without a table, best first.
+
+        A move into a missing table has no value, and ranks between a draw and a loss.
+        """
         found = []
         for move in legal_moves(position):
             after = position.after(*move)
@@ -275,7 +281,7 @@ class TableStore:
     # -- tables ------------------------------------------------------------------------------
 
     def others(self) -> list[GameTablebase]:
-        """Return one tablebase for each rule set in the directories other than the one in use.
+        """Return a tablebase for each rule set of the directories, except the rule set in use.
 
         Tables that are limited to some orders are left out.
         """
@@ -293,7 +299,10 @@ class TableStore:
             return list(self._others.values())
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of missing tables; None if it cannot be estimated."""
+        """Return the cost of building tables, with the supporting tables that are missing.
+
+        None if the cost cannot be estimated, or without a workshop.
+        """
         workshop, asked = self.workshop, tuple(materials)
         if workshop is None:
             return None
@@ -313,7 +322,10 @@ class TableStore:
         return [name for name in self.tables.available() if name.rule_set == rule_set]
 
     def statistics(self, material: Material) -> tuple[TableStatistics, dict[str, Any]]:
-        """Return the statistics of a table, and facts of its file; raises like `probe`."""
+        """Return the statistics of a table, and facts of its file by name of a JSON field.
+
+        Raises like `Tablebase.probe`.
+        """
         _, figures, file = self._figures_of(material)
         return figures, file
 
@@ -322,7 +334,11 @@ class TableStore:
         return self._proofs.status(self._figures_of(material)[0])
 
     def proof_so_far(self, material: Material) -> ProofStatus | None:
-        """Return the state of a table's proof; None as long as copied files are being read."""
+        """Return the state of a table's proof, if it is known without reading whole files.
+
+        Otherwise start reading the files in a thread, and return None. Only files that were copied
+        or changed after their proof have to be read. Raises like `Tablebase.probe`.
+        """
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
             self.start_reading()
@@ -345,7 +361,7 @@ class TableStore:
     def all_statistics(self, seconds: float = inf) -> dict[Material, TableStatistics]:
         """Return the statistics of every readable table, fewest pieces first.
 
-        Those that are not read after `seconds` are left out.
+        After `seconds` no further file is read, and only tables with cached statistics are added.
         """
         found, until = {}, time.monotonic() + seconds
         for name in self.available():
@@ -373,7 +389,11 @@ class TableStore:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the tables and the program version; it changes whenever answers may change."""
+        """Hash of the tables and the program version; it changes whenever answers may change.
+
+        If a directory has changed, added and removed tables are registered first, and cached
+        statistics of changed tables are dropped.
+        """
         with self._lock:
             changed = tuple(map(_state, self._directories))
             if changed != self._changed:
@@ -399,7 +419,11 @@ class TableStore:
 
     @property
     def first_position(self) -> Position:
-        """Position that the board shows first: the longest win of order 0 with Red to move."""
+        """Position that the board shows first: the longest win of order 0 with Red to move.
+
+        Only the last 64 tables in the order of `available` are compared. Without such a win it is a
+        fixed position of a rook against a bare king.
+        """
 
         def find() -> Position:
             best, found = -1, Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")

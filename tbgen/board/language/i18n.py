@@ -1,4 +1,4 @@
-"""All texts of the board except reasons, in English and in both Chinese scripts.
+"""Texts of the board except reasons and error messages, in English and in both Chinese scripts.
 
     text("zh-Hant", "moves")   ->   著法
 

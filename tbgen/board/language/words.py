@@ -5,8 +5,8 @@ R, e4       the rook on e4                                             五路车
 红方9步（5回合）杀                          order 0, distance to mate
 9步后，黑方最顽强的着法是炮长捉五路车，判负（3阶）   order 3
 
-`tbgen.notation.materials` parses the names of endgames. `Chinese` and `Traditional` are classes of
-`tbgen.answers.reasons.Words`.
+`tbgen.notation.materials` parses the names of endgames. `Chinese` and `Traditional` are subclasses
+of `tbgen.answers.reasons.Words`.
 """
 
 from __future__ import annotations
@@ -236,5 +236,8 @@ def proof_in_words(status: ProofStatus | None, language: str) -> str:
 
 
 def order_value(order: int | None, value: int | None) -> str:
-    """Return order and value of a position as `oo-vvv`, as Pai writes them; dashes if unknown."""
+    """Return order and value of a position as two and three digits, such as `01-254`.
+
+    This is the notation of the query system of Jih-tung Pai. `--` if one of them is unknown.
+    """
     return "--" if order is None or value is None else f"{order:02}-{value:03}"

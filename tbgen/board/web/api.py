@@ -1,7 +1,8 @@
-"""HTTP API: the answers of the command line, as JSON, SVG and text.
+"""HTTP API: the answers of the command line, as JSON, CSV, PGN and other text, and pictures.
 
 `openapi` lists the addresses. `fen` and `pos` take any notation of positions, with `_` or `+` for
-blanks. Moves are in ICCS. `notation` adds their `text`; `lang` sets the language of reasons.
+blanks. Moves are in ICCS. With `notation`, each move also has a field `text` in that notation.
+`lang` sets the language of reasons.
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ GIF_WIDTH = 480
 """Default width of a GIF in pixels; smaller than a PNG, as a GIF holds many pictures."""
 
 MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
-"""Limits of a picture's width in pixels: minimum, maximum, and maximum of a GIF. Widths beyond them
-are set to the limit.
+"""Limits of a picture's width in pixels: minimum, maximum, and maximum of a GIF.
+
+A smaller width is set to the minimum; a request for a larger width is refused.
 """
 
 
@@ -147,7 +149,10 @@ class Api:
         return Answer({"tables": [self._entry(name) for name in names]})
 
     def table(self, request: Request) -> Answer:
-        """Return the statistics of one table, as `tbgen stats --json`."""
+        """Return the statistics of one table, with the state of its proof.
+
+        The fields are those of `tbgen stats --json` except `file`, `values` and `checked`.
+        """
         material = _material(request)
         answer = self._figures(material)
         del answer["histogram"]
@@ -233,7 +238,8 @@ class Api:
     def health(self, request: Request) -> Answer:
         """Return `ok` and the number of tables.
 
-        Raises if the tables cannot be read, or the first page has no position to show.
+        Also scans the tables and finds the first position, so that an error there makes the check
+        fail.
         """
         _ = self._store.fingerprint, self._store.first_position
         return Answer({"status": "ok", "tables": len(self._store.available())})
@@ -279,8 +285,8 @@ def study_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[
     """Return the JSON of a position: the fields of `tbgen probe --json`, then the board's own.
 
     Fields of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Fields
-    of a move: `fen` after it, its `text`, and `forbidden` (the referee's reason) if it loses by
-    repetition.
+    of a move: `fen` after it, `text` if the view's notation is not ICCS, and `forbidden` (the
+    referee's reason) if it loses by repetition.
     """
     position, result = facts.position, facts.result
     if result is not None:

@@ -87,7 +87,11 @@ def bundle(scripts: Mapping[str, str], entry: str) -> str:
 
 
 def _as_function(name: str, text: str) -> str:
-    """Return a module as a function that returns its exports."""
+    """Return a JavaScript module as text that defines a constant with its exports.
+
+    The module's code is the body of a function that is called at once. Imports become constants;
+    indentation and comment lines are removed.
+    """
     exports = ", ".join(match[1] for match in _EXPORT.finditer(text))
     text = _EXPORT.sub("", text)
     text = _IMPORT.sub(

@@ -54,8 +54,9 @@ that this server made (protection against forged requests of other sites).
 """
 
 KEY = secrets.token_urlsafe(24)
-"""Secret of this process that no page contains. Whoever knows it may start builds; it is not in
-pages, because other users of the machine can read them.
+"""Secret of this process; a browser that presents it may start builds.
+
+No page contains it, because other users of the machine can read pages.
 """
 
 ENTRY = f"/enter/{KEY}"
@@ -97,7 +98,11 @@ class BuildEndpoints:
         return await self._change(request, lambda form: self._workshop.cancel())
 
     async def events(self, request: Request) -> Response:
-        """Stream events of the build until it ends: `share`, `said` and `ended`."""
+        """Stream events of the build until it ends.
+
+        An event is a JSON object: `share` (0 to 1) is the part done, `said` the progress in words,
+        and `ended` is true in the last event. Streams beyond `MAX_STREAMS` are answered 503.
+        """
         if self._streams >= MAX_STREAMS:
             busy = RequestError(503, "the server is busy", "try again in a moment")
             return failure(busy).response(NOT_STORED)
@@ -178,7 +183,7 @@ def _not_permitted() -> RequestError:
 
 
 def _own_address(back: str) -> str:
-    """Return the address to go back to after a form if it is on this server, else the board's."""
+    """Return `back`, the address of a form's page, if it is on this server; else `/`."""
     plain = back.isprintable() and "\\" not in back
     return back if plain and back.startswith("/") and not back.startswith("//") else "/"
 

@@ -2,8 +2,9 @@
 
     text  ->  Sketch (a board that may be illegal)  ->  picture, changes as links, faults
 
-Changes are links to the changed arrangement. Without scripts a piece is chosen in the palette, and
-then every point is a link. Typed text is kept even if it is malformed. A legal position is shown
+Changes are links to the changed arrangement. Without scripts the reader chooses a piece or the
+eraser in the palette. Then the empty points are links that place the piece, or the occupied points
+are links that remove theirs. Typed text is kept even if it is malformed. A legal position is shown
 with its outcome.
 """
 
@@ -111,9 +112,10 @@ class Sketch(Position):
 
 @dataclass(frozen=True)
 class Reading:
-    """Result of reading a text: the readable part of the board, and the faults.
+    """Result of reading a text: the readable part of the board, and the first fault.
 
-    `typed` is the text itself if it is malformed. `bad` are the squares of a malformed rank.
+    `problem` is the error of a malformed text, else None; `typed` is then the text itself. `bad`
+    are the squares of a malformed rank.
     """
 
     sketch: Sketch
@@ -123,10 +125,10 @@ class Reading:
 
 
 def read_sketch(query: Mapping[str, str], default: Position) -> Reading:
-    """Return the arrangement that a query describes.
+    """Return the arrangement that a query describes; `default` if the query has no position.
 
-    The readable part of a FEN is kept. Text of other kinds must be a possible arrangement.
-    Otherwise the board is that of the query's parameter `was` (the previous FEN), or empty.
+    Of a malformed FEN the readable part is kept. For other malformed text the board is that of the
+    query's parameter `was` (the previous FEN), or empty without it.
     """
     given = ""
     try:

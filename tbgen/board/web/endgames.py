@@ -96,7 +96,10 @@ def material_page(store: TableStore, view: View, material: Material) -> Answer:
 
 
 def _overview(store: TableStore, view: View) -> tuple[str, str]:
-    """Return the matrix, and the lists by attacking piece type; empty without tables."""
+    """Return the matrix of endgames, and the lists by attacking piece type, as HTML.
+
+    The matrix is empty with fewer than two readable tables, the lists without tables.
+    """
     types = [*(kind.name.lower() for kind in _ATTACKERS), "other"]
     groups: dict[str, list[list[str]]] = {name: [] for name in types}
     cells = {}
@@ -247,7 +250,10 @@ def _captures(store: TableStore, view: View, material: Material) -> str:
 
 
 def _graph(store: TableStore, view: View, material: Material) -> str:
-    """Return the graph of all materials reachable by captures, one row per number of pieces."""
+    """Return the graph of all materials reachable by captures, one row per number of pieces.
+
+    Empty if there may be more than `MAX_NODES` materials.
+    """
     if closure_size(material) > MAX_NODES:
         return ""
     nodes = material.closure()
@@ -285,7 +291,10 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
 
 
 def matrix(cells: Mapping[Material, TableStatistics], view: View) -> str:
-    """Return the matrix of endgames, armies with fewer pieces first."""
+    """Return the matrix of endgames: attackers in rows, defenders in columns.
+
+    Armies (pieces of one side) with fewer pieces come first.
+    """
     rows = _armies(material.first for material in cells)
     columns = _armies(material.second for material in cells)
     head = "".join(f'<th scope="col">{_name(army, Side.BLACK, view)}</th>' for army in columns)

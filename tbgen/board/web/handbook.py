@@ -1,7 +1,8 @@
 """Handbook of practical endgames: class of each, and exceptions from it.
 
-The class of an endgame is won, drawn or open, by the share of positions that the attacker wins. An
-exception is a position whose outcome contradicts the class.
+The class of an endgame is won, drawn or open, by the shares of positions that are won or drawn with
+the attacker to move. An exception is such a position with another outcome: in a drawn endgame a
+win, in a won or open one a draw or loss. A chapter has the endgames of one attacker.
 
 /handbook        all attackers: each defence with class, shares, longest win, share of rule wins
 /handbook/KRN    one attacker: also diagrams of the longest win and of exceptions
@@ -33,17 +34,21 @@ from tbgen.rules import legal_moves
 from tbgen.tables import Outcome, TablebaseError, TableStatistics
 
 EXCEPTIONS = 3
-"""Most diagrams of exceptions of an endgame."""
+"""Most diagrams of exceptions in a drawn endgame (wins).
+
+In other endgames at most `EXCEPTIONS - 1` draws and as many losses are shown.
+"""
 
 CANDIDATES = 24
-"""Number of exceptions to search for; those with the fewest captures are shown."""
+"""Number of exceptions of one outcome to search for; those with the fewest captures are shown."""
 
 SECONDS = 0.5
-"""Time limit in seconds of the search for exceptions of one endgame."""
+"""Time limit in seconds of the search for exceptions of one endgame with one outcome."""
 
 DOCUMENT_SECONDS = 12.0
-"""Time limit in seconds of all searches for exceptions on a page; endgames left out are searched by
-later requests.
+"""Time in seconds after which a page begins no further search for exceptions.
+
+Later requests search the endgames that were left out.
 """
 
 
@@ -51,7 +56,7 @@ CSS = "wide handbook"
 
 
 def handbook_page(store: TableStore, view: View) -> Answer:
-    """Return all chapters as tables."""
+    """Return the page of all attackers, each with a table of its endgames."""
     found = _chapters(store)
     parts = []
     for name, entries in found.items():
@@ -66,7 +71,11 @@ def handbook_page(store: TableStore, view: View) -> Answer:
 
 
 def chapter_page(store: TableStore, view: View, name: str) -> Answer:
-    """Return one attacker with diagrams; raises `RequestError` without such tables."""
+    """Return the page of one attacker with diagrams.
+
+    `name` is the attacker's letters, such as `KRN`. Raises `RequestError` if no table has this
+    attacker.
+    """
     found = _chapters(store)
     if name not in found:
         raise RequestError(404, "there is no such chapter", "see /handbook")
@@ -82,7 +91,7 @@ def chapter_page(store: TableStore, view: View, name: str) -> Answer:
 
 
 def document_page(store: TableStore, view: View) -> Answer:
-    """Return all chapters with diagrams; each starts a new page when printed."""
+    """Return the page of all attackers with diagrams; in print, each starts a new page."""
     found = _chapters(store)
     until = time.monotonic() + DOCUMENT_SECONDS
     contents, parts, missing = [], [], 0
@@ -237,9 +246,10 @@ def _longest_wins(figures: TableStatistics, view: View) -> list[tuple[Position, 
 def _exceptions(
     store: TableStore, entry: HandbookEntry, until: float
 ) -> list[tuple[Position, Outcome]] | None:
-    """Return exceptions with the attacker to move, cached.
+    """Return exceptions of an endgame with the attacker to move, cached.
 
-    None if they are not cached and `time.monotonic()` is beyond `until`: no search is begun.
+    None if the exceptions are not cached and no search is begun, because `time.monotonic()` is
+    beyond `until`. Also None if the table cannot be read.
     """
     kept: dict[Material, list[tuple[Position, Outcome]]] = store.cached(("exceptions",), dict)
     if entry.material not in kept:

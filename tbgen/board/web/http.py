@@ -48,7 +48,7 @@ Further ones are answered 503.
 """
 
 SEARCHERS = min(2, usable_cores())
-"""Searches at once; each client may have one."""
+"""Maximum number of searches at the same time. One client may have one search."""
 
 ANSWER_SECONDS = 20
 """Timeout of a request in seconds."""
@@ -190,6 +190,7 @@ class EndpointRunner:
     ) -> Callable[[Request], Any]:
         """Return a Starlette endpoint that runs `function` in the pool of its lane.
 
+        name : name under which requests are counted
         on_error : converts the JSON answer of an error, for example into a page
         cached : whether the answer has an ETag
         lane : the queue, or a function that returns the queue of a request
@@ -225,9 +226,10 @@ class EndpointRunner:
         return respond
 
     async def _admit(self, lane: Lane, work: Work, request: Request) -> Answer:
-        """Run a request in a lane, unless its client already has too many requests running.
+        """Run a request in a lane, unless its client already has too many requests.
 
-        Too many are `MAX_OF_CLIENT` requests, or a second search; then raises `RequestError`.
+        Raises `RequestError` if the client has `MAX_OF_CLIENT` requests running or waiting, or for
+        a second search of the client.
         """
         client = request.client.host if request.client is not None else ""
         if self._clients[client] >= MAX_OF_CLIENT:
@@ -248,7 +250,11 @@ class EndpointRunner:
                 self._searching.remove(client)
 
     async def _run(self, lane: Lane, work: Work, request: Request) -> Answer:
-        """Run a request in a thread; raise `RequestError` if it does not finish in time."""
+        """Run a request in a thread of its lane, and return its answer.
+
+        Raises `RequestError` if the lane has too many requests, if the answer takes longer than the
+        timeout, or if the client has gone.
+        """
         free, abandoned = self._free[lane], Event()
         if not free.acquire(blocking=False):
             raise RequestError(503, "the server is busy", "try again in a moment")

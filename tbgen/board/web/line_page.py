@@ -6,8 +6,8 @@ line.
 
     line    ->  Film: frames of `animation` with captions, and the start of the loop
     ladder  ->  Film: up to each loop, once through it, out to the next one, finally to mate
-    rung    ->  small board: the loser's move that stays in the loop (red), the winner's reply,
-                the loser's way out (green)
+    rung    ->  small board with arrows: the loser's move that stays in the loop (red for a check,
+                orange for a chase), and the loser's way out (green); text with the winner's reply
 
 Every ply is a link to the board after it (`at=`), so the film can be read without scripts.
 `analysis` finds the ladder.
@@ -63,7 +63,10 @@ class Film:
 
 
 def film_page(store: TableStore, view: View) -> Answer:
-    """Return the page of best play from the current position; the script animates it."""
+    """Return the page of best play from the current position, or of its ladder (`view.ladder`).
+
+    The script animates the film.
+    """
     view, plays = replace(view, plays=False), view.plays
     facts = store.probe(view.position)
     line = store.line(view.position)
@@ -195,7 +198,7 @@ def _record(view: View, played: Film, ply: int) -> str:
 
 
 def ladder_panel(store: TableStore, view: View, line: Mainline) -> str:
-    """Return the ladder of the losing side: a small board and its choices for each loop.
+    """Return the ladder of the losing side: for each rung a small board and the loser's choices.
 
     Empty if the position is not decided by repetition.
     """

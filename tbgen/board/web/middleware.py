@@ -6,8 +6,9 @@
     X-Forwarded-Host, -Proto, -Prefix, -For  ->  host, scheme, root_path, client of the request
     answer that is a page                    ->  prefix inserted into its links
 
-Only headers of a proxy on this machine count, and of each the value that the nearest proxy added.
-ForwardedHeaders requests may come from anywhere: they cannot build, and pages name no directory.
+These headers count only if a proxy on this machine sends them. Of a header with several values, the
+last one counts, which the nearest proxy has added. Forwarded requests may come from anywhere: they
+cannot start builds, and pages for them do not name the directory of the tables.
 """
 
 from __future__ import annotations
@@ -109,7 +110,9 @@ def is_loopback(host: str) -> bool:
 
 
 def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
-    """Return the refusal of a request beyond the limits, else None.
+    """Return the answer to a request that is not passed on; None if it is within the limits.
+
+    OPTIONS requests are answered here, too, with the permitted methods.
 
     post : whether it is a POST to a path that accepts one
     """

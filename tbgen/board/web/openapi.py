@@ -69,9 +69,10 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Address for programs; `name` is its method of `Api`. The text with key `path` is its summary.
+    """Address for programs; `name` is its method of `Api`.
 
-    Parameters in the path are required, and so is `fen`.
+    The message of texts.csv whose key is the path is the summary. Parameters in the path are
+    required, and so is `fen`.
     """
 
     path: str

@@ -132,7 +132,8 @@ class Pages:
     def reply(self, request: Request) -> Answer:
         """Redirect to the position after the reply of the table, chosen by the requested strength.
 
-        The engine moves if no table covers the position.
+        The engine moves if no table covers the position. If the game is over, or without an engine,
+        redirect to the same position.
         """
         view = self._view(request)
         facts = self._store.probe_game(view.positions, view.moves)

@@ -66,7 +66,9 @@ def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
 def rules_headline(known: Sequence[ProbeResult], facts: Facts, view: View) -> str:
     """Return a sentence that other rule sets give other outcomes; empty if they agree.
 
-    It ends with a link to more such positions of the endgame.
+    The sentence ends with a link to more such positions of the endgame.
+
+    known : values from `rules_known`
     """
     others = [result for result in known if result.outcome != known[0].outcome]
     if not others:
@@ -221,8 +223,11 @@ def longest_boards(
 ) -> str:
     """Return the longest win of each side and order, as small boards; empty for a drawn endgame.
 
-    Statistics keep only the longest distance of a side. If that is a loss, small tables are
-    searched for the side's longest win.
+    For each order and side to move, statistics have one position, that of the longest distance.
+    If none of these is a win of order 0 for a side, its longest win is searched in the table.
+    Tables of more than `MAX_SLOTS` slots are not searched; with `most`, the limit is `QUICK_SLOTS`.
+
+    most : maximum number of boards; None for all
     """
     limit = MAX_SLOTS if most is None else QUICK_SLOTS
     longest: dict[tuple[int, Side], LongestWin] = {}
@@ -296,7 +301,10 @@ def _signs(store: TableStore, view: View, judged: Judgement) -> list[str]:
 
 
 def pairs(items: Sequence[str], view: View) -> str:
-    """Format moves in numbered pairs: `1. one other 2. one other`."""
+    """Format moves in numbered pairs, as HTML: `1. h2e2 h9g7 2. h0g2`.
+
+    If Black begins, `…` stands for Red's first move.
+    """
     found = list(items)
     if view.start.side == 1 and found:
         found.insert(0, "…")
@@ -308,9 +316,10 @@ def pairs(items: Sequence[str], view: View) -> str:
 
 
 def share_panel(view: View) -> str:
-    """Return links to the position and the line in other forms.
+    """Return links to the position and its game or best play in other forms, and codes to copy.
 
-    While a game is played, forms that show values are left out.
+    The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. While a game is
+    played, forms that show values are left out.
     """
     playing = view.mode == "play"
     shown = view.href(mode="read", chosen=None, where=None)

@@ -5,9 +5,9 @@
     puzzle     game in which an outcome must be kept: open, right, lost or solved (`puzzles`)
     practice   strength of the table, links to other puzzles
 
-Every move is a link to the position after it, so pages work without scripts. Pieces on the board
-are links, too (`from=`); then their targets are links, with the value of each move. In play mode
-values of moves are not shown.
+Every move is a link to the position after it, so pages work without scripts. A piece on the board
+is a link that selects it (`from=`). With a selected piece, the squares to which it can move are
+links, each with the value of the move. In play mode values of moves are not shown.
 """
 
 from __future__ import annotations
@@ -130,7 +130,10 @@ def _wrong_result_note(facts: Facts, view: View, stated: str) -> str:
 def board_page(
     store: TableStore, facts: Facts, view: View, verdict: str, marks: Marks, side: str
 ) -> Answer:
-    """Return the page that the look-up and play modes share."""
+    """Return the page that the look-up and play modes share.
+
+    `verdict` and `side` are the HTML of two of its three sections; the third has the board.
+    """
     main = (
         f'<section class="verdict">{verdict}</section>'
         f'<section class="stage">{draw(facts.position, view.look, marks)}'
@@ -379,7 +382,8 @@ def _practice(facts: Facts, view: View) -> str:
 def _score(store: TableStore, facts: Facts, view: View) -> str:
     """Return the number of moves in which the reader won, and the fewest possible.
 
-    Empty unless the game ended in a win of the reader by mate or stalemate.
+    Empty unless the reader has won by mate or stalemate, from a first position that the tables
+    decide with order 0.
     """
     over = facts.over
     if over is None or over.winner != view.human or over.why == "repetition":

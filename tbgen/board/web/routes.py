@@ -157,7 +157,10 @@ def _route(
     known: Sequence[str],
     **how: Any,
 ) -> Route:
-    """Return a route that refuses parameters not `known`; `name` counts its requests."""
+    """Return a route that refuses parameters not in `known`.
+
+    Its requests are counted under `name`; `how` is passed to `EndpointRunner.endpoint`.
+    """
 
     def checked(request: Request) -> Answer:
         refuse_unknown(path, known, request.query_params)
@@ -222,7 +225,10 @@ def _of_probe(request: Request) -> Lane:
 
 
 async def _redirect_from_pai(request: Request) -> Response:
-    """Redirect an address of Pai's system, whose query is a position in Pai's notation."""
+    """Redirect an address of the query system of Jih-tung Pai to the board.
+
+    The query of such an address is a position in Pai's notation (`tbgen.notation.positions`).
+    """
     position = quote(unquote_plus(request.url.query), safe="")
     mode = "&mode=play" if request.url.path.endswith("/play.cgi") else ""
     return RedirectResponse(f"/?pos={position}{mode}", 301)

@@ -39,7 +39,10 @@ def without(schema: Schema, *names: str) -> Schema:
 
 
 def position(meaning: str, **fields: Schema) -> Schema:
-    """Return the schema of a position with its moves, optionally after a game."""
+    """Return the schema of a position with its moves, optionally after a game.
+
+    `meaning` is the description; `fields` are added to the fields of a position, or replace them.
+    """
     move = with_optional(
         record("a move", **MOVE, fen=FEN | {"description": "the position after it"}),
         text=TEXT,

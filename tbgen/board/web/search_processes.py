@@ -41,7 +41,11 @@ POLL_SECONDS = 0.05
 """Seconds between checks that the client of a waiting search is still there."""
 
 COMPILE_SECONDS = 60.0
-"""Longest wait of a search for the kernels; less than `http.SEARCH_SECONDS`, so that it can end."""
+"""Longest time in seconds that a search waits for the compilation of the kernels.
+
+It is less than `http.SEARCH_SECONDS`, so that the search is refused with a hint before its request
+times out.
+"""
 
 NICE = 10
 """Increment of the niceness of search processes."""
@@ -103,6 +107,9 @@ class SearchProcess:
     ) -> Any:
         """Return the answer of an endpoint; `go_on` raises once the client has gone.
 
+        name : of the endpoint, "page" or "json"
+        asked : ASGI scope of the request
+        listed : tables of the server; sent to the process only if they have changed
         Raises `EOFError` or `OSError` if the process has ended.
         """
         if self._pending:  # discard the answer to an abandoned request
@@ -153,7 +160,7 @@ class SearchProcesses:
         try:
             for query in _COMPILING_QUERIES[
                 :SEARCHERS
-            ]:  # a single process compiles the common ones only
+            ]:  # with a single process, only the common kernels are compiled here
                 asked = {"type": "http", "headers": [], "query_string": query, "path_params": path}
                 self._ask("json", Request(asked))
                 self._compiled.set()

@@ -92,7 +92,10 @@ def longest_wins(figures: TableStatistics) -> list[LongestWin]:
 
 
 def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> LongestWin | None:
-    """Find a longest win of order 0 with `winner` to move; None if there is none."""
+    """Find a longest win of order 0 with `winner` to move.
+
+    None if there is none, or if it is not found within the time limit of `positions_of_value`.
+    """
     lines = [line for line in figures.histogram if not line.order and line.side == winner]
     plies = max((line.plies or 0 for line in lines if line.outcome == Outcome.WIN), default=0)
     if not plies:

@@ -32,8 +32,9 @@ MOST_NAMED = 12
 def short_value(worth: Value | None) -> str:
     """Format a value in a few characters.
 
-    A win or loss is the number of moves to the end, `#` for mate on the board or at once, or `↻`
-    and the order. A draw is `=`, an unknown value `?`.
+    A win or loss of order 0 is the number of moves to the end; `#` if the game has ended or ends,
+    or converts, with the next move. A higher order is `↻` and the order. A loss begins with a
+    minus sign. A draw is `=`, an unknown value `?`.
     """
     if worth is None:
         return "?"
@@ -129,7 +130,11 @@ def _turn_and_endgame(view: View) -> str:
 
 
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
-    """Return all moves, best first: those that keep the outcome as a table, the others folded."""
+    """Return all moves in sections by outcome; those that give the outcome away are folded.
+
+    Winning and losing moves that keep the outcome are a table with reasons; other moves are a list
+    with values.
+    """
     if not facts.moves:
         said = view.message("no_moves", side=facts.position.side)
         return f'<p class="notice">{said}</p>'
@@ -162,7 +167,11 @@ def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
 def _listed(
     facts: Facts, view: View, moves: list[RootMove], mechanism: Mechanism | None
 ) -> str:  # fmt: skip
-    """Return the moves that keep the outcome, with reasons; beyond `MOST_LISTED` as chips."""
+    """Return the moves that keep the outcome, as HTML.
+
+    The first `MOST_LISTED` moves are a table with reasons, further ones a folded list. Drawing
+    moves are a list without a table.
+    """
     if moves[0].outcome == Outcome.DRAW:
         return _chips(facts, view, moves)
     head = [view.text(key) for key in ("move", "result", "why")]

@@ -45,7 +45,11 @@ THEMES = ("", "light", "dark")
 """Colour schemes: the browser's setting, light, or dark."""
 
 STRENGTHS = ("best", "varied", "beginner")
-"""Strengths of the table in play mode: best move, any that keeps the outcome, or mistakes."""
+"""Strengths of the table in play mode.
+
+They are: the best move, a random move that keeps the outcome, or a random move that sometimes gives
+the outcome away.
+"""
 
 HINTS = ("", "piece", "move")
 """Hints in play mode: none, the piece of the best move, or the best move."""
@@ -98,7 +102,10 @@ class View:
     strength: str = STRENGTHS[0]
     hint: str = ""
     asked_language: bool = False
-    """Whether the address names the language. If not, the browser chooses it, and links omit it."""
+    """True if the address names the language.
+
+    Otherwise the header `Accept-Language` decides, and links omit the language.
+    """
     origin: str = ""
     """Scheme, host and prefix of the request, for absolute addresses; may be empty."""
 
@@ -221,7 +228,8 @@ def position_text(query: Mapping[str, str]) -> str | None:
 def read_view(query: Mapping[str, str], default: Position, accept_language: str = "") -> View:
     """Return the view that a query describes; `default` is the start if it names no position.
 
-    `fen` and `pos` take any notation of positions. Raises `InputError` with a hint.
+    `fen` and `pos` take any notation of positions. Unknown values of settings count as their
+    defaults. Raises `InputError` with a hint for a malformed position, move or square.
     """
     text = position_text(query)
     start, viewpoint = default, Side.RED

@@ -53,7 +53,6 @@ def _slide(state, row, ply, count, source, code, captures):
 def generate(state, row, side, ply, count, captures):
     """Append the pseudo-legal captures, or quiet moves, of a side to `moves[ply]`.
 
-
     Returns the new count.
     """
     board = state.boards[row]

@@ -6,10 +6,12 @@
     SIGHTS            distances of the first two pieces on a line, by its occupied squares
     TARGETS, LEGS     squares that a short-range piece attacks, and the squares that block it
     SOURCES           squares from which a short-range piece attacks a square
+    DISTANCES         distance of two squares in king's steps, diagonal ones included
     EXPOSES_KING      pairs of a changed square and a king's square, where the king may be exposed
 
 A *line* is a file or a rank. A *sight* is the view along a line from a square, in one direction.
-The tables are computed from the rules in `tbgen.rules.attacks`.
+A *short-range piece* is any piece but rook and cannon. The tables are computed from the rules in
+`tbgen.rules.attacks`.
 """
 
 from __future__ import annotations

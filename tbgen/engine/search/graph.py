@@ -2,7 +2,7 @@
 """Graph of positions of a proof: outcomes, perpetual checks, proof numbers.
 
     settle          a node is won by a move to a won node, or if all of the defender's moves
-                    lead to won nodes
+                    lead to won nodes; it is lost in the opposite cases
     find_patterns   perpetual checks by the defender: the greatest set of nodes in which every
                     move of the defender is a check that stays in the set or leads to a won node,
                     and the attacker has a quiet answer that stays in the set or a move to a won
@@ -14,9 +14,10 @@ This module uses no boards: `proof_search` generates the positions.
 
 A move to a node of the current path closes a loop with a known outcome. The loop is a win if the
 defender gave check with every move in it and the attacker with none; otherwise it proves nothing.
-Numbers derived from a loop hold only while the first node of the loop is on the path. On other
-paths they would mark unexplored nodes as settled. So a node with a settled estimate stores the node
-that the estimate depends on, and counts as new if that node is not on the path.
+A node's numbers are *settled* if its proof or disproof number is 0. Settled numbers that follow
+from a loop hold only while the first node of the loop is on the path. So such a node stores the
+first node of the loop as its `basis`. If the basis is not on the path, the node is treated as new:
+both numbers are 1.
 
 A *place* is 1 + the index of a node on the current path, 0 for a node that is not on the path.
 """
@@ -43,9 +44,9 @@ NODE = np.dtype([
     ("first_edge", np.int32),  # first of the edges to the children
     ("in_check", np.int32),  # 1 if the side to move is in check
     ("defender", np.int32),  # 1 if the defender is to move
-    ("rank", np.int32),  # time of settling
+    ("rank", np.int32),  # value of the counter `CLOCK` when the node was settled
     ("place", np.int32),
-    ("basis", np.int32),  # node that a settled estimate depends on, or `ITSELF`
+    ("basis", np.int32),  # first node of the loop that the numbers depend on, or `ITSELF`
 ])  # fmt: skip
 """Layout of a node, one position of the graph."""
 
@@ -156,7 +157,7 @@ def set_status(graph, number, status):
 def settle_node(graph, number):
     """Mark a node as won or lost if its children decide it; return whether they do.
 
-    number : int64; the node, with children
+    number : int64; the node, already expanded
     """
     node = graph.nodes[number]
     first, children, defender = node.first_edge, node.children, node.defender
@@ -238,15 +239,15 @@ def find_patterns(state, graph, inside):
 
 @part
 def _child_numbers(graph, number, place, loop):
-    """Return a child's proof and disproof numbers, and the place on the path they depend on.
+    """Return a child's proof and disproof numbers, and the place on the path on which they depend.
 
-    That is the place of the node at which a loop closes; `_NOWHERE` for numbers that do not depend
+    This is the place of the node at which a loop closes; `_NOWHERE` for numbers that do not depend
     on the path.
 
     number : int64; the child
     place : int64; the parent's place on the path; 0 without a path
-    loop : int64; least place from which on every move of the defender, and none of the attacker,
-        gives check; a loop that begins there or later is a win
+    loop : int64; a loop is a win if it begins at this place or later: from there on, every move of
+        the defender on the path gives check, and no move of the attacker
     """
     node = graph.nodes[number]
     at = np.int64(node.place)
@@ -276,8 +277,8 @@ def estimate(graph, path, number, place, loop):
 
     number : int64; the node, open, with children
     place : int64; 1 + the node's index on the path; 0 without a path
-    loop : int64; least place from which on every move of the defender, and none of the attacker,
-        gives check; a loop that begins there or later is a win
+    loop : int64; a loop is a win if it begins at this place or later: from there on, every move of
+        the defender on the path gives check, and no move of the attacker
     """
     node = graph.nodes[number]
     first, defender = node.first_edge, node.defender != 0

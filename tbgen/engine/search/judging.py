@@ -4,19 +4,20 @@
     repeated?        find_span    ->  judge_record  ->  won, lost, drawn by the rules
     just captured?   probe_board  ->  table value, exact: no position can have been repeated
 
-The verdict is the referee's own and comes first, as in Tan & Watkinson Medina, section 5.1. Its use
-depends on where the repetition began:
+The verdict is that of `tbgen.referee` and comes first, as in Tan & Watkinson Medina, section 5.1.
+Its use depends on where the repetition began:
 
 * After the root: final at the second occurrence. The offender's other moves are searched at the
   earlier occurrence, in the same tree.
-* In the game before the root, with one earlier occurrence: a verdict for the root's side to move is
-  ignored, because the opponent may still deviate. A verdict against it and a draw count, because a
-  referee may give them at once.
+* In the game before the root, with one earlier occurrence: a win by verdict for the side to move at
+  the root is ignored, because the opponent may still deviate. A loss by verdict for that side
+  counts, and so does a draw, because a referee may decide so at once.
 
 The value of a repetition holds for the current path only (graph history interaction).
-`state.depends` is the first row that the value just returned depends on: the start of the loop, or
-`CLEAN`. A node's value is stored in the hash table only if that row is not before the node.
-One error remains: a stored value may be used on a path whose positions its line would repeat.
+`state.depends[ply]` is the first row on which the value just returned for the ply depends: the
+start of the loop, or `CLEAN`. A node's value is stored in the hash table only if that row is not
+before the node. One error remains: a value from the hash table may rest on a line of moves that
+would repeat a position of the current path.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ greater than every row number.
 def verdict_score(state, row, side, beta):
     """Return the score of a repetition by the referee's verdict, or `UNKNOWN` without a verdict.
 
-    Sets `state.depends` to the first row of the loop, on which the score depends.
+    Sets `state.depends` of the ply to the first row of the loop, on which the score depends. If the
+    verdict is ignored as a win of the side to move at the root (see the module), `UNKNOWN` is
+    returned and `state.depends` is `CLEAN`.
 
     beta : int64; the opponent's chases are not computed where a draw causes a cutoff
         (Tan & Watkinson Medina, section 5.2)
@@ -82,7 +85,8 @@ def verdict_score(state, row, side, beta):
 def table_score(state, shared, row, side):
     """Return the table score right after a capture or a pawn's advance, or `UNKNOWN`.
 
-    There no position can have been repeated, so the value does not depend on the path.
+    Right after such a move no position can have been repeated, so the value does not depend on the
+    path. `UNKNOWN` is returned at the root, after any other move, and if there is no table.
     """
     may_repeat = state.log[row, record.FIRST] != row or row == state.root
     if may_repeat or state.men_left[row] > state.table_pieces:

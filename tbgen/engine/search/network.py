@@ -51,8 +51,8 @@ FULL = 181
 into 15 bits.
 """
 FINE = 4
-"""Factor between the network's output and the engine's score: `FINE` units are one unit of the
-score.
+"""Factor between the network's output and the engine's score: the score is the output divided by
+`FINE`.
 """
 
 

@@ -26,7 +26,8 @@ from tbgen.rules.moves import reaches
 
 HASH_MOVE, CAPTURES, GOOD, QUIETS, REMAINING, CAPTURES_ONLY, GOOD_ONLY = range(7)
 """Stages of `next_move`, which yields moves group by group. The first stage is `HASH_MOVE`, or
-`CAPTURES_ONLY` in quiescence search.
+`CAPTURES_ONLY` in quiescence search. `CAPTURES`, `CAPTURES_ONLY` and `QUIETS` generate and rank
+moves. `GOOD` and `GOOD_ONLY` yield the captures that lose nothing, `REMAINING` all other moves.
 """
 
 _KILLER_RANK = 1 << 24
@@ -61,8 +62,8 @@ def start_moves(state, ply, move, captures_only):
 def _rank_captures(state, row, side, ply):
     """Rank the captures of a ply: most valuable victim first, then the cheapest attacker.
 
-    Static exchange evaluation (`exchange`) tests captures of a piece that is cheaper than the
-    attacker. Those that lose material rank below all quiet moves.
+    If the victim is cheaper than the attacker, static exchange evaluation (`exchange`) tests the
+    capture. A capture that loses material ranks below all quiet moves.
     """
     board = state.boards[row]
     for i in range(state.count[ply]):
@@ -135,7 +136,9 @@ def _rank_quiets(state, row, ply, first):
 
 @part
 def _pick(state, ply, least):
-    """Return the highest-ranked move that has not been returned; 0 if its rank is below `least`.
+    """Return the highest-ranked move that has not been returned; 0 for none.
+
+    The hash move and moves with a rank below `least` are left out.
 
     least : int64; a rank
     """

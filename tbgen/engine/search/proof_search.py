@@ -53,7 +53,7 @@ _MAX_IDLE_ROUNDS = 8
 
 _LEAST_ROOM = 32 * MAX_MOVES
 """Number of free nodes and edges in the graph required to expand a leaf: enough for all its moves,
-and up to 15 captures after each.
+and up to 31 captures after each.
 """
 _PASSES = 2
 """Number of times that the estimates of all open nodes are recomputed in a row, the last expanded
@@ -109,7 +109,10 @@ def _settle_by_capture(state, buffers, graph, row, number, winner):
 
 @part
 def _settle_at_once(state, buffers, graph, row, number, winner):
-    """Mark a new node as won or lost by tables, captures or mate; else set its proof number."""
+    """Mark a new node as won or lost by tables, captures or lack of legal moves.
+
+    If a node of the defender stays open, the number of its legal moves becomes its proof number.
+    """
     _settle_by_table(state, buffers, graph, row, number, winner)
     if graph.nodes[number].status == OPEN:
         _settle_by_capture(state, buffers, graph, row, number, winner)
@@ -171,13 +174,13 @@ def _settle_all(state, graph, path, inside, recompute):
 
 @part
 def _grow(state, buffers, graph, path, loops):
-    """Descend to a leaf, expand it, and recompute the proof numbers along the path.
+    """Descend to a leaf, expand it, and update the estimates along the path.
 
-    Returns False if a node of the path offers no child to descend to. Returns True if a leaf was
-    expanded, or if the path has the maximum length. In the latter case its last node counts as
-    disproven for now, so that the next descent takes another path.
+    Returns True if a leaf was expanded, or if the path has the maximum length. At the maximum
+    length, the last node of the path gets the numbers of a failure, so that the next descent takes
+    another path. Returns False if the path ends in a loop or at a settled node.
 
-    loops : int64 (MAX_PLY,), scratch; for each node of the path the `loop` of `graph.estimate`
+    loops : int64 (MAX_PLY,), scratch
     """
     winner, row = state.root_side, np.int64(state.root)
     number, depth, loop = np.int64(0), np.int64(0), np.int64(1)
@@ -194,7 +197,7 @@ def _grow(state, buffers, graph, path, loops):
         if edge < 0:
             break
         if depth + 2 >= MAX_PLY:
-            # Depends on the root, which is on every path: holds until estimates are recomputed.
+            # Basis 0 is the root, which is on every path: the numbers hold until recomputed.
             node.proof, node.disproof, node.basis, node.place = INFINITE, 0, 0, 0
             leads_on, depth = True, depth - 1
             break
@@ -238,8 +241,8 @@ def prove(states, buffers, graph, inside, scratch, node_limit):
     scratch : int64 (2, MAX_PLY), scratch
     node_limit : int64; returns once `nodes` of the record reaches this number
 
-    Returns the winning move, 0 if the win is not proven yet, and -1 if the proof has failed or
-    there is no room left.
+    Returns `WON` if the win is proven, `OPEN` if not yet, and -1 if the proof has failed or there
+    is no room left. `prover.winning_move` finds the move.
     """
     state = states[0]
     if graph.counts[NODES] == 0:

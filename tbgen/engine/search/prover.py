@@ -26,8 +26,9 @@ FEW_MEN = 6
 """Maximum pieces on the board for a proof."""
 _SHARE, _LATE_SHARE = 2, 8
 """Number of nodes that the proof search may use for each node of the ordinary search. `_SHARE`
-holds up to `_LATE_NODES` nodes of the ordinary search, the larger `_LATE_SHARE` for each further
-one: wins not found by then are rarely found by it later.
+applies to the first `_LATE_NODES` nodes of the ordinary search, the larger `_LATE_SHARE` to all
+later ones.
+Reason: the ordinary search rarely finds a win that it has not found by then.
 """
 _LATE_NODES = 65_000
 _LEAST_SEARCHED = 4_000
@@ -35,7 +36,7 @@ _LEAST_SEARCHED = 4_000
 finds is better than a proof, because it has a line and a distance.
 """
 _MAX_NODES = 1 << 21
-"""Maximum nodes of a proof: 260 MiB when full; unused memory is not allocated."""
+"""Maximum nodes of a proof: 216 MiB when full; unused memory is not allocated."""
 
 
 class Prover:
@@ -132,7 +133,10 @@ def _children(graph: Graph, number: int) -> list[tuple[np.record, int]]:
 
 
 def winning_move(graph: Graph, number: int) -> Move | None:
-    """Return a move from a node to a won child; of several, the child settled first."""
+    """Return a move from a node to a won child; None if no child is won.
+
+    Of several won children, the one settled first is taken.
+    """
     children = _children(graph, number)
     won = [(int(child.rank), move) for child, move in children if child.status == WON]
     return _move(min(won)[1]) if won else None

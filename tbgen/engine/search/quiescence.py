@@ -3,9 +3,9 @@
 
 The side to move may stand pat (take the static evaluation) unless it is in check. In check all
 evasions are searched; without any it is mate. Left out are captures that lose material by static
-exchange evaluation, and captures that cannot raise the score to alpha (delta pruning). Every
-position but the first follows a capture, so that no repetition is possible; the search has judged
-the first. Therefore tables and the hash table always apply.
+exchange evaluation, and captures that cannot raise the score to alpha (delta pruning). Repetitions
+are not tested: the search has judged the first position, and every later one follows a capture, or
+evasions of the check that a capture gave. So values from the hash table always apply.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
     """Return whether a line piece attacks a side's king from one direction, or the kings face.
 
     direction : int64; index of `STEPS`, or `_NOWHERE`, which returns False
-    left, come : int64; source and target of a move of this side that the row's lines do not contain
-        yet; `_NOWHERE` to test the row unchanged
+    left, come : int64; source and target of a move of this side that `state.occupancy` of the row
+        does not contain yet; `_NOWHERE` for no move
     """
     if direction < 0:
         return False
@@ -84,7 +84,7 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
             taken &= ~(np.int64(RANK_OF[left] == rank) << FILE_OF[left])
             taken |= np.int64(RANK_OF[come] == rank) << FILE_OF[come]
     seen = np.int64(SIGHTS[direction >> 1, place, taken]) >> (direction & 1) * WAY_SHIFT
-    # Without a piece it is the king's own square.
+    # Without a piece the distance is 0, and the square is the king's own.
     first = king + STEPS[direction] * (seen >> FIRST_SHIFT & FREE)
     second = king + STEPS[direction] * (seen >> SECOND_SHIFT & FREE)
     enemy, board = 8 - 8 * side, state.boards[row]
@@ -97,7 +97,8 @@ def _is_attacked_from(state, row, king, side, direction, left, come):
 def _is_king_attacked(state, row, king, side, source, target):
     """Return whether the king of a side is attacked by any piece, or faces the other king.
 
-    source, target : int64; a move that the board contains and the lines do not
+    source, target : int64; a move of this side that the row's board contains, but not yet its masks
+        `state.occupancy`
     """
     for direction in range(4):
         if _is_attacked_from(state, row, king, side, direction, source, target):

@@ -3,14 +3,16 @@
     band            score of a win              meaning
     mate            MATE - plies                mate found by the search
     table           TABLE_WIN - plies           win by mate or conversion in a table
-    rules           RULE_WIN - orders, plies    win by the repetition rules in a table
+    rules           RULE_WIN - ORDER_STEP * order - plies
+                                                win by the repetition rules in a table
     verdict         VERDICT_WIN - plies         repetition that the referee decides for this side
     proof           PROVEN_WIN                  win proven by a graph (`proof_search`), any length
     evaluation      at most MAX_EVALUATION      estimate
 
 The order is that of `tbgen.play.preference` (mate and conversion before wins by the rules, then
 lower order, then shorter distance), followed by the verdicts of the search. Plies are counted from
-the root of the search; a loss is the negative. Nothing here imports numba.
+the root of the search; the score of a loss is the negative of that of a win. Nothing here imports
+numba.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-calls
-"""Driver of the search: iterative deepening until it is stopped, or depth or nodes are used up.
+"""Driver of the search: iterative deepening until `stop`, or a limit on depth or nodes.
 
     Searcher.think(game, ...)  ->  one Iteration after another, each with its best lines
 
-Plain Python around two kernels that run without the GIL, so that `stop` may be called from another
+Plain Python around kernels that run without the GIL, so that `stop` may be called from another
 thread at any time. Table blocks that a search did not find in memory are loaded before the next
 iteration, when no search is running.
 
@@ -227,7 +227,7 @@ class Searcher:
 
     @contextlib.contextmanager
     def _other_threads(self, root_moves: NDArray[np.int32], depth: int) -> Iterator[None]:
-        """Context in which the other threads search the root; at its end they are stopped."""
+        """Context in which the other threads search the root; leaving it stops these threads."""
         others = self._states[1:]
         if self._others is None:
             yield
@@ -248,7 +248,10 @@ class Searcher:
                 task.result()
 
     def _search_lines(self, root_moves: NDArray[np.int32], lines: int, depth: int) -> list[Line]:
-        """Search to a depth, once for each line; the best moves come first in `root_moves`."""
+        """Search to a depth, once for each line.
+
+        The best moves are moved to the front of `root_moves`.
+        """
         state, found = self._states[:1], []
         for first in range(lines):
             with self._other_threads(root_moves, depth):
@@ -287,5 +290,8 @@ class Searcher:
         return Shared(self._table, self._tables.buffers)
 
     def clear_stop(self) -> None:
-        """Clear a `stop` that was called while no search was running, before the next search."""
+        """Clear the stop flag before a search.
+
+        `stop` may have been called while no search was running.
+        """
         self._states["stop"][0] = 0

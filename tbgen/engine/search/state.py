@@ -88,8 +88,8 @@ STATE = np.dtype(
         ("nodes", np.int64),
         ("node_limit", np.int64),
         ("table_hits", np.int64),
-        ("judged", np.int64),  # repetitions judged, and those judged by one side's conduct
-        ("spared", np.int64),
+        ("judged", np.int64),  # repetitions judged
+        ("spared", np.int64),  # of these, judged by one side's conduct
         ("deepest", np.int64),
         ("full_width", np.int64),  # 1: no reductions, no pruning (for tests)
         ("stop", np.int64),
@@ -114,7 +114,9 @@ State = np.record
 
 _random = np.random.default_rng(14)
 PIECE_KEYS = _random.integers(-(1 << 62), 1 << 62, (16, SQUARES))
-"""Zobrist keys: a random number for each piece code and square; a position's key is their XOR."""
+"""Zobrist keys: a random number for each piece code and square. A position's key is the XOR of the
+numbers of its pieces, and of `SIDE_KEY` if Black is to move.
+"""
 SIDE_KEY = int(_random.integers(1, 1 << 62))
 
 
@@ -130,8 +132,10 @@ def _toggle(state, row, square):
 def begin(states, moves, side):
     """Set up the record from the board in row 0, and play the moves of the game.
 
-    states : `State` (1,), inout; `boards[0]` is the first position, the rest is overwritten
-    moves : int32 (n,), in; legal moves from there
+    states : `State` (1,), inout; `boards[0]` holds the first position. Row 0 and the lists of
+        pieces are computed from it, and each move writes the next row. Fields by ply are left
+        unchanged
+    moves : int32 (n,), in; legal moves from the first position, one after another
     side : int64; the side to move in row 0
     """
     state = states[0]

@@ -4,7 +4,8 @@
     table : int64 (2 * buckets, 2)      (key ^ data, data), two entries per bucket
     data  : move, 14 bits | bound, 2 | depth, 8 | generation, 8 | score + 2^23, 24
 
-The first entry of a bucket is replaced by deeper or newer results, the second always. Only values
+A new result replaces the first entry of its bucket, unless that entry belongs to another position,
+is of the same generation, and is deeper. Then the new result replaces the second entry. Only values
 that do not depend on the path are stored (`judging`). Scores that count plies from the root are
 stored relative to the position. Threads share a table without locks: an entry mixed from two writes
 fails the comparison of its key.
@@ -152,7 +153,7 @@ def store(state, shared, row, ply, depth, bound, score, move):
     """Store the result of a node.
 
     bound : int64; `UPPER`, `LOWER` or `EXACT`
-    score : int64; relative to the root
+    score : int64; a decided score counts plies from the root of the search
     """
     if score > MAX_EVALUATION:
         score += ply

@@ -75,7 +75,7 @@ def _begin_node(state, shared, row, side, beta):
 
 @part
 def _static_evaluation(state, row, side):
-    """Return the static evaluation, or `NO_ESTIMATE`."""
+    """Return the static evaluation; `NO_ESTIMATE` in check and in a full-width search."""
     if state.log[row, CHECKED] != 0 or state.full_width != 0:
         return np.int64(NO_ESTIMATE)
     return np.int64(evaluate(state, row, side))
@@ -129,7 +129,7 @@ def _store_result(state, shared, row, depth, depends, bound, score, move):
 
     depends : int64; first row that the score depends on
     bound : int64; bound of the score (`transposition`)
-    score : int64; relative to the root
+    score : int64; a decided score counts plies from the root of the search
     """
     ply = row - state.root
     state.depends[ply] = depends
@@ -143,7 +143,7 @@ def _store_result(state, shared, row, depth, depends, bound, score, move):
 def search(state, shared, row, side, depth, alpha, beta, may_pass):
     """Return the score of a position; 0 once the search is stopped.
 
-    may_pass : bool; a null move may be tried: the last move was none
+    may_pass : bool; whether a null move may be tried; False right after a null move
     """
     ply, narrow = row - state.root, beta - alpha == 1
     known = _begin_node(state, shared, row, side, beta)
