@@ -22,7 +22,10 @@ _BLOCK = re.compile(r"(begin of rule sets[^\n]*\*/\n).*?( */\* end of rule sets)
 
 
 def rule_sets() -> list[RuleSet]:
-    """Return the rule sets by their number in C; the numbers are stable, as `Rules` only grows."""
+    """List the rule sets in the order of their numbers in C, from 0.
+
+    The numbers are stable, as `Rules` only grows.
+    """
     found = []
     for rules in Rules:
         found.append(RuleSet(rules))
@@ -91,7 +94,7 @@ FILES: dict[Path, Callable[[], str]] = {
 
 
 def current(path: Path) -> str:
-    """Return the current text of a file."""
+    """Return the text of a file, with the lines of the rule sets generated anew."""
     made = FILES[path]()
     return _BLOCK.sub(lambda match: match[1] + made + match[2], path.read_text("utf-8"), count=1)
 

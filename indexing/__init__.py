@@ -3,22 +3,33 @@
     material  ->  placement groups  ->  layout: (lead, mids, inner)  ->  index
 
     squares, material, position, move   a board, an endgame, a position (FEN), a move
+    rulesets          repetition rules as data
     boardcode         a board as six integers
-    errors            errors in text that names a material, a position or a move
-    rulesets          the repetition rules that a table may obey, as data
     groups            placements of identical pieces or of one side's defenders, and their ranks
     layout            the perfect index: its parts, and slots of positions, many at once
     slots             the index of one position, for plain Python and kernels
     arrangement       order of slots in a file, and the blocks that they are cut into
     placement_count   number of placements in an index
     scalar            functions shared by plain Python and kernels
+    errors            errors in text that names a material, a position or a move
     importing         imports exempt from garbage collection
     systems           differences between operating systems
     threads           thread pools, with a check of free memory
     units             bytes and seconds as text
 
-The package contains neither values nor files nor moves of pieces. It imports neither numba nor any
-other package of `tbgen`.
+The package contains neither values nor files nor moves of pieces. It does not import numba. It
+imports another package of `tbgen` only to draw a position in a notebook (`Position`).
+
+Vocabulary
+    placement    the squares of some pieces
+    slot         number of a position in the index; of a piece: number of its square in its area
+    lead         placement of the kings, advisors and elephants of both sides
+    mid          placement of the other pieces without the inner piece
+    inner piece  the attacker whose square is the last part of a slot
+    twin         another piece of the inner piece's side and type
+    canonical    of several slots or mirror images of a placement, the one that counts
+    hole         a slot that stands for no position, or is not canonical
+    armless      without pieces that can cross the river
 
 Parameters of kernels, unless a kernel says otherwise:
     d : Integers (words,), the descriptor that the module describes

@@ -66,7 +66,10 @@ class Arrangement:
     tile_leads: int
     """Leads per tile; the last tile may have fewer."""
     axes: tuple[int, ...]
-    """Axes of a tile, slowest first: 0 the lead, then the groups, last the inner piece."""
+    """Axes of a tile in the order of the file, slowest first.
+
+    Axis 0 is the lead, axes 1, 2, ... are the groups, and the last axis is the inner piece.
+    """
     by_black: bool = False
     """True if leads are ordered by the placement of Black's king, advisors and elephants, then by
     Red's; False for index order, which is by Red's first.
@@ -87,9 +90,9 @@ def axis_count(layout: Layout) -> int:
 def possible_arrangements(layout: Layout, tile_slots: int) -> list[Arrangement]:
     """List the arrangements with tiles of about `tile_slots` slots; the index order comes first.
 
-    If all slots fit one tile, the first arrangement stores them in index order. A tile has at least
-    one lead. Where it has exactly one, the order of leads is not varied: it would not change any
-    tile.
+    A tile has at least one lead. If a tile has exactly one, only arrangements with the lead as
+    slowest axis and the leads in index order are listed. The others would put the same blocks into
+    each tile.
     """
     per_lead = layout.mids * layout.inner_size
     tile_leads = min(layout.leads, max(1, tile_slots // per_lead))

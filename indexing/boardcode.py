@@ -13,9 +13,12 @@
     code = kings' digits but the last | rooks, kings' last digit | knights, red pawns' last digit
          | cannons, black pawns' last digit | red pawns but the last digit | black pawns likewise
 
-Moving three last digits keeps every integer below 2**31. Missing pieces of a kind are leading
-zeros, those present ascend. The code carries no side to move. It follows the paper's worked
-example where its text and lists contradict that: `docs/notations.md` lists every correction.
+A *case* is one way to place the pieces of one type of a side (`CASES`). Moving three last digits
+keeps every integer below 2**31. Missing pieces of a type are leading zeros; the coordinate numbers
+of the others ascend. The code does not contain the side to move.
+
+The paper's text and lists contradict its worked example in places. This module follows the
+example; `docs/notations.md` lists every correction.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Placements of pieces that are ranked together, and their ranks.
 
-A *group* is the n identical attackers of one side. A placement is the set of their slots
+A *group* is n identical pieces of one side. A placement is the set of their slots
 s1 < s2 < ... (positions in `squares.area`), and its rank in the combinatorial number system is
 
     rank = C(s1, 1) + C(s2, 2) + ... + C(sn, n)
 
 Removing the j-th piece leaves a placement of n - 1 pieces, its *companions*; adding a square to
-companions gives a placement of n pieces. Each move of a group piece is these two look-ups.
+companions gives a placement of n pieces. The tables `Group.companions` and `Group.extend` hold the
+ranks of both. So the rank after a move of one piece takes two look-ups.
 
 The *defenders* of one side (king, advisors, elephants) are ranked together, because they share few
 squares and exclude each other there.
@@ -33,7 +34,11 @@ FLIP = np.array([flip_square(square) for square in range(SQUARES)])
 
 @dataclass(frozen=True)
 class Group:
-    """Placements of the identical attackers of one side."""
+    """Placements of `count` identical pieces of one side.
+
+    Mid groups of an index are attackers. `Defenders` also uses groups of kings, advisors or
+    elephants.
+    """
 
     side: int
     kind: int

@@ -50,9 +50,9 @@ MAX_SLOTS = 1 << 62
 def choose_inner(armies: tuple[Army, Army]) -> Group | None:
     """Return the inner piece of two armies, as a group of one; None without attackers.
 
-    A piece without a twin comes first: a twin has the same side and kind, and placements of
-    twins leave holes. Then knight, rook and cannon come before a pawn, since a row of ninety
-    squares is fuller than a pawn's 55. Red comes before Black.
+    Pieces without a twin (a piece of the same side and type) are preferred, since placements of
+    twins leave holes. Among these, knight, rook and cannon are preferred to a pawn, since a row of
+    ninety squares is fuller than a pawn's 55. The last criterion is the side: Red before Black.
     """
     preferred = (PieceType.KNIGHT, PieceType.ROOK, PieceType.CANNON, PieceType.PAWN)
     found = [(side, kind) for kind in preferred for side in Side if armies[side].count(kind)]
@@ -65,10 +65,10 @@ def choose_inner(armies: tuple[Army, Army]) -> Group | None:
 class Layout:
     """The index of two armies (Red's first): slots of positions, and positions of slots.
 
-    `inner` is the inner piece as a group of one. `reduced` is whether leads contain only one of
-    each pair of mirror images. `Layout.of` chooses both. The retrograde phases also need layouts of
-    positions after a capture, in the order of the index before it: with another inner piece, or
-    without the mirror reduction of leads.
+    `inner` is the inner piece as a group of one. `reduced` is True if leads contain only one of
+    each pair of mirror images. `Layout.of` chooses both for a table. Other layouts index the
+    positions after a capture (`views`). They have the inner piece that the layout before the
+    capture has, or leads without the mirror reduction.
     """
 
     armies: tuple[Army, Army]
@@ -84,11 +84,14 @@ class Layout:
         return _layout_of(material)
 
     def views(self, side: Side, kind: PieceType) -> list[Layout]:
-        """List the layouts of the positions after the capture of one type of piece.
+        """List the layouts of the positions after the capture of one piece of a type.
 
-        They keep the order of this layout: the same inner piece, or none if it is captured, and the
-        same leads unless a defender is captured. There are two if both the inner piece and its
-        twins (of the same side and kind) may be captured.
+        Each keeps the order of this layout. It has the same inner piece, or none if that is
+        captured. It has the same leads; after the capture of a defender, all pairs of defender
+        placements are leads.
+
+        There are two layouts if the inner piece and a twin of it (same side and type) can be
+        captured: one for each. Else there is one.
 
         side, kind : of the captured piece
         """
@@ -161,10 +164,12 @@ class Layout:
 
     @cached_property
     def lead_offset(self) -> NDArray[np.int64]:
-        """int64 (Black's placements,): lead minus `lead_base` if Red's is self-mirrored.
+        """int64 (Black's placements,): offset of the lead if Red's placement is self-mirrored.
 
-        The offset is -1 if the mirror image of Black's placement has a smaller rank: that one has
-        the lead. If Red's placement is not its own mirror image, the offset is the rank of Black's.
+        The lead is `lead_base` of Red's placement plus this offset. The offset is -1 if Black's
+        placement has a mirror image of smaller rank: the index contains that image instead. If
+        Red's placement is not its own mirror image, the rank of Black's placement is the offset,
+        and this table is not used.
         """
         black = self.defenders[1]
         canonical = np.arange(black.size) <= black.mirror

@@ -59,9 +59,9 @@ def _count_squares(squares: Iterable[int], symmetric: bool) -> Counts:
 def _count_ways(free: Counts, groups: Groups) -> int:
     """Count the ways to place groups of identical attackers on free squares.
 
-    Each group takes single squares and mirror pairs of squares, so that self-mirrored placements
-    are counted. If `free` has no pairs, because all squares are counted as single, all placements
-    are counted.
+    If `free` has mirror pairs, only self-mirrored placements are counted: each group occupies
+    single squares and whole pairs. If all squares are counted as single, all placements are
+    counted.
     """
     if not groups:
         return 1
@@ -102,9 +102,9 @@ def _occupied_squares(defenders: Defenders, symmetric: bool) -> Counter[Counts]:
 def _free_squares(red: Defenders, black: Defenders, symmetric: bool) -> Counter[Counts]:
     """Group the placements of all defenders by the squares that they leave free in each region.
 
-    Returns the number of placements for each `Counts` of free squares, so that attackers are
-    counted once for all of these. The cache is shared by all materials of a closure, since most of
-    them differ only in attackers.
+    Returns the number of placements for each `Counts` of free squares. Attackers need to be counted
+    only once for each `Counts`. All materials of a closure share the cache of this function, since
+    most of them differ only in attackers.
 
     symmetric : whether only self-mirrored placements are counted
     """

@@ -1,7 +1,8 @@
 """A placement of pieces with a side to move, and its FEN.
 
-All layers share `Position`: ninety square contents and the side to move. It has one king a side,
-no more pieces than a set, and each piece in its area. Legality is checked by the rules, not here.
+All layers share `Position`: ninety square contents and the side to move. A position has one king a
+side, at most the pieces of a xiangqi set, and each piece in its area. The rules check legality, not
+this module.
 """
 
 from __future__ import annotations
@@ -93,10 +94,10 @@ class Position:
 
     @classmethod
     def from_fen(cls, fen: str) -> Self:
-        """Parse a FEN.
+        """Parse a FEN of two, four or six fields; raises `PositionError` with a hint.
 
-        Accepts the aliases e=b, h=n, s=p, the sides w, r and b, two, four or six fields, and
-        `_` or `+` for blanks. Raises `PositionError` with a hint.
+        Also accepts the letters e for elephants, h for knights and s for pawns, r for Red to move,
+        and `_` or `+` in place of blanks.
         """
         fields = fen.replace("_", " ").replace("+", " ").split()
         if not fields:

@@ -14,9 +14,10 @@
 A piece is *protected* if it has a *root*: a piece of its side that can legally recapture on its
 square. *Minor pieces* are advisors and elephants.
 
-Each set is one `Terms`: its offences, its `Chases` and its names. Solver, proof, referee, engine
-and the C reader take `Chases.word`, an integer. They test its bits, never the name of a set. A new
-set is a member of `Rules` with its terms (docs/architecture.md, "How to add a rule set").
+Each set is one `Terms`: its offences, its `Chases` and its names. `Chases.word` packs the
+definition of a chase into an integer. Solver, proof, referee, engine and the C reader test the bits
+of this word, never the name of a set. A new set is a member of `Rules` with its terms
+(docs/architecture.md, "How to add a rule set").
 
 Source: WXF 2018. Points in comments are those of docs/referee.md, section 2.
 """
@@ -39,9 +40,11 @@ ABLE_TO_CHASE: Kinds = (*GUARDS, *ATTACKERS)
 """Piece types that may chase under some rule set; solver and proof examine no other attackers."""
 
 CHASERS, CHASED, PROTECTED = 0, 7, 20
-"""Numbers of the first bits of three fields in `Chases.word`: piece types that chase (7 bits),
-piece types that are chased (7 bits), and pairs of types of which the first chases the second even
-if it is protected (6 x 6 bits, `protected_bit`).
+"""Numbers of the first bits of three fields in `Chases.word`.
+
+CHASERS, CHASED : piece types that chase, and piece types that are chased, 7 bits each
+PROTECTED : pairs of types of which the first chases the second even if protected, 6 x 6 bits
+    (`protected_bit`)
 """
 PAWNS_AT_HOME, NEW_BY_VICTIM, UNANSWERED, EVEN_EXCHANGES, CHECK_VOIDS = (
     1 << b for b in range(14, 19)
@@ -108,7 +111,8 @@ class Chases:
 def protected_bit(attacker_kind: int, victim_kind: int) -> int:
     """Return the number of the bit in `Chases.word` for a pair of piece types.
 
-    It is set if the first type chases a piece of the second even if that is protected.
+    The bit is set if pieces of the first type chase pieces of the second even if these are
+    protected.
 
     attacker_kind, victim_kind : int, `PieceType`, no king
     """
@@ -120,9 +124,10 @@ class Terms:
     """Offences and names of a rule set.
 
     `meaning` and `in_chinese` state the result of a repetition in a few words. `option` is the
-    value of the engine option `Repetition Rule` by which GUIs choose this set. `chases` defines a
-    chase; None if perpetual chase is no offence. `without_minor_chases` is the alternative
-    definition of rules that leave open whether minor pieces chase protected pieces.
+    value of the engine option `Repetition Rule` by which GUIs choose this set. `checks_lose` is
+    True if perpetual check is an offence. `chases` defines a chase; None if perpetual chase is no
+    offence. `without_minor_chases` is the alternative definition of rules that leave open whether
+    minor pieces chase protected pieces.
     """
 
     meaning: str
@@ -134,7 +139,7 @@ class Terms:
 
 
 class Rules(StrEnum):
-    """Repetition rules (docs/referee.md). Files store the index in this list: append only."""
+    """Repetition rules (docs/referee.md). Files store a member's number: only append members."""
 
     NONE = "none"
     CHECK = "check"

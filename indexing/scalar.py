@@ -1,7 +1,7 @@
 """Scalar functions: one source, run as plain Python or compiled into kernels.
 
-A function marked `@scalar` takes integers, and arrays or `bytes` of integers. It stays an ordinary
-Python function, so that importing it costs nothing and probing from Python needs no compiler.
+A function marked `@scalar` takes integers, and arrays or `bytes` of integers. The mark leaves an
+ordinary Python function: importing it costs nothing, and probing from Python needs no compiler.
 Importing `tbgen.compiling.jit`, and numba with it, makes all marked functions callable from
 kernels. So the index and the rules have one definition each.
 """

@@ -116,7 +116,10 @@ def defender_rank(squares: Integers, first: int, side: int, d: Integers) -> int:
 
 @scalar
 def attacker_slot(squares: Integers, first: int, mirrored: bool, d: Integers) -> int:
-    """Return the slot counted from its lead's first slot; attackers are at squares[first] on."""
+    """Return a slot relative to the first slot of its lead.
+
+    The attackers are on squares[first] and the squares after it.
+    """
     mid = 0
     at = first
     inner_square = -1

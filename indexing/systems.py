@@ -1,4 +1,4 @@
-"""Differences between operating systems: flags for opening files, locks, positional reads.
+"""Differences between operating systems: files and locks, memory limits, processes.
 
 Probing, judging and playing need nothing that only POSIX has. Building needs locks, which keep
 two processes from building the same table.
@@ -59,9 +59,9 @@ def require_regular(descriptor: int, path: Path) -> int:
 
 
 def open_to_write(path: Path, flags: int = 0) -> BinaryIO:
-    """Open or create a file for writing that belongs to this program, such as a lock file.
+    """Open a file to read and write, or create it; for files of this program, such as lock files.
 
-    Raises `OSError` if `path` is a link.
+    Raises `OSError` if `path` is a link, or anything else than a regular file.
     """
     try:
         descriptor = os.open(path, _WRITE_FLAGS | flags, 0o666)

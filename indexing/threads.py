@@ -1,7 +1,7 @@
 """Thread pools, started only if memory suffices.
 
-If a starting thread runs out of memory, it ends without a signal and its creator waits forever
-(`ulimit -v`, CPython 3.11). So free memory is checked first.
+If memory runs out while a thread starts, the thread ends without a signal, and the thread that
+started it waits forever (`ulimit -v`, CPython 3.11). So free memory is checked first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _START_BYTES = 16 << 20
 
 
 def thread_pool(threads: int, name: str = "") -> ThreadPoolExecutor:
-    """Return a pool of threads; submit its first tasks at once.
+    """Return a pool of threads; submit its first tasks at once, while the checked memory is free.
 
     Raises `MemoryError` if the process's limits leave too little memory.
     """

@@ -1,6 +1,6 @@
-"""Run mypy on the package as it is installed, and on an example of its use.
+"""Run mypy on the package in its installed form, and on an example of its use.
 
-The folders `indexing` and `tables` are then inside `tbgen`.
+In the installed form the folders `indexing` and `tables` are inside `tbgen`.
 """
 
 import subprocess

@@ -16,8 +16,17 @@
     errors      errors of tables and probing
 
 A *slot* is the number of a position in the index. A *side* of a file has the codes of all slots
-with Red to move, or with Black to move. It is cut into *tiles*, and these into *blocks*
+with Red to move, or with Black to move. Each side is cut into *tiles*, and each tile into *blocks*
 (`tbgen.indexing.arrangement`). A *table* has distances, a *win-draw-loss file* outcomes alone.
+
+Vocabulary
+    code         integer that encodes a value; 0 for a slot without a position
+    order        0 for values by mate or conversion, 1, 2, ... by the repetition rules (`codes`)
+    lead         placement of the kings, advisors and elephants; its slots are consecutive
+    arrangement  order of the slots of a side in a file
+    content      the bytes of a block before compression
+    digest       hash of a file's contents, which does not depend on compression
+    closure      a material and all that captures lead to
 
 The package imports `tbgen.indexing` only, and never numba. It contains neither rules of movement
 nor the computation of values; legality and the values of moves are in `tbgen.play`.

@@ -69,9 +69,9 @@ class _Descriptor:
 class BlockFile(Generic[Spec]):
     """An open file of blocks; safe to use from several threads.
 
-    Opening reads and checks the header and the block table. Raises `OSError`,
-    `CorruptTableError` and `FormatVersionError`; reading raises the former two, and `ValueError`
-    after `close`.
+    Opening reads and checks the header and the block table. It raises `OSError`,
+    `CorruptTableError` and `FormatVersionError`. Reading raises `OSError` and `CorruptTableError`,
+    and `ValueError` after `close`.
     """
 
     _kind: ClassVar[type]
@@ -209,7 +209,7 @@ class BlockFile(Generic[Spec]):
         """Return the codes of all slots with one side to move, in the order of slots: (slots,).
 
         The array takes `header.slots` times the code width in bytes. Slots without a position
-        contain the code of a neighbouring slot. The cache is neither used nor filled.
+        contain an arbitrary code other than 0. The cache is neither used nor filled.
         """
         plane = np.empty(self.header.slots, self._dtype)
 

@@ -53,10 +53,10 @@ def code_dtype(width: int) -> np.dtype[Any]:
 
 
 def fill(codes: Codes, otherwise: int) -> Codes:
-    """Replace every 0 by the code before it, or at the start by the first other code.
+    """Replace every 0 by the last other code before it; leading zeros by the first other code.
 
-    Runs of one code compress to almost nothing, and no code is added to the palette. A block
-    without any position is filled with `otherwise`.
+    Runs of one code compress to almost nothing, and no code is added to the palette. A block in
+    which all codes are 0 is filled with `otherwise`.
     """
     held = codes != 0
     first = int(held.argmax())
@@ -111,7 +111,10 @@ def safe_slots(width: int) -> int:
 
 
 class Block:
-    """A decoded block of codes, kept in its form before compression: a palette and indices."""
+    """A decoded block of codes: a palette and one index per slot, or an array of its codes.
+
+    The array is kept for a block of planes. A palette block keeps its bytes before compression.
+    """
 
     __slots__ = ("_codes", "_content", "_first", "_palette", "_values", "constant", "nbytes")
 

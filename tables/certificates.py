@@ -1,7 +1,8 @@
 """Certificates: files that `tbgen verify` writes beside tables that it has proven.
 
     KRNKR.wxf.dtm.xqt          a table
-    KRNKR.wxf.dtm.proof.json   its certificate: these contents are right, if its premises are
+    KRNKR.wxf.dtm.proof.json   its certificate: a proof that the table is right, if the supporting
+                               tables named in it are
 
 A certificate identifies contents by digests and tables by names, not paths. So it also holds in a
 copy of the directory. The certificate file gets the modification time of its table, a cheap sign
@@ -148,8 +149,8 @@ def write_certificate(table: Path, certificate: Certificate, modified: int) -> N
 def is_unmodified(table: Path) -> bool:
     """Return whether a table file has the modification time of its certificate.
 
-    If so, the table has been neither written nor replaced since its bytes were checked, unless its
-    time was set by hand or the disk has lost data.
+    Equal times mean that the table has been neither written nor replaced since its bytes were
+    checked. Exceptions are a time set by hand, and data lost by the disk.
     """
     with contextlib.suppress(OSError):
         return table.stat().st_mtime_ns == certificate_path(table).stat().st_mtime_ns

@@ -7,11 +7,12 @@ compare them:
     more blocks     of the best few arrangements
 
 The sample is spread over all tiles, and over all places in a tile. Arrangements with the same
-order of leads are compared on the same tiles. There are two orders of leads, with different tiles,
-and leads differ more than arrangements do. So compressed sizes are divided by the size of the
-sampled leads, each compressed by itself. Threads share the blocks of a tile in a few lists each,
-since handing over a block takes about as long as packing it. The sample and the choice do not
-depend on the number of threads.
+order of leads are compared on the same tiles. Under the other order of leads, tiles contain other
+leads. Sizes of leads vary more than the sizes of one lead under different arrangements. So each
+size is divided by the size of the sampled leads, each compressed by itself.
+
+Each thread compresses a few lists of blocks, since handing over a single block takes about as long
+as compressing it. The sample and the choice do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -94,10 +95,11 @@ def _compare(
     compressed_sizes: Callable[[list[MakeBlock]], list[int]],
     blocks: int,
 ) -> dict[Arrangement, float]:
-    """Return the compressed size of a sample of `blocks` blocks under each arrangement.
+    """Return a measure of the compressed size of a sample under each arrangement.
 
-    Sizes are in bytes. If the arrangements have two orders of leads, the sampled leads differ;
-    then each size is divided by the size of its sampled leads, compressed one by one.
+    The measure is the size in bytes, if all arrangements have one order of leads or the sample has
+    all blocks. Otherwise the sampled leads differ between the two orders. Then the size is divided
+    by the size of the sampled leads, compressed one by one.
     """
     sizes: dict[Arrangement, float] = {}
     orders = {each.arrangement.by_black for each in maps}
@@ -125,7 +127,7 @@ def _compare(
 
 
 def _sample(block_map: BlockMap, blocks: int) -> dict[int, list[int]]:
-    """Choose the blocks to be sampled; return their numbers in their tile, by the tile's number.
+    """Choose the sampled blocks of a side: for each tile, the numbers of blocks within the tile.
 
     If the side has at most `blocks` blocks, all of them are chosen.
     """

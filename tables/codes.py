@@ -1,10 +1,10 @@
 """Values, and the integer codes that encode them.
 
-A `Value` is the value of a position for the side to move: outcome, *order* and plies. Order 0 is
-decided by mate or conversion; orders 1, 2, ... are decided by the repetition rules, each order with
-the lower ones known (docs/values.md). Planes of values in memory and in files hold *codes*. Codes
-are ordered by preference of the side to move (Fang, Hsu & Hsu 2002, section 6.4), so that the best
-of several values is the largest code:
+A `Value` is the value of a position for the side to move: outcome, *order* and plies. Values of
+order 0 are decided by mate or conversion. Orders 1, 2, ... are decided by the repetition rules;
+each of them builds on the values of lower orders (docs/values.md). Planes of values in memory and
+in files hold *codes*. Codes are ordered by preference of the side to move (Fang, Hsu & Hsu 2002,
+section 6.4), so that the best of several values is the largest code:
 
     0        no position: illegal, or a hole of the index
     1 ...    losses    order 0 first, the longer the better; then order 1, 2, ...: a loser
@@ -29,7 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 BYTE_SPAN = 127
-"""Number of distances per order in codes of one byte: losses to 252 plies, wins to 253."""
+"""Number of distances per order, unless a table has longer distances.
+
+At order 0, losses reach 252 plies, wins 253. Codes of one byte have room for order 0 alone.
+"""
 
 LONG_SPAN = 16383
 """Number of distances per order in tables with longer distances, whose codes are wider."""
@@ -59,9 +62,10 @@ class LimitExceededError(Exception):
 class Value:
     """Value of a position for the side to move.
 
-    `order` 0 is a draw, or a win or loss by mate or conversion, in `plies` plies. Order k >= 1 is
-    decided by the repetition rules, `plies` before a direct winning state (0 for that state
-    itself). A draw has no distance: `plies` is 0.
+    Order 0 has the draws, and the wins and losses in `plies` plies to mate or conversion. An order
+    of 1 or more is decided by the repetition rules: `plies` is the distance to a *direct win*, a
+    position in which the opponent must repeat an offence forever. For the direct win itself,
+    `plies` is 0. A draw has no distance: `plies` is 0.
     """
 
     outcome: Outcome

@@ -5,9 +5,9 @@
     continuing     fill a file in several attempts, and rename it when complete
     locked         hold a lock file, which is removed afterwards
 
-Names of tables can be guessed, so another user with write access can put a link or a pipe at any of
-them. Reading follows links, since a table may be kept elsewhere. Writing never does: neither locks
-nor temporary files touch the target of a link. This module is independent of tables.
+Names in a directory of tables can be guessed. Another user with write access can create a link or a
+pipe with such a name. A table that is read may be a link. Writing never follows a link: lock files
+and temporary files never change the link's target. This module is independent of tables.
 """
 
 from __future__ import annotations

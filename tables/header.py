@@ -271,7 +271,7 @@ class Header(Generic[Spec]):
     def _is_sound(self, file_size: int) -> bool:
         """Return whether sizes and codes in the header are possible for a file of this size.
 
-        No memory is allocated by these sizes, so a forged header does no harm.
+        The check allocates no memory in proportion to these sizes, so a forged header does no harm.
         """
         codec = self.spec.codec
         return (

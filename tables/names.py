@@ -70,8 +70,8 @@ class RuleSet:
 
     `rules` is None if unknown. `orders` limits the number of orders; None is no limit.
     `minor_chases` is whether an advisor or elephant chases a protected rook, knight or cannon that
-    it attacks; only `wxf` leaves this choice. Raises `InputError` for this choice under other
-    rules, and for a limit that no file can store.
+    it attacks; only `wxf` leaves this choice. Raises `InputError` if `minor_chases` is False under
+    other known rules, and for a limit that no file can store.
     """
 
     rules: Rules | None

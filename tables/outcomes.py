@@ -57,7 +57,8 @@ def outcomes_of(codes: Codes, space: CodeSpace) -> NDArray[np.uint8]:
 def encode_outcomes(codes: Codes, otherwise: int) -> bytes:
     """Return the bytes of a block of outcome codes (slots,), uint8, 0 for slots without a position.
 
-    Such slots get the outcome before them, as in a table, or `otherwise` if there is none.
+    `fill` replaces each 0, as in a table: by a neighbour's outcome, or by `otherwise` if the block
+    has no position.
     """
     filled = fill(codes, otherwise)
     first = int(filled[0])

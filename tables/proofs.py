@@ -2,14 +2,14 @@
 
     proven           its certificate is for these contents, and every supporting table that it
                      names is present with the named contents, and is proven itself
-    proven but for   its own certificate holds; the listed tables below it are unproven, changed,
-                     damaged or missing: the table is right if they are
+    proven but for   its certificate is for these contents, but the listed supporting tables,
+                     direct or indirect, are unproven, changed, damaged or missing
     unproven         no certificate, one of other contents, or an invalid one
 
 The digest in the header identifies contents, as reliably as the checksums of blocks. A file whose
-time of modification differs from its certificate's may have been written since: all of it is read
-and its digest computed. The status of untouched files costs no more than opening them. This module
-neither proves nor writes.
+time of modification differs from its certificate's may have been written since. Such a file is read
+completely, and its digest is computed. The status of other files costs no more than opening them.
+This module neither proves nor writes.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ProofStatus:
 
     @property
     def state(self) -> ProofState:
-        """State in two or three words."""
+        """State of the proof, which follows from `certificate` and `gaps`."""
         if self.certificate is None:
             return ProofState.UNPROVEN
         return ProofState.BUT_FOR if self.gaps else ProofState.PROVEN

@@ -172,6 +172,8 @@ class TableStatistics:
 
         `longest_fens` maps (order, side to move) to the FEN of a position with the longest distance
         of that order, as found by `longest_codes`. Where a FEN is missing, `longest` has no entry.
+        `chase_patterns` maps each order to the number of direct wins by perpetual chase; an order
+        left out has 0. It is None if these numbers are unknown.
         """
         lines = [
             _line(side, codes.decode(code), positions)

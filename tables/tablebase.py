@@ -60,8 +60,8 @@ class Tablebase:
     whatever its metric. Probes of outcomes alone read win-draw-loss files, or the table of a
     material without such a file.
 
-    All methods may be called from several threads at once. At most `max_open` files are open, and
-    decoded blocks take at most `cache_bytes`.
+    All methods may be called from several threads at once. At most `max_open` files are open,
+    beside those that `hold_wdl` keeps in memory. Blocks in the cache take at most `cache_bytes`.
     """
 
     def __init__(
@@ -405,10 +405,10 @@ class Tablebase:
     def hold_wdl(
         self, *materials: Material | str, max_bytes: int = DEFAULT_HELD_BYTES
     ) -> tuple[Material, ...]:
-        """Keep the files of outcomes of some materials, by default of all, unpacked in memory.
+        """Keep the win-draw-loss files of some materials, by default of all, unpacked in memory.
 
-        They take a fifth of a byte per slot, together at most `max_bytes`; files that do not fit
-        are skipped. Returns the materials in memory. Raises like `wdl_file`, and errors of reading.
+        A file takes a fifth of a byte per slot. Files that would exceed `max_bytes` together are
+        skipped. Returns the materials in memory. Raises like `wdl_file`, and errors of reading.
         """
         chosen = materials or dict.fromkeys(name.material for name in self.available_wdl())
         held = []

@@ -55,7 +55,10 @@ _BLOCKS_AT_ONCE = 4
 """Number of blocks that one task of a worker thread packs; several, as handing over has a cost."""
 
 _PER_THREAD = 2
-"""Number of tasks per thread that may wait for their turn or to be written; bounds the memory."""
+"""Number of pending tasks per thread, which bounds the memory.
+
+A task is pending until its blocks are written.
+"""
 
 
 class Metadata(Protocol):
@@ -135,13 +138,17 @@ def write_table(
 ) -> Header[Spec]:
     """Write a table or a win-draw-loss file, and return its header.
 
-    `path` is usually `directory / spec.name.filename`. `statistics` is called after all codes have
-    been read. Other `packing` than that of the kind, and `arrangements` (None: the best), are for
-    experiments. With `palettes` (Red's and Black's), `source` returns numbers in place of codes;
-    the file is the same. `encode` may be a faster equivalent of `encode_filled`. Raises
-    `ValueError` for codes or numbers of another width, and `OSError` (no space, no permission);
-    errors of `source` pass through. On any error nothing is left behind, and an existing file stays
-    unchanged.
+    path : usually `directory / spec.name.filename`
+    statistics : called after all codes have been read; returns the metadata
+    packing : block size and compression; a value other than that of the kind is for experiments
+    arrangements : Red's and Black's order of slots, for experiments; None for the best
+    palettes : Red's and Black's; if given, `source` returns numbers in place of codes, and the file
+        is the same
+    encode : `encode_filled`, or a faster equivalent
+
+    Raises `ValueError` for codes or numbers of another width, and `OSError` (no space, no
+    permission); errors of `source` pass through. On any error nothing is left behind, and an
+    existing file stays unchanged.
     """
     if not 1 <= packing.block_slots <= spec.codec.max_slots:
         raise ValueError(f"{packing.block_slots} slots per block, not 1 to {spec.codec.max_slots}")

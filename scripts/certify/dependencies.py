@@ -3,9 +3,10 @@
     installed dependencies of tbgen, direct and indirect   ->   licences, compared with a list
                                                            ->   pip-audit, if it is installed
 
-Dependencies of the extra `web` count as needed. Those of the extra `dev` are listed, but may have
-stricter licences, because they are not distributed. Advisories need pip-audit and a network.
-Without them `advisories_said` gives the reason, and only `--advisories` makes that a failure.
+Dependencies of tbgen and of its extra `web` are needed: each must have a permissive licence and no
+known advisory. Those of the extra `dev` are only listed, because they are not distributed.
+Advisories need pip-audit and a network. If pip-audit is missing or fails, the field
+`advisories_said` of the output has the reason. That is a failure only with `--advisories`.
 
     python scripts/certify/dependencies.py --advisories
 """
@@ -27,7 +28,7 @@ PERMISSIVE = (
     "MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "MPL", "Mozilla Public",
     "Zlib", "0BSD", "CC0", "Unlicense", "HPND", "BSL", "Boost",
 )  # fmt: skip
-"""Words of licences that ask at most for a notice, or for the source of changes."""
+"""Words in names of accepted licences; these ask at most for a notice or the source of changes."""
 
 MIT_GRANT = "Permission is hereby granted, free of charge, to any person obtaining a copy"
 """Beginning of the text of the MIT licence, after the copyright line."""
@@ -46,7 +47,10 @@ class Package(NamedTuple):
 
 
 def packages(root: str = "tbgen") -> list[Package]:
-    """List the installed dependencies of a package, direct and indirect, with extras."""
+    """List the installed dependencies of a package, direct and indirect.
+
+    Those of its extras `web` and `dev` are included.
+    """
     needed = _closure(root, {"", "web"})
     every = _closure(root, {"", "web", "dev"})
     return [
@@ -82,7 +86,11 @@ def _is_installed(name: str) -> bool:
 
 
 def _licence(name: str) -> str:
-    """Return the licence of a package: its expression, else its classifiers, else its text."""
+    """Return the licence that the metadata of a package names, else that of its licence files.
+
+    The metadata are its licence expression, else its classifiers, else the first line of its field
+    License.
+    """
     about = metadata.metadata(name)
     expression = about.get("License-Expression")
     if expression:
@@ -97,7 +105,10 @@ def _licence(name: str) -> str:
 
 
 def _licence_of_text(name: str) -> str:
-    """Recognise the licence file of a package whose metadata names no licence."""
+    """Return the licence according to the licence files: "MIT", or "not stated" for any other text.
+
+    For a package whose metadata names no licence.
+    """
     distribution = metadata.distribution(name)
     for file in distribution.metadata.get_all("License-File") or []:
         text = distribution.read_text(f"licenses/{file}") or distribution.read_text(file) or ""
@@ -109,7 +120,8 @@ def _licence_of_text(name: str) -> str:
 def is_permissive(licence: str) -> bool:
     """Return whether one of the alternatives in a licence expression is permissive.
 
-    All licences that an alternative joins by AND must be in `PERMISSIVE`.
+    Alternatives are joined by OR or by a comma. All licences that an alternative joins by AND must
+    be in `PERMISSIVE`.
     """
     return any(
         all(any(word in part for word in PERMISSIVE) for part in choice.split(" AND "))
@@ -149,7 +161,11 @@ def advisories(needed: list[Package]) -> tuple[int | None, str]:
 
 
 def main() -> int:
-    """Print the packages and a JSON summary; return 1 for a bad licence or an advisory."""
+    """Print the packages and a JSON summary; return the exit status.
+
+    The status is 1 if a needed package has a bad licence or a known advisory. With `--advisories`
+    it is also 1 if pip-audit gave no result.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,13 +1,14 @@
 """Mutation testing of the core: put small faults into the code, and run its tests.
 
     seed  ->  choose(...)  ->  Mutation: file, place, old and new text
-    a clone with a mutation  ->  pytest -x  ->  killed, survived, endless: a row of a file
+    a clone with a mutation  ->  pytest -x  ->  killed (a test fails), survived, endless (timeout)
 
-A mutation survives if the tests of its own package pass. `--again` runs the survivors against those
-tests and the tests of dependent packages (`DEPENDENTS`), at the current commit. A mutation is
-`outdated` if its code has changed by then. Rows in DIRECTORY/mutations.csv are kept, so the command
-resumes where it stopped. The clone and its kernel cache stay in DIRECTORY. Some mutations cannot
-change a result (a safety margin, a limit of work), so a person has to read the survivors.
+A first run tests each mutation with the tests of its own package only. `--again` tests the
+survivors with the tests of dependent packages (`DEPENDENTS`), too, at the current commit. A
+mutation is `outdated` if its code has changed since the first run. Every result is a row of
+DIRECTORY/mutations.csv, so the command resumes where it stopped. The clone and its kernel cache
+stay in DIRECTORY. Some mutations cannot change a result (a safety margin, a limit of work), so a
+person has to read the survivors.
 
     python scripts/certify/mutation_testing.py DIRECTORY --count 300 --seed 1
     python scripts/certify/mutation_testing.py DIRECTORY --again
@@ -213,8 +214,8 @@ class Clone:
 def try_out(clone: Clone, mutation: Mutation, packages: tuple[str, ...]) -> tuple[str, str, float]:
     """Run the tests of packages against a mutation in the clone.
 
-    Returns the state (`killed`, `survived` or `endless`), the test that failed, and the wall
-    seconds.
+    Returns the state (`killed`, `survived`, `endless` or `outdated`), the test that failed, and the
+    wall seconds. A mutation is `outdated` if its old text is no longer at its place.
     """
     file = clone.root / mutation.path
     source = file.read_bytes()

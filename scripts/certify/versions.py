@@ -1,11 +1,13 @@
-"""Build a table with the lowest and the newest version of every dependency in pyproject.toml.
+"""Test tbgen with the lowest and the newest version of every dependency in pyproject.toml.
 
-    quick     lowest versions of all but numba, put before the packages of this Python: tests
+    quick     some tests with the lowest versions of tbgen's dependencies, except numba; they come
+              before the installed packages on Python's path
     oldest    lowest versions of tbgen's dependencies, in a new environment: a build, whose
-              digest is compared with docs/digests.csv, and wrong command lines, which must be
-              answered by one line
+              digest is compared with docs/digests.csv, and wrong command lines, each of which must
+              be answered by one line
     newest    the same with the newest versions that pip installs
-    extras    lowest versions of everything, extras and developer tools included: tests of each
+    extras    lowest versions of everything, extras and developer tools included: ruff, mypy, and
+              tests of each extra
 
 All but `quick` compile kernels anew, which takes some minutes. Packages come from the index that
 pip is configured for. `oldest` and `newest` need no package besides the Python that runs this
@@ -112,7 +114,11 @@ def install(command: list[str], wanted: list[str]) -> None:
 
 
 def build_a_table(tally: Tally, folder: Path, python: str) -> None:
-    """Build a table and compare its digest, then check the answers to wrong command lines."""
+    """Build a table, compare its digest with the known one, and run three wrong command lines.
+
+    Each wrong command line must end with a one-line error and exit status 2.
+    python : path of the interpreter
+    """
     environment = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(folder / "kernels")}
     tables = folder / "tables"
     command = [python, "-m", "tbgen"]

@@ -73,7 +73,11 @@ def marks_of(position: Position, move: Move) -> str:
 
 
 def words_of(position: Position, move: Move, number: int) -> tuple[str, str]:
-    """Return the text shown with a move, and the value for the side to move after it."""
+    """Return the two lines of text shown with a move.
+
+    position : the position after the move
+    number : index of the move in `MOVES`
+    """
     answers = len(legal_moves(position))
     if not in_check(position):
         return move.iccs, "Black must check again."

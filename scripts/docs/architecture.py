@@ -86,9 +86,10 @@ def imported(module: str) -> Iterator[str]:
 
 
 def package_of(module: str) -> str:
-    """Return the package of a module: `rows` for `tbgen.rows.frame`, `board.web` for its pages.
+    """Return the package of a module: `rows` for `tbgen.rows.frame`.
 
-    Empty for `tbgen`, `tbgen.__main__` and `tbgen.board`, whose subpackages are drawn separately.
+    Packages of the board have two names, such as `board.web`. Empty for `tbgen`, `tbgen.__main__`
+    and `tbgen.board`, whose subpackages are drawn separately.
     """
     parts = module.split(".")[1:]
     if parts[:1] == ["board"]:
@@ -158,7 +159,10 @@ Arrow = list[Place]
 
 
 def arrows_of(edges: Edges, on: dict[str, int]) -> list[Arrow]:
-    """List the arrows of all edges, in a fixed order."""
+    """List the arrows of all edges, in a fixed order.
+
+    on : floor of each package
+    """
     found = []
     for package in sorted(edges):
         for other in sorted(edges[package]):
@@ -195,7 +199,8 @@ def crossings(rows: Sequence[Sequence[Place]], arrows: Sequence[Arrow]) -> int:
 def arranged(arrows: Sequence[Arrow]) -> list[list[Place]]:
     """Return the places of each floor from left to right, ordered so that few arrows cross.
 
-    Sorts each floor in turn by the mean position of its neighbours, downwards and upwards.
+    Barycentre method: sorts each floor in turn by the mean index of each place's neighbours, on the
+    floor above in downward sweeps and on the floor below in upward sweeps.
     """
     joined = neighbours(arrows)
     rows: list[list[Place]] = [[] for _ in range(1 + max(place.floor for place in joined))]

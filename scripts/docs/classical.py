@@ -292,7 +292,10 @@ def one_attacker(words: Words, known: dict[str, Endgame]) -> str:
 
 
 def records(words: Words, rows: Sequence[Endgame]) -> dict[str, str]:
-    """Return lists of records: longest wins, highest orders, most decided by repetition."""
+    """Return the Markdown tables of records by name: `longest`, `orders` and `shares`.
+
+    They list the longest wins, the highest orders, and the largest shares decided by repetition.
+    """
 
     def first(key: Callable[[Endgame], float]) -> list[Endgame]:
         return sorted(rows, key=lambda row: (-key(row), row.material))[:RECORD_ROWS]

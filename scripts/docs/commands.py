@@ -129,7 +129,8 @@ def common_items(commands: dict[str, Command]) -> dict[str, list[str]]:
 def common_options(shared: dict[str, list[str]]) -> Iterator[str]:
     """Yield the lines of the section on shared options.
 
-    Where defaults differ, all but the most common one name their commands.
+    If commands have different defaults, the names of the commands follow each default but the most
+    common one.
     """
     yield COMMON
     defaults: dict[str, dict[str, list[str]]] = {}

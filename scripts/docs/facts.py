@@ -84,7 +84,11 @@ def matrix(rows: Sequence[Fact]) -> str:
 
 
 def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
-    """Return two Markdown tables: outcomes against one black piece, and against a bare king."""
+    """Return two Markdown tables of outcomes with Red to move: `bare` and `one`.
+
+    `bare` is against a bare king. `one` is against a single black piece, for Red's pieces without
+    advisors and elephants.
+    """
     bare: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: by_strength(armies(row)[0])):
         if not armies(row)[1]:
@@ -104,9 +108,10 @@ def who_wins(rows: Sequence[Fact]) -> dict[str, str]:
 
 
 def rules_compared(rows: Sequence[Fact]) -> str:
-    """Return a Markdown table of the draws of each material under each of `RULES`.
+    """Return a Markdown table of the draws under each of `RULES`, and a sentence with counts.
 
-    The largest decrease comes first.
+    The table has the `LISTED_ROWS` materials with the largest decrease of draws from `none` to
+    `wxf`, among those whose draws differ.
     """
     by_name: dict[str, dict[str, Fact]] = {}
     for row in rows:
@@ -176,7 +181,10 @@ def pairs_compared(rows: Sequence[Difference]) -> str:
 
 
 def by_check_alone(rows: Sequence[Difference]) -> str:
-    """Return a sentence on the materials of Table 1 in which chases change outcomes."""
+    """Return the sentence that compares outcomes under `check` and `wxf` in Table 1.
+
+    Table 1 is that of Fang, Hsu & Hsu 2002. The sentence names the materials whose outcomes differ.
+    """
     names = [material.name for material in materials_of(["table1"])]
     asked = [row for row in rows if row.material in names and row.second == "wxf"]
     same = [row.material for row in asked if not row.differ]
@@ -190,7 +198,7 @@ def by_check_alone(rows: Sequence[Difference]) -> str:
 def longest_by_rules(rows: Sequence[Fact]) -> list[Fact]:
     """List tables under wxf with positions that repetition decides, longest distance first.
 
-    Distances are those to the loop.
+    The distance is the largest number of plies from such a position to the loop.
     """
     decided = [row for row in rows if row.rules == "wxf" and row.rule_decided]
     return sorted(decided, key=lambda row: (-row.max_rule_distance, row.material))

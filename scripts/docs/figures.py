@@ -43,8 +43,8 @@ CHUNK = 1 << 16
 class Fact(NamedTuple):
     """Row of one table; wins and draws count positions with Red, the side named first, to move.
 
-    `longest` and `longest_by_rules` are FENs, empty where there is no such position. `offence`
-    decides the latter: "check" or "chase".
+    `longest` and `longest_by_rules` are FENs, empty where there is no such position. `offence`,
+    "check" or "chase", decides the position `longest_by_rules`.
     """
 
     material: str
@@ -70,8 +70,9 @@ class Zugzwangs(NamedTuple):
     """Row of a material: mutual zugzwangs, placements that are worse for whichever side moves.
 
     `red`: Red wins with Black to move, and draws with Red to move; `black`: the same with colours
-    exchanged; `both`: the side to move loses, either way. `fen` is the hardest example, in which
-    the side to move loses in `plies`. It is one of `both` if there are any.
+    exchanged; `both`: the side to move loses, either way. `fen` is one of `both` if there are any,
+    else any of them. The side to move in `fen` loses in `plies`. It has the lowest order, and then
+    the most plies.
     """
 
     material: str
@@ -104,7 +105,8 @@ class Difference(NamedTuple):
     """Row of a material: the positions whose outcome differs between two rule sets.
 
     `fen` is an example of least order, and then of fewest plies to the loop. `first_outcome` and
-    `second_outcome` are those of its side to move. All three are empty if no position differs.
+    `second_outcome` are its outcomes under the two rule sets, for its side to move. All three are
+    empty if no position differs.
     """
 
     material: str
@@ -321,7 +323,11 @@ def difference(first: TableFile, second: TableFile) -> Difference:
 
 
 def differences(directory: Path) -> list[Difference]:
-    """List the rows of the materials with two attacking sides and tables under both rule sets."""
+    """List the rows of facts-rules.csv: one for each pair of rule sets in `PAIRS` and material.
+
+    These are the materials in which both sides can attack and which have tables under both rule
+    sets.
+    """
     found = []
     for pair in PAIRS:
         with (

@@ -1,4 +1,4 @@
-"""Bytes per position of FEN, Pai's string, the six integers, and tbgen's own index.
+"""Size of a position in FEN, Pai's string, the six integers (bytes), and tbgen's index (bits).
 
 Prints the table of `docs/notations.md`; `tests/notation/test_docs.py` compares the two.
 """

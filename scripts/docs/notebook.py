@@ -39,7 +39,10 @@ def code_cells(notebook: dict[str, Any]) -> list[Cell]:
 
 
 def run(path: Path) -> list[Result]:
-    """Run a notebook; an exception of a cell is raised with the cell's number."""
+    """Run a notebook, and return the results of its code cells.
+
+    An exception passes through; its traceback names the cell by number.
+    """
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

@@ -71,7 +71,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Replace links to notebooks in a page by links to their pages."""
+    """Replace links to notebooks in a page by links to the pages made from them.
+
+    Pages that were made from notebooks stay unchanged: they link to the notebook files.
+    """
     if page.file.generated_by:
         return markdown
     return re.sub(r"\]\(([^)\s]+\.ipynb)\)", lambda link: f"]({_page_of(link[1])})", markdown)

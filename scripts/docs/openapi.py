@@ -1,4 +1,4 @@
-"""Write docs/openapi.json: the HTTP API for programs, as a board on this machine describes it.
+"""Write docs/openapi.json: the HTTP API for programs, with the address of a board on this machine.
 
     python scripts/docs/openapi.py
 

@@ -3,8 +3,8 @@
     python scripts/docs/reference_positions.py TABLES > docs/positions.csv
 
 TABLES has `MATERIALS` with their supporting tables, under the rules and metrics listed there.
-Chosen are the longest positions of every order and side, and a random sample of every outcome.
-Every third has its colours exchanged, every fifth is mirrored.
+Chosen are the longest positions of every order and side, and random ones of every side, outcome and
+order. Every third position of a table has its colours exchanged. A random fifth is mirrored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ PER_OUTCOME = 3
 
 
 def chosen(file: TableFile) -> Iterator[Position]:
-    """Yield chosen positions of one table: the longest, then some of every outcome and order."""
+    """Yield positions of one table: the longest ones, then random ones.
+
+    Of a sample of `SAMPLE` positions these are up to `PER_OUTCOME` of each side, outcome and order.
+    """
     for longest in file.statistics.longest:
         yield Position.from_fen(longest.fen)
     columns = sampled_columns(file, SAMPLE, seed=11)

@@ -71,7 +71,7 @@ def items(schema: Schema, seen: dict[str, str], prefix: str = "") -> Iterator[It
 
 
 def without_known(found: list[Item], known: Set[str]) -> Iterator[tuple[Item, bool]]:
-    """Yield each field, and whether its key is in `known`, so that it has been described before.
+    """Yield pairs (field, True if its key is in `known`); `known` has the keys of described fields.
 
     Fields inside a known one are left out.
     """

@@ -61,7 +61,10 @@ all {measured} materials. Written by `python scripts/docs/studies.py DIRECTORY`.
 
 
 def line_of(tables: GameTablebase, position: Position) -> tuple[str, str]:
-    """Return best play in ICCS notation up to mate, capture or loop, and which of them ends it."""
+    """Return best play in ICCS notation up to its end, and the end's key in `ENDS`.
+
+    The line ends with mate, stalemate, the first capture, or the start of the loop.
+    """
     line = tables.mainline(position)
     moves = []
     for played in line.moves:

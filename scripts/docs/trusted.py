@@ -70,7 +70,7 @@ def package_of(module: str) -> str:
 
 
 def table() -> str:
-    """Return the table of trusted modules with their lines (code and docstrings), in hundreds."""
+    """Return the table of trusted modules, with all lines of their files rounded to hundreds."""
     proof, builder = reached(modules_of(PROOF)), reached(modules_of(*BUILDER))
     of_package: dict[str, set[str]] = defaultdict(set)
     for module in proof:

@@ -2,8 +2,9 @@
 
     players, start, opening, limits, judges  ->  play_game  ->  Played  ->  a line of text
 
-The engines only choose moves. The referee decides when a game is over, and the tables where
-`Judges` have some. Openings come from `openings`; the scripts add up results.
+The engines only choose moves. The referee decides when a game is over. With tables, a game also
+ends when a position after a capture is in a table. Openings come from `openings`; the scripts add
+up results.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Judges:
     def verdict(self, game: Game, quiet: int) -> tuple[float, str] | None:
         """Return Red's points and the reason if the game is over, else None.
 
-        quiet : plies since the last capture
+        quiet : plies since the last capture; tables are probed only if it is 0
         """
         last = game.last
         if is_terminal(last):
@@ -91,8 +92,8 @@ def play_game(
 ) -> Played:
     """Continue a game from an opening; `players` and `limits` are indexed by side.
 
-    An engine loses if it plays an illegal move, ends, does not answer, gives up or exceeds its
-    clock. Either both limits have a clock or none has.
+    An engine loses if it plays an illegal move, does not answer, gives up or exceeds its clock, or
+    if its process ends. Either both limits have a clock or none has.
     """
     game, moves, quiet = Game.read(start, opening), list(opening), 0
     clock = limits[Side.RED].clock

@@ -1,15 +1,16 @@
-"""Check that the engine with tables keeps the result that its tables give, by games.
+"""Check by games that the engine with tables keeps the result that its tables give.
 
     python scripts/match/infallible.py --tables DIR [--count 1000] [--save FILE] KRKNA KRAKN ..
 
-Positions are divided evenly among the materials. They are drawn at random among those where the
-side to move draws, wins by mate or conversion, or wins by the rules of repetition, as far as
-possible in equal parts. The engine with the tables plays that side, and `--opponent` the other,
-with `--nodes` a move. The referee judges the whole game: a won position must be won by mate or by
-his verdict, in any number of plies, and a drawn one must not be lost; 120 plies without a capture
-are a draw. Printed are, by material and kind of position, the results of the games and their plies.
+Positions are divided evenly among the materials, and as far as possible among three kinds: the side
+to move draws, wins by mate or conversion, or wins by the rules of repetition. The engine with the
+tables plays that side. `--opponent` plays the other side, with `--nodes` a move.
+
+The referee judges the whole game. A won position must be won by mate or by the referee's verdict,
+in any number of plies. A drawn position must not be lost; its game is drawn after 120 plies without
+a capture. Printed are, by material and kind of position, the results of the games and their plies.
 `--save` keeps a line per game, and an interrupted run resumes after the saved games. Exit status 1
-if a result was worse than the tables'.
+if a result was worse than the tables', or an engine failed to start.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
 def drawn_positions(
     tables: GameTablebase, material: Material, count: int
 ) -> dict[str, list[Position]]:
-    """Choose `count` random starting positions of a material; return them by kind.
+    """Choose up to `count` random starting positions of a material; return them by kind.
 
     Each kind (draw, win by mate or conversion, win by the rules) gets an equal part if the
     sample has enough of it.
@@ -142,7 +143,10 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Play all positions; return 1 if a result was spoilt or an engine does not start."""
+    """Play all positions; return the exit status.
+
+    It is 1 if a result was spoilt, an engine does not start, or saved games have other starts.
+    """
     options = arguments()
     spoilt, share = 0, len(options.materials)
     try:

@@ -29,7 +29,7 @@ _NODES = 20_000
 
 
 def array(rng: random.Random, plies: int) -> Iterator[Opening]:
-    """Yield endless openings of `plies` random legal plies from the opening array.
+    """Yield openings without end, each of `plies` random legal plies from the opening array.
 
     The last position of an opening has a legal move.
     """
@@ -47,11 +47,12 @@ def array(rng: random.Random, plies: int) -> Iterator[Opening]:
 
 
 def endings(rng: random.Random, men: Sequence[int]) -> Iterator[Opening]:
-    """Yield endless random legal positions of so many men, kings included, that are nearly even.
+    """Yield nearly even random positions without end, each with no moves before it.
 
-    Each side has half of the men, a random side the odd one; each has a piece that can cross the
-    river. Nearly even: the engine's search without tables scores the position so, with either side
-    to move.
+    Nearly even: the engine's search without tables scores the position within `EVEN_SCORE`, with
+    either side to move. Each side has half of the men, a random side the odd one. Each side has a
+    piece that can cross the river.
+    men : numbers of men to choose from, kings included
     """
     from tbgen.engine.search.searcher import Searcher
 

@@ -1,33 +1,38 @@
 """Play a match between two engines, judged by the referee.
 
-    python scripts/match/play.py uci:tbgen-engine uci:/usr/games/fairy-stockfish --games 100 \
+    python scripts/match/play.py uci:tbgen-engine uci:/usr/games/fairy-stockfish --games 100
         --seconds 0.1 [--option-1 Hash=64] [--tables egtb] [--save games.txt]
 
-An opening is some random plies from the opening array, or with `--men` a random position of so
-many men that a short search scores as nearly even. Each is played twice with colours reversed. A
-game ends by mate or stalemate, by a repetition that the rules decide (at `--occurrences` of a
-position, default 3), or by a table of `--tables`. It is drawn after `--quiet-plies` without a
-capture, default 120 (use 100 for engines that end such a game themselves). An engine that plays an
-illegal move or ends loses, and is started again.
+An opening is some random plies from the opening array. With `--men` it is a random position of so
+many men that a short search scores as nearly even. Each opening is played twice with colours
+reversed. A game ends by mate or stalemate, by a repetition that the rules decide (at
+`--occurrences` of a position, default 3), or by a table of `--tables`. It is drawn after
+`--quiet-plies` without a capture, default 120 (use 100 for engines that end such a game
+themselves). An engine loses if it plays an illegal move or its process ends. It is restarted before
+the next game.
 
 Limits hold for both engines, `--nodes-2` and `--depth-2` for the second only. `--clock 10+0.1`
 gives each ten seconds for a game and a tenth for every move; an engine that exceeds it loses.
 
-Printed are the games of the first engine, its score with the standard error over pairs of games,
-and the Elo difference; then its results by reason of the end; then for each engine the processor
-time per move, its start included (a check that limits of nodes are equal), and the number of moves
-with positions found in its tables. `--save` keeps a line per game, and an interrupted match resumes
-after the saved games.
+Printed are, in this order:
+
+- after each pair of games: results of the first engine, its score with the standard error over
+  pairs, and the Elo difference;
+- at the end, its results by the reason of the end of the game;
+- for each engine, the processor time per move, its start included, to check that limits of nodes
+  are equal; and the number of moves with positions found in its tables.
+
+`--save` keeps a line per game, and an interrupted match resumes after the saved games.
 
 Worth of the repetition rules, by games between the engine with all rules and the engine with
 perpetual checks only:
 
-    python scripts/match/play.py uci:tbgen-engine uci:tbgen-engine --option-2 Rules=check \
+    python scripts/match/play.py uci:tbgen-engine uci:tbgen-engine --option-2 Rules=check
         --games 600 --seconds 0.02 --save rules.txt
 
 Worth of tables, by games of the engine with tables against the engine without:
 
-    python scripts/match/play.py uci:tbgen-engine uci:tbgen-engine --option-1 EGTBPaths=egtb \
+    python scripts/match/play.py uci:tbgen-engine uci:tbgen-engine --option-1 EGTBPaths=egtb
         --option-2 UseEGTB=false --men 6 7 8 --games 200 --nodes 20000 --save tables.txt
 """
 

@@ -32,7 +32,7 @@ REPLY_SECONDS = 60.0
 
 
 class PlayerError(Exception):
-    """Raised for an engine that does not answer or has ended."""
+    """Raised for an engine that does not start or answer, has ended, or lacks a setting."""
 
 
 class Clock(NamedTuple):
@@ -94,7 +94,8 @@ class Player:
     def read_until(self, *words: str, seconds: float = REPLY_SECONDS) -> list[str]:
         """Read the engine's output up to the first line that begins with one of `words`.
 
-        Returns the lines read, that one included. Raises `PlayerError` after so many seconds.
+        Returns the lines read, that one included. Raises `PlayerError` after `seconds` without such
+        a line, or if the engine has ended.
         """
         lines: list[str] = []
         until = time.monotonic() + seconds
@@ -225,7 +226,8 @@ class Ucci(Uci):
     def go(self, limit: Limit) -> str:
         """Return the command that starts a search.
 
-        A limit in seconds becomes a clock for a single move.
+        A limit in seconds becomes a clock for a single move. Raises `PlayerError` for a clock of a
+        whole game.
         """
         if limit.clock is not None:
             raise PlayerError("clocks of whole games are for UCI engines alone")
@@ -266,9 +268,10 @@ class Cecp(Player):
         self._played = 0
 
     def choose(self, start: Position, moves: Sequence[Move], limit: Limit) -> Move | None:
-        """Return the engine's `move`, after sending the moves since its last one.
+        """Send the moves played since the previous call, and return the engine's `move`.
 
-        A game from the opening array is not set up by FEN, which some engines cannot read.
+        None if the engine resigns or claims a result. The command `setboard` is left out for a game
+        from the opening array, since some engines cannot read a FEN.
         """
         if self._played == 0 and start.fen != START_FEN:
             self.send(f"setboard {start.fen}")

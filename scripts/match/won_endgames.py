@@ -1,15 +1,16 @@
 """Play won endgames with an engine, with tables or without them.
 
-    python scripts/match/won_endgames.py --tables egtb --engine uci:built/fairy-stockfish \
+    python scripts/match/won_endgames.py --tables egtb --engine uci:built/fairy-stockfish
         [--with egtb] [--count 40] [--nodes 20000] [--seed 1] [--speed]
 
 Positions are random ones of the tables of five men, with a win of order 1 to 9 for the side to
 move, so that the repetition rules decide. Values are drawn uniformly, whatever their number of
-positions. The engine plays that side. The other side is played by the tables: the longest
-resistance, and among those moves the positions with the fewest occurrences in the game. A game is
-won by mate, or if the referee decides against the defender. It is not won if a move of the engine
-loses the win by the table, the referee decides against the engine, a position occurs for the third
-time, or `--plies` are over.
+positions. The engine plays that side. The tables play the other side: the longest resistance, and
+among these moves one to a position with the fewest occurrences in the game.
+
+A game is won by mate, or if the referee decides against the defender. It is not won if the engine
+gives up or loses the win by the table, if the referee decides against the engine, if a position
+occurs for the third time, or if `--plies` are over.
 
 `--with DIR` gives the engine its tables (XiangqiTablePath), such as win-draw-loss files of
 `tbgen pack`. `--speed` adds nodes a second of processor time, measured on positions of six to eight
@@ -52,7 +53,11 @@ SPEED_NODES = 300_000
 
 
 def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position]:
-    """Choose random positions, of many materials, that the rules decide for the side to move."""
+    """Choose up to `count` random positions that the side to move wins by the rules.
+
+    They are of many materials, with orders in `ORDERS`. Fewer positions are returned if the tables
+    have no more.
+    """
     rng = random.Random(seed)
     names = [name.material for name in tables.available() if name.material.men == MEN]
     names = [name for name in names if name.name not in EXCLUDED_MATERIALS]
@@ -69,9 +74,10 @@ def won_positions(tables: GameTablebase, count: int, seed: int) -> list[Position
 
 
 def _won_position(file: TableFile, tables: GameTablebase, rng: random.Random) -> Position | None:
-    """Choose a random position of a table that the rules decide; None if none is found.
+    """Choose a random position of a table that the side to move wins by the rules.
 
-    Codes are drawn uniformly, whatever their number of positions.
+    The order is in `ORDERS`. Returns None if no such position is found. Codes are drawn uniformly,
+    whatever their number of positions.
     """
     decided = []
     for code in sorted(file.occurring_codes(Side.RED) | file.occurring_codes(Side.BLACK)):
@@ -97,8 +103,8 @@ def longest_resistance(
 ) -> Position | None:
     """Choose the defender's move by the tables; return the position after it.
 
-    Of the moves of longest resistance it takes one to a position with the fewest occurrences
-    in the game. Returns None if there is no legal move.
+    Among the moves of longest resistance, the choice is random between those to the positions with
+    the fewest occurrences in the game. Returns None if there is no legal move.
     """
     moves = tables.probe_root(game[-1])
     best = [move.after for move in moves if move.best]

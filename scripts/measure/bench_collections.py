@@ -5,13 +5,14 @@
 
 Builds the collection in turn with `--jobs 1`, with `--jobs N` and, where dask is installed, with
 `--dask local:N`, each into a directory of its own. Prints wall and CPU seconds of all processes
-together, the used share of the cores' time, and ratios to the first way. Default: all materials of
-at most 4 men, two at once. Exit status 1 if any digest differs.
+together, the used share of the cores' time, and ratios to `--jobs 1`. Default: all materials of
+at most 4 men, with N = 2. Exit status 1 if any digest differs.
 
 `--goals` measures the project's goals instead:
 
-    set       all tables of at most 5 men: wall seconds with `--jobs 2`, against seconds that
-              `--yardstick` scales; used share of the cores; bytes as built and packed densely
+    set       all tables of at most 5 men, with `--jobs 2`: wall seconds as a share of the allowed
+              seconds, which `--yardstick` scales to this machine; used share of the cores; bytes as
+              built and packed densely
     dask      the same without the ten largest: two workers against two processes, same digests
     huge      with --huge: wall seconds and peak memory of the largest, supporting tables present
 
@@ -45,8 +46,9 @@ MEN, LARGEST = 5, 10
 
 SET_SECONDS, SET_BYTES, SET_BUSY = 100, 145e6, 0.9
 YARDSTICK_SECONDS = 1.5
-"""CPU seconds of the reference program (`--yardstick`) on the machine for which `SET_SECONDS`
-holds. The goal is scaled by its time on this machine.
+"""CPU seconds of the reference program (`--yardstick`) on the machine of `SET_SECONDS`.
+
+On another machine the goal is multiplied by the program's time there over this time.
 """
 
 DASK_RATIO = 1.15
@@ -142,7 +144,10 @@ def bench_set(scale: float) -> bool:
 
 
 def bench_dask() -> bool:
-    """Compare dask workers with processes; return whether the digests are equal."""
+    """Compare dask workers with processes; return whether the digests are equal.
+
+    Returns True without dask, after a message.
+    """
     if not has_dask():
         print("dask      not installed (extra `cluster`)")
         return True

@@ -2,12 +2,13 @@
 
     python scripts/measure/bench_disk.py --tables DIR [--peer peer_cost.csv] [--cold 2000]
 
-Prints the sizes of all tables of one rule set, beside those of another generator from a CSV file
-with the columns material, wdl_bytes and dtc_bytes; then the sums and their ratio. Then times cold
-probes, which find their block not loaded, of random legal positions of the largest tables. For the
-numba reader the time is that of loading one block. For the C reader it is that of whole answers,
-with a cache of one block; this needs gcc and libzstd-dev. The files are in the page cache. Times
-are CPU time of the thread.
+Prints the sizes of all tables of one rule set, their sum, and with `--peer` the sizes of another
+generator. These come from a CSV file with the columns material, wdl_bytes and dtc_bytes.
+
+Then times cold probes, whose block is not in the cache, at random legal positions of the largest
+tables. For the numba reader the time is that of loading one block. For the C reader it is that of
+whole answers, with a cache of one block; this needs gcc and libzstd-dev. The files are in the page
+cache. Times are CPU time.
 """
 
 from __future__ import annotations
@@ -32,7 +33,12 @@ ONE_BLOCK = 0  # the smallest possible cache
 
 
 def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
-    """Print the sizes of each table that both generators have, the largest first, and the sums."""
+    """Print the sizes of tables, the largest first, and sums.
+
+    The sums are over the tables that both generators have. Tables that only the other generator has
+    follow without a size of ours. Without `peer` all our tables are printed.
+    peer : CSV file with the other generator's sizes, or None
+    """
     theirs: dict[str, int] = {}
     if peer is not None:
         with peer.open(newline="") as lines:

@@ -2,17 +2,20 @@
 
     python scripts/measure/bench_goals.py --yardstick STUDY/bulk2.py --peer peer_cost.csv [--large]
 
-    time      CPU seconds of each table against the other generator's, which are scaled by what
-              the study's KRNKR takes now over the 2.1 CPU seconds that it took beside them; KRNKR
-              against the study's bare solve of it; wall seconds of the large ones, with --large
+    time      CPU seconds of each table, and as a ratio to the other generator's (see below); of
+              KRNKR, as a ratio to the reference program's bare solve; wall seconds of the large
+              ones, with --large
     busy      CPU seconds over threads times wall seconds, for builds of more than 5 wall seconds
     memory    peak against 2.6 bytes per slot (of the other generator's index where it lists the
               material), plus the files of the supporting tables, plus 160 MiB
     growth    with --huge: CPU nanoseconds a slot of KRNKRC against those of KRNKR
     disk      with --disk: files of all materials of the other generator against its own files
-    compile   the first table on a machine, with no kernel compiled; and KRK
+    compile   the first build on a machine, with no kernel compiled: of KNAKN and of KRK
 
-A process of its own builds each table, with supporting tables present and kernels compiled.
+The other generator's seconds in --peer were measured on a machine where the reference program
+(--yardstick) solved KRNKR in 2.1 CPU seconds. They are multiplied by its time now over 2.1.
+
+Each table is built in a process of its own, with supporting tables present and kernels compiled.
 `--start` measures instead the first compilation, `tbgen --help` and `tbgen probe` of a present
 table.
 """
@@ -110,7 +113,9 @@ def summary(
 ) -> list[str]:
     """Return lines of text on the goals for time and memory, with the figures reached.
 
-    `peers` are scaled to this machine. Materials missing there count for memory and wall time only.
+    measured, slots : costs and index sizes of the built tables
+    peers : the other generator's costs, scaled to this machine; a material without them counts for
+        memory and wall time only
     """
     lines = []
     seconds = {

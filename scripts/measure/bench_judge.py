@@ -1,13 +1,14 @@
-"""Cost of judging repetitions in the engine's search, and what a shortcut of the referee saves.
+"""Cost of judging repetitions in the engine's search, and the share saved by a shortcut.
 
     python scripts/measure/bench_judge.py [--nodes N] [--repeat R]
 
 Searches the same positions under all rules of repetition, under perpetual checks only, and under
-none, where every repetition is a draw: the positions of scripts/measure/bench_engine.py, and the
-first positions of the loops in `tests/data/repetition_cases.json`. Prints nodes a CPU second, the
-best of R runs by turns, with their ratio to no rules; repetitions judged in a thousand nodes; and
-the share of them that the shortcut decides, which examines only the moves of the side to move (Tan
-& Watkinson Medina, section 5.2).
+none, where every repetition is a draw. The positions are those of scripts/measure/bench_engine.py,
+and the first positions of the loops in `tests/data/repetition_cases.json`. The shortcut examines
+only the moves of the side to move (Tan & Watkinson Medina, section 5.2).
+
+Prints for each rule set the nodes a CPU second, the best of R rounds, and the ratio to no rules.
+Then follow the repetitions judged in a thousand nodes, and the share that the shortcut decides.
 """
 
 import argparse
@@ -42,7 +43,7 @@ class Cost:
 
 
 def diagrams() -> list[Position]:
-    """List the first positions of the loops that a game can reach."""
+    """List the first positions of the loops, except diagrams that are no valid position."""
     positions = {}
     for case in json.loads(CASES.read_text(encoding="utf-8")):
         try:

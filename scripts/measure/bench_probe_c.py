@@ -3,12 +3,15 @@
     python scripts/measure/bench_probe_c.py
     python scripts/measure/bench_probe_c.py --tables DIR [--rules wxf]
 
-Opens 209 win-draw-loss files, one for every material of at most five men. They are generated:
-headers and block tables have full size, and every block has one value. Then probes random positions
-of the tables, by default KRKN and its supporting tables, in their win-draw-loss files, which are
-made if missing: warm, beside the time of one memory read; and cold, each from a block that is read
-from the page cache and unpacked. All times are CPU time of one thread. Needs gcc and the headers of
-zstd. `bench_wdl.py` ends with these figures.
+Opening: 209 win-draw-loss files, one for every material of at most five men. They are generated:
+headers and block tables have full size, and every block has one value.
+
+Probes: random positions of the tables, by default KRKN and its supporting tables, in their
+win-draw-loss files, which are made if missing. Warm probes are printed beside the time of one
+memory read. Each cold probe reads a block from the page cache and unpacks it.
+
+All times are CPU time of one thread. Needs gcc and the headers of zstd. `bench_wdl.py` ends with
+these figures.
 """
 
 from __future__ import annotations

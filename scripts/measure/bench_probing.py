@@ -6,8 +6,8 @@
     python scripts/measure/bench_probing.py c         contrib/xqprobe.c (needs gcc and libzstd-dev)
 
 `--tables DIR` takes the positions from the tables there; without it KRKN and its supporting tables
-are built in a temporary directory. Warm: every block has been decoded before. Each figure is the
-best of five runs, in CPU time of the thread.
+are built in a temporary directory. Warm: every block has been decoded before. Figures are in CPU
+time: in Python the best of five runs, in C the mean of five.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ CHASE_LOOP = "h2h6 d6d3 f2f3 d3d1 h6h1 d1d6 f3f6 d6d3 h1h3 d3d1 f6f1 d1d6 h3h6 d
 
 
 def random_game(rng: random.Random, plies: int) -> list[Move]:
-    """Return `plies` random legal moves from the opening array."""
+    """Return up to `plies` random legal moves from the opening array; fewer if the game ends."""
     position, moves = Position.from_fen(START_FEN), []
     while len(moves) < plies and (legal := legal_moves(position)):
         moves.append(rng.choice(legal))
@@ -32,7 +32,11 @@ def random_game(rng: random.Random, plies: int) -> list[Move]:
 
 
 def shuffling_game(rng: random.Random, plies: int) -> list[Move]:
-    """Return a random game in which every third pair of moves is undone by moving back."""
+    """Return a random game in which pieces move to and fro.
+
+    Of every six plies the last two are random. In the first four each side moves the piece of its
+    previous move back, if that is legal, else at random.
+    """
     position, moves = Position.from_fen(START_FEN), []
     while len(moves) < plies and (legal := legal_moves(position)):
         back = [Move(m.target, m.source) for m in moves[-2:]]
@@ -53,7 +57,10 @@ def push_and_judge(history: History, moves: list[Move]) -> None:
 
 
 def operations_per_second(start: str, games: list[list[Move]], seconds: float) -> float:
-    """Push and judge all games repeatedly, popping back to the start in between."""
+    """Return the push-and-judge operations per CPU second, measured for at least `seconds`.
+
+    Plays and judges all games repeatedly. Taking the moves of a game back is not measured.
+    """
     history = History(Position.from_fen(start))
     operations, spent = 0, 0.0
     while spent < seconds:

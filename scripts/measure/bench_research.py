@@ -2,12 +2,13 @@
 
     python scripts/measure/bench_research.py --tables egtb --syzygy DIRECTORY
 
-KRKN of chess stands for KRKN of xiangqi. tbgen works on the whole table. python-chess has no list
-of positions, so it works on the first `--positions` legal ones of a loop over all placements.
-Prints lines of code and positions a second of processor time, either side to move; then lookups a
-second, one position at a time, of as many random positions that were drawn before. Kernels are
-compiled first. `pip download --no-binary :all: chess` has tables of four men in
-`data/syzygy/regular`.
+KRKN of chess is compared with KRKN of xiangqi. tbgen works on the whole table. python-chess has no
+list of positions, so it works on the first `--positions` legal ones of a loop over all placements.
+
+Prints for each task the lines of code, and positions (either side to move) a second of processor
+time. Then prints lookups a second with one position in each call, over `--positions` random
+positions. Kernels are compiled first. `pip download --no-binary :all: chess` has tables of four men
+in `data/syzygy/regular`.
 """
 
 from __future__ import annotations

@@ -2,13 +2,20 @@
 
     python scripts/measure/bench_wdl.py --tables DIR    (packed first: tbgen pack --men 5)
 
-Warm probes are of random positions of all files, with either colouring: `numba` by lists of pieces
-inside a compiled loop (`probe_wdl`), `found` the same with the material looked up before
-(`probe_wdl_found`), `batch` by boards from Python (`probe_wdl_boards`); sorted by material, or all
-mixed. Rates are also given as a ratio to reading single bytes at random places of as much memory.
-A `cold` probe reads and unpacks a block, with the file in the page cache. `open` opens a directory
-with the names of 209 tables and their win-draw-loss files. The figures of C (`bench_probe_c.py`)
-come last, where gcc is installed. Each figure is the best of five runs, in CPU time of the thread.
+Warm probes are at random positions of all files, in either colouring, through three interfaces:
+
+    numba     lists of pieces, inside a compiled loop (`probe_wdl`)
+    found     the same, with the material looked up before (`probe_wdl_found`)
+    batch     boards, from Python (`Tablebase.probe_wdl_boards`)
+
+Each is measured with positions sorted by material, and with all mixed. Rates are also given as a
+ratio to reading single bytes at random places of as much memory. These figures, and that of `open`,
+are the best of five runs. `open` opens a directory with the names of 209 tables and their
+win-draw-loss files.
+
+A `cold` probe reads and unpacks a block, with the file in the page cache; its figures are the mean
+and the 95th percentile. The figures of C (`bench_probe_c.py`) come last, where gcc is installed.
+All times are CPU time.
 """
 
 from __future__ import annotations
@@ -197,7 +204,7 @@ def report_opening() -> None:
 
 
 def report_sizes(tablebase: Tablebase) -> None:
-    """Print the sizes of the files as shares of the tables they were derived from."""
+    """Print the total size of the files, and its ratio to the tables they were derived from."""
     files = tablebase.available_wdl()
     sizes = [
         (tablebase.path(name).stat().st_size, tablebase.table(name.material).header.file_size)

@@ -29,9 +29,10 @@ GIB = 1 << 30
 
 
 def jobs_within(planned: list[PlannedTable], memory: int) -> tuple[list[Job], int]:
-    """Return the jobs that fit into a memory in bytes, and how many of them use the disk.
+    """Return the jobs that can run in `memory` bytes, and the number of those that use the disk.
 
-    planned : jobs for one thread, supporting tables first; the result has this order, too
+    planned : tables with their estimated costs on one thread, supporting tables first; the jobs
+        have this order, too
     """
     usual = measurements().wall_per_cpu
     jobs: dict[str, Job] = {}

@@ -4,18 +4,19 @@
     python scripts/measure/engine_truth.py claims --tables DIR [--count N] --nodes N KRKN ..
     python scripts/measure/engine_truth.py kept --tables DIR [--nodes N] [--fewer] KRKN ..
 
-`claims`: random positions are searched to depths up to D; a score that is decided, by mate or by
-the referee, must agree with the table. `--nodes` limits nodes instead, and then proof search runs
-too. A tenth is also searched in full width to depths up to 3, with and without a hash table, in one
-thread and in two; values must be equal.
+`claims` searches random positions to depths up to D, or with N nodes, and then proof search runs,
+too. A decided score (a mate, or a verdict of the referee) must agree with the table. A tenth of the
+positions is also searched in full width to depths up to 3: with and without a hash table, in one
+thread and in two. The values of these searches must be equal.
 
-`kept`: wins in at most `--plies` plies are searched until decided or the nodes are used up. Printed
-is how often the chosen move keeps the win, and how often the win is announced, by order: 0 for mate
-or conversion, more by the rules of repetition. Of each order `--count` wins are drawn, so rare
-orders weigh as much as common ones. A second line weighs the orders of a material by their numbers
-of wins; the last lines are means of these over the materials. `--fewer` gives the search the tables
-of fewer men. Shares have their standard error. Exit status 1 if a table contradicts the search, or
-values differ.
+`kept` searches wins in at most `--plies` plies until the score is decided or the nodes are used up.
+It prints two shares by order: the chosen move keeps the win, and the search announces the win.
+Order 0 is mate or conversion; higher orders are by the rules of repetition. Of each order `--count`
+wins are drawn, so the sample has as many of rare orders as of common ones. A second line for each
+material weighs its orders by their numbers of wins. The last lines are means of these over the
+materials. `--fewer` gives the search the tables of fewer men. Shares have their standard error.
+
+Exit status 1 if a decided score contradicts a table, or the values of full-width searches differ.
 """
 
 import argparse
@@ -89,7 +90,13 @@ class Truth:
         searcher: Searcher | None = None,
         **limits: int,
     ) -> list[Iteration]:
-        """Search a position without a history, after emptying the hash table."""
+        """Search a position without a history, and return the iterations.
+
+        The hash table is emptied first.
+
+        until_decided : end after the first iteration with a decided score
+        searcher : None for the searcher with one thread and a hash table
+        """
         searcher = searcher or self.searcher
         searcher.clear()
         searcher.clear_stop()
@@ -197,7 +204,10 @@ class Truth:
 
 
 def main() -> int:
-    """Run `claims` or `kept`; return 1 if a decided score contradicted the tables."""
+    """Run `claims` or `kept`; return the exit status.
+
+    It is 1 if a decided score contradicts the tables, or values of full-width searches differ.
+    """
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
     for name, count in (("claims", 1_000), ("kept", 100)):

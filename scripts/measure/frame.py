@@ -41,8 +41,8 @@ def arguments(
 ) -> argparse.ArgumentParser:
     """Return a command-line parser whose --help is the docstring of a script.
 
-    tables : help of an optional --tables; "required" makes it required
-    rules : default of --rules, empty for none; None for a script without it
+    tables : help of an optional --tables; "required" if it must be given; None for no such option
+    rules : default of --rules, empty if it has no default; None for no such option
     """
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -58,7 +58,7 @@ def arguments(
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """Return the CPU seconds and the result of a call; other load does not count."""
+    """Return the CPU seconds of this process during a call, and the result of the call."""
     started = time.process_time()
     result = work()
     return time.process_time() - started, result

@@ -5,12 +5,13 @@
 
     python scripts/measure/learn.py DIRECTORY [--write] [--csv FILE]
 
-Each table has a build record beside it, with its CPU seconds. `--write` puts the tables into the
-file, in the place of older rows of the same tables. The seconds of all other rows are multiplied by
-the speed factor of the run: the median ratio of its seconds to the file's, over the tables that
-both have and that took long enough. A row of other rules keeps its ratio to `wxf`. So all seconds
-are those of one machine and one version of the solver. Wall seconds are estimated from CPU seconds,
-so that other load during the run has no influence. The report is that of `plan_accuracy.py`.
+A build record beside each table has its CPU seconds. `--write` puts the tables of the run into the
+file, in the place of older rows of the same tables. The seconds of the other rows are adapted to
+the speed of the run: multiplied by the speed factor, the median ratio of the run's seconds to the
+file's. A row of other rules is instead multiplied by the ratio of its material under `wxf`, if the
+run has it. So all seconds are those of one machine and one version of the solver. Wall seconds of
+new rows are estimated from CPU seconds, so that other load during the run has no influence. The
+report is that of `plan_accuracy.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ from tbgen.tables import TableFile, TableName, read_build_record
 
 
 def recorded(directory: Path) -> list[Measured]:
-    """Return rows for the tables with all orders and a build record; times are those of the run."""
+    """Return a row for each table of a directory that has a build record, with its times.
+
+    Tables with limited orders or without minor chases are left out.
+    """
     rows = []
     for path in sorted(directory.glob("*.xqt")):
         name = TableName.parse(path.name)
@@ -53,9 +57,10 @@ def recorded(directory: Path) -> list[Measured]:
 
 
 def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float:
-    """Return how many seconds the run took for one CPU second in the file of measured costs.
+    """Return the ratio of the run's CPU seconds to those in the file of measured costs.
 
-    It is the median over the tables that both have; 1 if none of these took long enough.
+    It is the median over the tables that both have, with more than `CLOCK_SECONDS` in the file; 1
+    if there are none.
     """
     known = {(row.material, row.rules): row.cpu_seconds for row in measured}
     ratios = [
@@ -69,7 +74,8 @@ def speed_factor(run: Iterable[Measured], measured: Iterable[Measured]) -> float
 def merged(run: Iterable[Measured], measured: Sequence[Measured]) -> list[Measured]:
     """Return the measured costs of all tables: those of a run, and older ones at the run's speed.
 
-    A row of the run keeps the peak of memory that was measured, since no build record has it.
+    Build records have no peak of memory. A row of the run takes it from the older row of its table,
+    else 0.
     """
     new = {(row.material, row.rules): row for row in run}
     old = {(row.material, row.rules): row for row in measured}

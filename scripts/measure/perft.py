@@ -18,7 +18,11 @@ from tbgen.indexing import Position
 
 @recursive_part
 def _count(state, row, side, depth):
-    """Return the number of lines of `depth` legal moves from a row, a position of the record."""
+    """Return the number of lines of `depth` legal moves from a row of `state.boards`.
+
+    state : `State`, inout
+    row, side, depth : int64; the side to move is that of the row
+    """
     ply = row - state.root
     yes, no = ply >= 0, ply < 0
     first = generate(state, row, side, ply, ply - ply, yes)
@@ -37,7 +41,12 @@ def _count(state, row, side, depth):
 
 @borrowing_kernel
 def _count_lines(states, no_moves, side, depth):
-    """Return the number of lines of `depth` legal moves from the board in row 0."""
+    """Return the number of lines of `depth` legal moves from the board in row 0.
+
+    states : `State` (1,), inout
+    no_moves : int32 (0,), in
+    side, depth : int64
+    """
     begin(states, no_moves, side)
     return _count(states[0], np.int64(0), side, depth)
 

@@ -1,16 +1,16 @@
 """Accuracy of `tbgen plan`: predicted and measured costs of tables.
 
     measured tables  ->  each predicted as if it had not been measured  ->  a line for each, and
-                                                                           how many are right
+                                                                           the share that is right
 
     python scripts/measure/plan_accuracy.py [--csv FILE] [--unseen FILE] [--men N]
 
 Prints for each table its cost, and the prediction without the measurements of the table and of all
-tables that depend on it. Tables below 0.2 CPU seconds or 64 KiB are not counted for seconds or
-bytes, since their cost is that of any table. The goals are for tables of at least ten million
-slots: 95 % within a factor of 1.5 for seconds, and of 2 for bytes. `--unseen` predicts the tables
-of another file in the form of tbgen/building/measured.csv from those of the package; `--men`
-predicts the larger tables from those of at most N men.
+tables that depend on it. Tables below 0.2 CPU seconds are left out of the share for seconds, tables
+below 64 KiB out of that for bytes: their cost is mostly constant. The goals are for tables of at
+least ten million slots: 95 % within a factor of 1.5 for seconds, and of 2 for bytes. `--unseen`
+predicts the tables of another file, in the form of tbgen/building/measured.csv, from those of the
+package. `--men` predicts the larger tables from those of at most N men.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.memory import code_spaces, memory_needed
 
 FACTOR, BYTES_FACTOR = 1.5, 2.0
-"""Largest accepted error of seconds, as a factor; `BYTES_FACTOR` is that of bytes.
+"""Largest accepted error of a prediction, as a factor: 1.5 accepts 1/1.5 to 1.5 times the cost.
 
-1.5 accepts predictions from 1/1.5 to 1.5 times the measured value, for tables of at least
-`LARGE_SLOTS`.
+`BYTES_FACTOR` is that of the bytes of tables of at least `LARGE_SLOTS` slots.
 """
 LEAST_SECONDS, LEAST_BYTES = CLOCK_SECONDS, 64 << 10
 LONG_SECONDS, LARGE_SLOTS = 2.0, 10_000_000
@@ -57,7 +56,10 @@ def contains(larger: Material, smaller: Material) -> bool:
 
 
 def left_out(rows: Iterable[Measured], known: Measurements) -> Iterator[Prediction]:
-    """Predict each table without its own measurement and those of tables that depend on it."""
+    """Predict each table without its own measurement and those of tables that depend on it.
+
+    Only tables under wxf of at least `LEAST_MEN` men are predicted.
+    """
     materials = {name: Material.parse(name) for name in known.tables}
     for row in rows:
         material = Material.parse(row.material)
@@ -110,10 +112,10 @@ def share(factors: Iterable[float], limit: float = FACTOR) -> str:
 
 
 def report(predictions: Iterable[Prediction]) -> None:
-    """Print the measured and predicted costs of each table, then the share of good predictions.
+    """Print the measured and predicted costs of each table, then the shares of good predictions.
 
-    A prediction is good if it is off by at most the factor `FACTOR`. For the bytes of large tables
-    that is `BYTES_FACTOR`.
+    A prediction is good if it is off by at most the factor `FACTOR`, or `BYTES_FACTOR` for the
+    bytes of tables of at least `LARGE_SLOTS` slots.
     """
     keys = "seconds", "long", "bytes", "memory", "large seconds", "large bytes"
     counted: dict[str, list[float]] = {key: [] for key in keys}

@@ -3,14 +3,15 @@
     python scripts/measure/plot_growth.py [--peer peer_cost.csv] [--yardstick STUDY/bulk2.py]
     python scripts/measure/plot_growth.py --measure [--rules RULES] [--max-slots N] [MATERIAL...]
 
-Three panels: CPU seconds and bytes on disk against index slots, on logarithmic scales, with power
-laws through the tables of at least ten million slots and lines of their median cost per slot; and
-nanoseconds a slot against the orders of a table. The laws are also printed.
+Three panels. CPU seconds and bytes on disk are drawn against index slots on logarithmic scales,
+with power laws through the tables of at least ten million slots, and a line of their median cost
+per slot. The third panel has nanoseconds a slot against the orders of a table. The laws are also
+printed.
 
-`--measure` builds the tables that the file lacks (empty it to measure anew, under `wxf` and then
-under the other rules), each in a process of its own with supporting tables present and kernels
-compiled. `tbgen plan` reads the same file. `--yardstick` scales the other generator's seconds as in
-`scripts/measure/bench_goals.py`.
+`--measure` first builds the tables that the file lacks, each in a process of its own with
+supporting tables present and kernels compiled. To measure all tables again, empty the file, and run
+it under `wxf` and then under the other rules. `tbgen plan` reads the same file. `--yardstick`
+scales the other generator's seconds as in `scripts/measure/bench_goals.py`.
 """
 
 from __future__ import annotations
@@ -225,9 +226,9 @@ def usual(rules: Rules) -> list[Material]:
 
 
 def chosen(named: Sequence[Material], max_slots: int, rules: Rules) -> list[Material]:
-    """Return the materials to measure, bottom-up: those named, or the usual ones.
+    """Return the materials to measure, of at most `max_slots` slots, the fewest men first.
 
-    Under `wxf` with their supporting tables, from which other costs are estimated.
+    They are `named`, or without names the usual ones, under `wxf` with their supporting materials.
     """
     asked = list(named)
     if not asked:

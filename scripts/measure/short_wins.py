@@ -3,8 +3,8 @@
     statistics  ->  number by order          codes  ->  a uniform sample of an order
     shares by order  ->  share of all, weighted by the numbers of positions
 
-As many wins are drawn of an order of ten positions as of one of ten million, since rare orders
-would be missed otherwise. So the share of a random win is the weighted mean of the orders.
+Samples of all orders have the same size, since rare orders would be missed in a sample of all wins.
+The share of all wins is the mean of the shares by order, weighted by the number of wins of each.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Share(NamedTuple):
 
 
 def share_of(part: int, drawn: int, positions: int) -> Share:
-    """Estimate a share from a sample: `part` of the `drawn` ones, out of `positions`.
+    """Estimate a share of `positions` from a sample of `drawn`, of which `part` have the property.
 
-    The share is exact if all were drawn. The error is computed with one more position of either
-    kind, since it would be 0 if all drawn ones were alike.
+    If all were drawn, the share is exact and its error 0. The error is computed with one more
+    position of either kind, since it would be 0 if all drawn ones were alike.
     """
     likely = (part + 1) / (drawn + 2)
     left = (positions - drawn) / max(1, positions - 1)

@@ -4,10 +4,10 @@
     python scripts/reproduce/digests.py --write    write that file: if only the format changed
     python scripts/reproduce/digests.py KRKN ...   only these materials and their supporting tables
 
-The materials have every kind of piece, single and twin, as inner piece, in mid groups and in the
-lead; pawns on both sides; tables in one byte and in two, in distance to mate and to conversion.
-A digest covers the values of a table, and how they are arranged and packed (docs/format.md).
-Exit status 1 if any differs.
+The materials have every kind of piece, single and twin, in each of the three parts of the index:
+lead, mid groups and inner piece (docs/format.md). There are pawns on both sides, tables in one byte
+and in two, and distances to mate and to conversion. A digest covers the values of a table, and
+their arrangement and packing. Exit status 1 if any differs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RULE_SETS = {
 }
 
 CONVERSION = ("KRKN", "KNKP", "KRAKCA")
-"""Materials that are built in distance to conversion too, under every rule set."""
+"""Materials that a run over all `MATERIALS` builds in distance to conversion, too."""
 
 
 class Table(NamedTuple):

@@ -60,7 +60,7 @@ def digests_in(directory: Path) -> dict[str, Digests]:
 
 
 def main() -> int:
-    """Compare or write the list; return 1 if a digest differs."""
+    """Compare or write the list; return 1 if a digest differs or DIR has no listed table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -5,15 +5,16 @@
     python scripts/reproduce/planted_errors.py KRKN KNK --rules check wxf-nominor
     python scripts/reproduce/planted_errors.py --write          docs/planted-errors.csv
 
-Solves tables in memory, proves them, and proves them again with one change after another: of one
-code at a random legal position, a fifth of each kind; of several consistent codes; of whole
-regions. tests/helpers/planting.py describes the kinds. If a kind is impossible in a table (no
-direct win to remove), the others take its share. Nothing is written to files, where checksums would
-show the change. Exit status 1 if a change is not found.
+Solves tables in memory, proves them, and proves them again with each change in turn. A change is of
+one code at a random legal position, of several codes that agree with each other, or of a whole
+region. Of the changes of one code, each of the five kinds is a fifth. If a kind is impossible in a
+table (no direct win to remove), the others take its share. tests/helpers/planting.py describes the
+kinds. No table is written to a file, where checksums would show the change. Exit status 1 if a
+change is not found.
 
-`--write` stores each table's rows in docs/planted-errors.csv when they are known, in place of its
-earlier rows, and skips tables with as many single changes there. So an interrupted run resumes;
-delete the file first after a change of the proof.
+`--write` stores the rows of each finished table in docs/planted-errors.csv, in place of its earlier
+rows. It skips tables with as many single changes there, so an interrupted run resumes. Delete the
+file first after a change of the proof.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ RULE_SETS = {str(each): each for each in
 """Rule sets by the names that `--rules` accepts."""
 
 PAIRS, SHIFTS = 20, 50
-"""Number of changes of one code (single changes) after which one change of kind `pair` is planted,
-a change of several codes; `SHIFTS` is that for the kind `shift`.
+"""Number of changes of one code after which one change of kind `pair` is planted.
+
+`SHIFTS` is that for the kind `shift`. Both kinds change several codes.
 """
 
 
@@ -67,7 +69,7 @@ class Row(NamedTuple):
 
 
 Outcome = tuple[list[Row], float]
-"""Rows of a table, and the processor time of its changes in seconds."""
+"""Result of planting in one table: its rows, and the CPU seconds, those of solving included."""
 
 
 def changes_of(target: Target, singles: int, rng: random.Random) -> Iterator[Change]:

@@ -2,9 +2,9 @@
 
     python scripts/reproduce/table1.py [--max-legal N] [--tables DIR]
 
-Builds every row under `--rules check --orders 1`, as in the paper, and prints legal positions,
-draws, the longest distance, the longest distance-to-check and the check rate. A figure that differs
-is printed beside the paper's, and the exit status is 1.
+Builds the rows of at most N legal positions (default 300 million) under `--rules check --orders 1`,
+as in the paper. Prints legal positions, draws, the longest distance, the longest distance-to-check
+and the check rate. A figure that differs is printed beside the paper's, and the exit status is 1.
 """
 
 from __future__ import annotations

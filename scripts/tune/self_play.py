@@ -3,12 +3,13 @@
 
     python scripts/tune/self_play.py OUT.npz [--games 1000] [--nodes 500] [--seed 1]
 
-Every game begins with random plies from the opening array; openings in which the search sees one
-side clearly ahead are dropped. A game ends by mate, by the rules of repetition, after some plies
-without a capture, or when the scores of both sides have long agreed on the winner. Quiet positions
-are kept: not in check, and the best move is no capture. OUT has `boards` uint8 (n, 90), `sides`
-int8 (n,), `scores` int16 (n,) of the search, and `results` int8 (n,), 1 for a win, 0 a draw, -1 a
-loss, both for Red; `games` int32 (n,) numbers the games. The same seed gives the same file.
+Every game begins with random plies from the opening array. Openings whose score exceeds
+`EVEN_SCORE` for either side are dropped. A game ends by mate, by the rules of repetition, after
+`QUIET_PLIES` without a capture, or after `AGREED_PLIES` in a row with a score above `DECIDED` for
+either side. Quiet positions are kept: not in check, no decided score, and the best move is no
+capture. OUT has `boards` uint8 (n, 90), `sides` int8 (n,), `scores` int16 (n,) of the search, and
+`results` int8 (n,), 1 for a win, 0 a draw, -1 a loss, both for Red; `games` int32 (n,) numbers the
+games. The same seed gives the same file.
 
 A whole game is one kernel, the driver of the search included, since Python would take most of the
 time with so few nodes a move. A thousand games take about 20 seconds.
@@ -46,9 +47,9 @@ MOST_PLIES = GAME_PLIES - MOST_RANDOM - 1
 EVEN_SCORE = 250
 """Largest score, of either side, with which an opening is used."""
 DECIDED, AGREED_PLIES = 1_500, 6
-"""A game ends when both sides have seen this score for the same side for some plies.
+"""A game ends after `AGREED_PLIES` plies in a row with a score above `DECIDED` for either side.
 
-`AGREED_PLIES` is the number of plies.
+The side that the last score favours is the winner.
 """
 WINDOW, WIDEST = 25, 1_000
 """First and largest half width of the search window around the previous depth's score.

@@ -85,7 +85,7 @@ def learn(rows, positions, layers, gradients, sums, sum_gradients, outputs):
     positions : `Positions`, in
     layers : `Layers`, in
     gradients : `Layers`, inout
-    sums : float32 (2, 2, UNITS), scratch; by view (of the side to move first) and wing
+    sums : float32 (2, 2, UNITS), scratch; by view (the side to move first), plain or mirrored
     sum_gradients : float32 (2, 2, UNITS), scratch; gradients of the sums
     outputs : float32 (n,), out; for the side to move
     """

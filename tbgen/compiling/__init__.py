@@ -8,13 +8,19 @@
     folder          folder of the cache
     second_process  process that compiles beside this one
 
+Vocabulary
+    kernel    compiled function that Python calls
+    part      function that is compiled into the kernels that call it
+    borrow    to use arrays without counting the references to them
+    entry     a compiled kernel in the cache, for some types of arguments
+
 Packages with kernels import this one. Commands that report on the cache import it late, so that
 code that only probes or plays does not load numba.
 
 numba reads settings from the environment (`NUMBA_*`) and from a file in the current directory, both
-on import and when it compiles. They can break the import, name modules to load, or disable
-compilation, and another user may own the directory. So all are ignored, except `_VARIABLES`. This
-module imports numba only if such a file exists.
+on import and when it compiles. Such settings can break the import, name modules to load, or disable
+compilation, and another user may own the directory. So this package ignores the file, and all
+variables except `_VARIABLES`. This module imports numba only if the file exists.
 """
 
 import contextlib

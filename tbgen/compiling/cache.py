@@ -58,7 +58,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached kernel for argument types `sig`; None if it is missing or damaged."""
         # numba's own method initialises the compiler, which takes a quarter of a start. Kernels
-        # that borrow arrays load without it; others need a part of it.
+        # that borrow arrays load without the compiler; others need a part of it.
         load = self._load_overload if self._borrows else super().load_overload
         try:
             found = load(sig, target_context)

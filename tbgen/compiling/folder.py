@@ -7,9 +7,9 @@
     none                                         every process compiles for itself
 
 The digest is that of the sources: numba detects changes only in the file of a kernel, and not in
-functions that the kernel calls. Loading a kernel runs its code, so only a folder counts that the
-user owns and nobody else can write; other users cannot read it, whatever the umask. This module
-does not import numba.
+functions that the kernel calls. Loading a kernel runs its code. So a folder is used only if it
+belongs to the user and no other user can write to it. A folder with a digest can be read by its
+owner only, whatever the umask. This module does not import numba.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def clear_stale_files(folder: Path) -> None:
 def source_digest() -> str:
     """Return a digest of the sources of all kernels, of their location, and of numba's version.
 
-    The location matters because numba stores kernels by path; `tbgen.compiling.second_process`
-    relies on the digest.
+    The location matters because numba stores kernels by path. The digest names the folder in which
+    `tbgen.compiling.second_process` records which kernels are compiled.
     """
     version = ""
     with contextlib.suppress(metadata.PackageNotFoundError):

@@ -10,10 +10,11 @@
     scalar             part that does not depend on numba (`tbgen.indexing.scalar`)
     by_pointer         class of named tuples that kernels take by pointer
 
-Parts, the cache, pointers and some options need undocumented names inside numba. If a version lacks
-one of them, documented replacements serve for all: tables are the same, and kernels compile or run
-slower (docs/measurements/compiling.md). `tests/compiling/test_fallbacks.py` runs kernels without
-these names, and `scripts/certify/versions.py` with the oldest and the newest numba.
+Parts, the cache, pointers and some options need undocumented names inside numba. If a version of
+numba lacks one of these names, documented features of numba replace all four. Tables are then the
+same, but kernels compile or run slower (docs/measurements/compiling.md).
+`tests/compiling/test_fallbacks.py` runs kernels without these names. `scripts/certify/versions.py`
+runs them with the oldest and the newest numba.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ CACHE_FOLDER = find_kernel_folder()
 
 if CACHE_FOLDER is not None:
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE_FOLDER)
-os.environ.setdefault("NUMBA_OPT", "1")  # measured: rows run 25 % faster than at 3
+os.environ.setdefault("NUMBA_OPT", "1")  # measured: row kernels run 25 % faster than at level 3
 numba.core.config._config_fname = os.devnull  # read again when numba compiles
 numba.core.config.reload_config()
 
@@ -105,9 +106,11 @@ if compile_part is not None:
 def disable_negative_indexing() -> bool:
     """Disable negative indexing in functions without reference counting (decision 15).
 
-    numba spends three instructions per index on it. Here a negative index is an error, raised if
-    bounds are checked (`NUMBA_BOUNDSCHECK=1`). This takes 40 ms, and is only needed before
-    compiling. Returns False if this version of numba lacks the names.
+    For negative indices, numba compiles three more instructions per index. Without them a negative
+    index is an error, raised only if bounds are checked (`NUMBA_BOUNDSCHECK=1`).
+
+    The first call takes 40 ms, and is needed only before compiling. Returns True, or False if this
+    version of numba lacks the undocumented names that are used here.
     """
     try:
         from numba.core import types
@@ -197,9 +200,9 @@ def inlined_part(function: Function) -> Function:
 def recursive_part(function: Function) -> Function:
     """Declare a part that calls itself.
 
-    If the module `parts` cannot be used, it is a kernel, since overloads cannot be recursive. Its
-    calls must not pass literals, which crash the process that loads a cached kernel (numba issue
-    6061).
+    If the module `parts` cannot be used, the function is declared as a kernel, since overloads
+    cannot be recursive. Calls of it must not pass literals, which crash the process that loads a
+    cached kernel (numba issue 6061).
     """
     return part(function) if compile_part is not None else borrowing_kernel(function)
 

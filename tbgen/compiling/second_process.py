@@ -49,10 +49,10 @@ def note_compiled(what: str) -> None:
 def start_beside(function: Callable[[], None]) -> subprocess.Popen[bytes] | None:
     """Start a second process that calls a function, which compiles kernels; return the process.
 
-    function : of a module, without parameters
+    function : defined at the top level of a module, without parameters
 
-    Returns None without a cache of its own, with one processor only, or if the process cannot be
-    started. When the process ends, the kernels are in the cache.
+    Returns None if `jit` uses no cache or numba's own, if there is one processor only, or if the
+    process cannot be started. When the process ends without an error, the kernels are in the cache.
     """
     # Two processes must not write numba's own cache (numba issue 4807).
     if CACHE_FOLDER is None or KernelCache is None or usable_cores() == 1:

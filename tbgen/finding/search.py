@@ -39,19 +39,14 @@ CHUNK = 1 << 18
 """Number of slots that a thread searches in one task."""
 
 SAMPLE_CHUNKS = 64
-"""Number of chunks of a side in a search with a seed.
-
-There are more if a chunk would exceed `SAMPLE_CHUNK` slots. Small chunks in random order let the
-first rows come from all parts of the table.
+"""Number of chunks of a side in a search with a seed; more if one would exceed `SAMPLE_CHUNK`
+slots. Small chunks in random order let the first rows come from all parts of the table.
 """
 
 SAMPLE_CHUNK = 1 << 16
 
 ROWS_PER_CHECKPOINT = 64
-"""Most rows tested for an offence before the matching ones are yielded.
-
-These take about a second. The caller can stop the search at that point.
-"""
+"""Most rows tested for an offence, about a second, before the matching ones are yielded."""
 
 CACHE_BYTES = 1 << 30
 """Bytes of memory for unpacked blocks of the tables after one move, and for the codes of a side. If
@@ -137,10 +132,7 @@ class Search:
 
     @property
     def share(self) -> float:
-        """Share of the slots that were searched so far, 0 to 1.
-
-        Only sides to move that the query admits are counted.
-        """
+        """Share of the searched slots, 0 to 1; only sides to move that the query admits count."""
         lines = self.query.lines(self._file.statistics)
         sides = len({line.side for line in lines})
         return self._slots / (sides * self._file.header.slots) if sides else 1.0

@@ -7,7 +7,7 @@ Moves in Chinese Chess Endgames*:
     1   legality              legality             the legal positions
     2a  supporting tables     supporting           tables after captures, laid out anew    5.2
     2b  captures              captures             the best capture of every position      5.2, 6.3
-                              capture_kernels      the kernels of this phase
+                              capture_kernels      kernels of phase 2b
     2c  initialization        initialisation       losable positions, waiting captures     4, 5
     3   propagation           propagation          order 0, ply by ply                     5, 6.1
     4   revised propagation   revised_phase        orders 1, 2, ...                        5
@@ -19,12 +19,13 @@ Moves in Chinese Chess Endgames*:
     solve         all phases for one material
     state         results so far as bytes, from which another process resumes
     journal       records of settled and of waiting positions, with codes
+    memory        memory that solving a material takes
     encoding      blocks of a file, by kernel
     outcomes      the outcomes of a finished table, and their blocks
     value_digest  the digest of a finished table's values alone
     warm_up       compiling the kernels, once on a machine
 
-This package uses `tbgen.rows` (sets, sweeps, threads, memory). Files, closures and the cost of a
+This package uses `tbgen.rows` (sets, sweeps, threads, storage). Files, closures and the cost of a
 build are in `tbgen.building`. Proofs are in `tbgen.verify`, which is independent of this package.
 
 Terms of the paper in the code:
@@ -40,6 +41,16 @@ Terms of the paper in the code:
     order                       an iteration of `revised_phase.settle_orders`
     attacking, defending side   winner, offender
 
+Vocabulary; leads, mids, rows, frontiers, chunks and records are those of `tbgen.rows`
+    settled     with a code, which is recorded in a journal; an *unknown* position is not settled
+    waiting     with a best capture whose ply is not *due* yet
+    losable     unknown, and all captures (if any) lose by now
+    escape      a move by which the losing side avoids the loss, or the position after it
+    offence     a check or a chase; the *offender* loses if it must repeat offences for ever
+    pattern     positions in which the offender has nothing but the offence
+    direct win  a position of the winner in a pattern: won in 0 plies at this order
+    parent      the table that is solved; a *view* is a supporting table in the parent's order
+
 Parameters of kernels, unless a kernel says otherwise:
 
     lead_0, lead_1 : int64, range [lead_0, lead_1) of leads to process; no other lead is written
@@ -48,12 +59,12 @@ Parameters of kernels, unless a kernel says otherwise:
     mid : int64, 0 to mids - 1
     row : int64, lead * mids + mid
     side : int64, the side to move, 0 Red, 1 Black
-    square : int64, 0 to 89; the inner piece's, beside a row
+    square : int64, 0 to 89; beside a row: the square of the inner piece
     lo, hi : uint64, the two words of a row
     frame : Frame, in
     legal : Rows of the given leads, in; the legal positions
     within : Rows, in; positions outside are ignored
-    found : Frontier, out; rows of other leads are not changed
+    found : Frontier, out; only rows of the leads to process are changed
     size : int64, leads of a chunk
     out : uint8 (n,), out; records of the chunks, one after the other
     ends : int64 (chunks,), out; end of each chunk's record

@@ -13,12 +13,12 @@ All candidates are unknown positions, for one winner and one offender (the *atta
     declare      the final phase: the remaining win candidates are direct wins
 
 Won positions are those of order 0, of the orders before this one, and captures into supporting
-tables' wins up to this order. `perpetual_check.py` and `chase/search.py` define the offence and
-further conditions of a pattern.
+tables' wins up to this order. A *pattern* is a set of candidates that remain. `perpetual_check.py`
+and `chase/search.py` define the offence and further conditions of a pattern.
 
 Only direct wins are recorded, as seeds of the propagation; the paper's number is 255
-(`tbgen.tables.codes.DIRECT_WIN`). The loss candidates that lead to them, its 254, follow in the
-next step of the propagation like all losses, since all their moves lose by then.
+(`tbgen.tables.codes.DIRECT_WIN`). All moves of the loss candidates before them lose from then on.
+So the next step of the propagation settles these candidates like all losses (254 in the paper).
 
     SearchState    state of the searches for one winner and offence, kept across orders
     Search         the candidates at one order
@@ -38,17 +38,20 @@ from tbgen.rows.sets import Frontier, Rows
 from tbgen.tables.codes import Outcome
 
 Mark = Callable[..., None]
-"""Kernel `mark(lead_0, lead_1, side, within, found, frame)`, which finds positions that an offence
-may have led to. It sets `found` to those positions of `within` (Rows). `side` is to move in them,
-so the offence is the opponent's last move. The result is the same for every order.
+"""Kernel `mark(lead_0, lead_1, side, within, found, frame)` for one offence.
+
+The kernel sets `found` to the positions of `within` (Rows) that the offence may have led to. `side`
+is to move in these positions, and its opponent has made the offence. The result is the same for
+every order.
 """
 
 LossFilter = Callable[[Frontier], object]
-"""Function `loss_filter(losses)` that removes positions from a frontier of the offender that cannot
-belong to a pattern, whatever the candidates are. Their captures must lose. The function tests only
-moves into positions that are not won. So a removed position stays out of all patterns until another
-of these moves comes to lose. Moves to positions that are no win candidates need no test, since they
-are escapes.
+"""Function `loss_filter(losses)` that removes positions of the offender from a frontier.
+
+It removes positions that can belong to no pattern, whatever the candidates are. It tests only moves
+into positions that are not won. So a removed position stays out of all patterns until another of
+these moves comes to lose. Moves into positions that are no win candidates need no test, since such
+positions are escapes. All captures of the given positions must lose.
 """
 
 
@@ -68,10 +71,12 @@ class SharedSets(NamedTuple):
 class SearchState:
     """State of a winner's searches for one offence, kept across orders.
 
-    Nearly all of the offender's positions have an escape out of the pattern, or commit no offence.
-    They fail until another of their moves comes to lose, so they are tested once. The others are
-    tested again only if a new win or loss affects them: a pattern that leads to no position with a
-    new way to lose would have been found by the last search.
+    Most of the offender's positions have an escape out of the pattern, or commit no offence. Such a
+    position fails the test until another of its moves comes to lose, so it is tested once.
+
+    The other positions are tested again only if a new win or loss affects them, that is, if play
+    from them may come to a position with a new way to lose. The last search would have found all
+    other patterns.
     """
 
     propagation: Propagation
@@ -81,14 +86,17 @@ class SearchState:
     after_offence: StoredRecords | None = None
     """The winner's positions after a possible offence; None before the first search."""
     possible_losses: StoredRecords | None = None
-    """Possible loss candidates; others need a new win first. None before the first search."""
+    """Possible loss candidates; None before the first search.
+
+    The offender's other positions can become loss candidates only by a new way to lose.
+    """
 
     @contextmanager
     def search(self, order: int) -> Iterator[Search]:
         """Context manager: yields a search at one order; stores its results at the end.
 
-        The caller initialises the search. It borrows the frontiers of the propagation, which are
-        idle between orders. While it lasts, captures that lose at this order count as lost.
+        The caller initialises the search. The search uses the frontiers of the propagation, which
+        are idle between orders. Until its end, captures that lose at this order count as lost.
         """
         p = self.propagation
         with p.borrowed_frontiers() as frontiers, p.losable_captures(self.winner.other, order):
@@ -104,7 +112,8 @@ class Search:
     win_candidates, loss_candidates : those that have not been pruned
     unwon : the winner's positions that are neither known wins nor won by a capture at this order;
         only they can be candidates
-    unwon_storage : the set in which `unwon` may be stored; free for other use after `unwon`
+    unwon_storage : array in which `unwon` may be stored; free for other use once `unwon` is not
+        needed
     escapes : the winner's positions into which the offender can move to be safe: not known to be
         won, and not (or no longer) candidates
     possible_losses : the offender's positions that had no escape to begin with and are not removed
@@ -166,10 +175,11 @@ class Search:
 
         lost : the offender's positions that another search of this order has shown to be lost; they
             are left out
-        loss_filter : applied at later orders to loss candidates from which play comes to those with
-            a new way to lose; the latter, which are many, are left to `rule_out`
-        captures_wait : a position that only a capture wins is won when the capture's ply has come;
-            until then it is an escape, unless the offender's move to it is the offence
+        loss_filter : applied at later orders, only to loss candidates from which play may come to
+            one with a new way to lose. Those with a new way to lose are many, and are left to
+            `rule_out`
+        captures_wait : whether a position that a capture wins at this order is an escape until the
+            ply of the capture; it is none if the offender's move to it is the offence
 
         Returns `found_any`.
         """
@@ -200,8 +210,8 @@ class Search:
     def _find_affected(self, lost: Records | None, loss_filter: LossFilter | None) -> None:
         """Find the candidates of a later order that new wins or losses may affect.
 
-        A loss candidate has a new way to lose if it has a move into a position won since the last
-        search, or a capture that loses since this one.
+        A loss candidate has a new way to lose in two cases: it has a move into a position won since
+        the last search, or its best capture loses at this order.
         """
         state, sets, p = self._state, self.sets, self.propagation
         assert state.after_offence is not None
@@ -232,7 +242,8 @@ class Search:
     def _find_newly_losing(self, newly_losing: Frontier) -> None:
         """Set `newly_losing` to the offender's losable positions with a new way to lose.
 
-        These have a move into a position won since the last search, or a capture that loses now.
+        Such a position has a move into a position won since the last search, or its best capture
+        loses at this order.
         """
         sets, p = self.sets, self.propagation
         losable = p.losable[self.offender]
@@ -247,9 +258,9 @@ class Search:
     def _keep_affected(self, loss_filter: LossFilter | None) -> None:
         """Keep the candidates from which play may come to a loss candidate with a new way to lose.
 
-        A pattern that never leads to one has not changed since the last order, and was found then.
-        So candidates that are not affected fail again. Positions that the filter removes are in no
-        pattern: they affect no other position, and are no longer in `possible_losses`.
+        All other patterns are those of the last order, and were found then. So candidates that are
+        not affected would fail again. Positions that the filter removes are in no pattern: they
+        affect no other position, and are no longer in `possible_losses`.
 
         On entry `loss_candidates` has those with a new way to lose, and `escapes` the marked
         positions. On return `loss_candidates` has all affected ones of `possible_losses`, and
@@ -275,12 +286,12 @@ class Search:
     def _find_escapes(self, captures_wait: bool) -> None:
         """Set `escapes` to the positions that save the offender, and correct the win candidates.
 
-        Positions that a capture wins at this order are removed from the win candidates. They are
-        escapes if the capture must wait for its ply (`captures_wait`), unless the offence leads to
-        them.
+        Positions that a capture wins at this order are removed from the win candidates. If the
+        capture must wait for its ply (`captures_wait`), such a position is an escape, unless the
+        offence leads to it.
 
-        On entry, of the positions that a capture wins at this order, `escapes` has only those that
-        are marked (the offence may lead to them) and no candidates.
+        On entry, `escapes` has marked positions (the offence may lead to them) that are no
+        candidates. It has no other positions that a capture wins at this order.
         """
         sets, wins = self.sets, self.win_candidates.rows
         if captures_wait and self.captures_win:
@@ -294,9 +305,10 @@ class Search:
             sets.intersect(self.unwon, wins)
 
     def prune(self) -> None:
-        """Prune to the greatest fixpoint, first with sweeps over all remaining candidates.
+        """Prune to the greatest fixpoint; the first two sweeps test all remaining candidates.
 
-        With few losses left this is quick; propagating the pruned positions would take full plies.
+        If few candidates are left, these sweeps are quick. Sweeps from the pruned positions, which
+        may be many, would take as long as plies of the propagation.
         """
         wins, losses = self.win_candidates.rows, self.loss_candidates.rows
         with self.idle_frontier() as pruned_wins:
@@ -336,11 +348,10 @@ class Search:
             self.sweep(self.offender, pruned_wins, losses, pruned_losses)
 
     def rule_out(self, loss_filter: LossFilter) -> None:
-        """Remove the positions that a filter rejects from the loss candidates.
+        """Remove positions that a filter rejects from the loss candidates and `possible_losses`.
 
-        They are removed from `possible_losses`, too. Candidates that depend on them stay: they are
-        usually so many that `prune`, which reads all candidates, is faster than a search for those
-        affected.
+        Candidates that depend on rejected positions stay. They are usually so many that `prune`,
+        which reads all candidates, is faster than a search for them.
         """
         self.sets.transfer(self.loss_candidates, self.possible_losses)
         loss_filter(self.loss_candidates)
@@ -349,7 +360,8 @@ class Search:
     def declare(self, wins: Frontier) -> None:
         """Final phase: turn win candidates into direct wins, which are no escapes from now on.
 
-        They leave the winner's sets, and are seeds of the propagation of this order.
+        The positions are removed from the winner's sets, and are seeds of the propagation of this
+        order.
         """
         p, winner = self.propagation, self.winner
         if self.sets.transfer(wins, p.unknown[winner]):

@@ -1,16 +1,16 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Kernels of phase 2b: all captures of one kind of piece, from a view.
 
-A view is the supporting table in the parent's order, without the captured piece (`supporting.py`).
-Both have numbers of codes; the better capture has the larger number. To *raise* a code is to
-replace it by another one if that is larger.
+The *parent* is the table that is solved. A *view* is the supporting table in the parent's order,
+without the captured piece (`supporting.py`). Both contain numbers of codes; the better capture has
+the larger number. To *raise* a code is to replace it by another one if that is larger.
 
     a piece of a mid group is captured     the view has the same lead and inner piece
     the inner piece is captured            the view has no inner piece: one code per row
     an advisor or elephant is captured     the view has another lead, not mirror-reduced
 
-In the first and third case one move of one capturing piece is a maximum over a row. `captures.py`
-makes the views and calls these kernels.
+In the first and third case, one move of one capturing piece raises a whole row to a row of the
+view. `captures.py` makes the views and calls these kernels.
 """
 
 from __future__ import annotations
@@ -191,8 +191,9 @@ def k_capture_defender(
 ):  # fmt: skip
     """Raise codes to the values of captures, by `side`, of advisors or elephants.
 
-    column_0, column_1 : int64, their columns [column_0, column_1) of the lead
-    dropped : int64 (leads of the range, columns), the view's lead without the piece
+    column_0, column_1 : int64, range [column_0, column_1) of their columns in `Frame.lead_squares`
+    dropped : int64 (leads of the range, columns), the lead after the capture of each piece, as its
+        number among the leads that `view` contains
     """
     mids, view_mids = frame.size[MIDS], view_frame.size[MIDS]
     for lead in range(lead_0, lead_1):

@@ -166,7 +166,7 @@ class Captures:
     def _of_defenders(self, view: Layout, kind: PieceType, maker: ViewMaker) -> FindCaptures:
         """Return a function that finds the captures of advisors or elephants.
 
-        It makes the view for a few leads at a time.
+        The function makes the view for the leads that it needs, at each call.
         """
         layout, victim_side = self._layout, self._side.other
         side, frame, strides = int(self._side), self._frame, _strides(layout, view)
@@ -239,8 +239,9 @@ def _palette(kinds: list[_CapturedKind], code_space: CodeSpace) -> Palette:
 def capture_value(value: Value, metric: Metric) -> Value:
     """Return the value of a capture from the value of the position that it leads to.
 
-    One ply more than the position, for the other side. In a DTC table every loss of the supporting
-    table is a conversion in one ply, and every win costs two (Fang, Hsu & Hsu 2002, section 6.3).
+    The value is that of the other side, one ply longer. In a DTC table, a capture that leads to a
+    loss wins in one ply, and a capture that leads to a win loses in two, both at order 0 (Fang, Hsu
+    & Hsu 2002, section 6.3).
     """
     if value.outcome == Outcome.DRAW:
         return DRAW

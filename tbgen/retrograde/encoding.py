@@ -2,9 +2,10 @@
 """Blocks of a file by kernel: equal to those of `tbgen.tables.blocks`, in a quarter of the time.
 
     first pass    the codes that occur: the palette
-    second pass   the index of every slot's code, or of the code before it if it has none
+    second pass   the index of every slot's code; a slot without a position gets the index of the
+                  code before it
 
-`tbgen.tables` does not import the compiler; this function is passed to its writer.
+`tbgen.tables` does not import the compiler; `encode` is passed to its writer.
 """
 
 from __future__ import annotations

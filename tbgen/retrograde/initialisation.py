@@ -3,8 +3,9 @@
 
     no capture          can be lost as soon as all moves lose
     best capture draws  cannot be lost, and waits for nothing
-    best capture wins   waits until its ply is due, and cannot be lost
-    best capture loses  waits until its ply is due: until then the loser has a longer way
+    best capture wins   cannot be lost; waits until the ply of the capture is due
+    best capture loses  can be lost only from the ply of the capture on, and waits for it: by the
+                        capture the loser resists that long
 
 Together with the positions without any move (`Propagation.start`) these are the *seeds* of the
 propagation: the initialization phase of Fang, Hsu & Hsu 2002, section 5.

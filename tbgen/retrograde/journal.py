@@ -2,9 +2,9 @@
 """Records of settled and of waiting positions: codes without a plane of codes.
 
 Every position is settled once, with the code of its ply. So the records of all plies (`Journal`)
-are the whole solution. They take about a byte for each settled position, half of that compressed; a
-plane takes one or two for each slot. Captures whose ply has not come are stored in the same way,
-code by code (`Waiting`); so are the seeds of an order.
+are the whole solution. A record takes about a byte for each settled position, half of that if
+compressed; a plane would take one or two bytes for each slot. Captures whose ply has not come are
+stored in the same way, code by code (`Waiting`); so are the seeds of an order.
 
 `tbgen.rows.records` has the format of a set of positions.
 """
@@ -79,7 +79,7 @@ def _k_fill(data, codes, numbers):
 class Journal:
     """Record of the settled positions of one side to move, with their codes, in order of settling.
 
-    It is divided by chunk of leads; one thread at a time writes a chunk.
+    Each chunk of leads has records of its own; one thread at a time writes those of a chunk.
     """
 
     def __init__(self, chunks: int, storage: Storage) -> None:

@@ -2,9 +2,9 @@
 
     index and rules  ->  code spaces to try  ->  MemoryNeed: in memory, or with arrays on disk
 
-Plain arithmetic without numba, so that a plan can include tables that are not built. It lies beside
-the solver because the two change together: another set of positions in a phase must be counted
-here. `tbgen.building` compares this with the machine's memory, and plans time and disk.
+Plain arithmetic without numba, so that a plan can include tables that are not built. This module
+changes with the solver: an additional set of positions in a phase must be counted here.
+`tbgen.building` compares the result with the machine's memory, and plans time and disk.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]
     """Return the code spaces to try, the one for short distances first.
 
     A code space is the number of bytes of a code, and the number of distances per order. The first
-    one has as many distances as a byte has room for, the second one has more.
+    one has `BYTE_SPAN` distances per order. The second one has `LONG_SPAN`, and codes twice as
+    wide.
     """
     if has_orders(material, rules):
         return CodeSpace(2, BYTE_SPAN), CodeSpace(4, LONG_SPAN)
@@ -154,10 +155,13 @@ def memory_needed(
 def _supporting_bytes(material: Material, width: int, threads: int) -> int:
     """Return the bytes of supporting tables in memory while captures of one side are found.
 
-    Of the two sides, the one that needs more is taken. Tables after the capture of a defender are
-    in memory as rows by squares, and a part of each as a view in the order of the material. Those
-    of an attacker are views, and one of them also rows by squares while it is loaded. The numbers
-    of a range of leads are added.
+    Of the two sides, the one that needs more is taken.
+
+    - A table after the capture of a defender is in memory as rows by squares. Beside it there is a
+      view of a few of its leads, in the order of the material.
+    - A table after the capture of an attacker is in memory as views. While it is loaded, it is also
+      in memory as rows by squares.
+    - Each thread has the numbers of a range of leads.
 
     width : bytes of a number of captures
     """

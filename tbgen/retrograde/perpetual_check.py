@@ -44,7 +44,7 @@ def declare_perpetual_checks(
 
     state : of searches whose mark is `k_mark_in_check`
 
-    Returns, if `keep_losses`, the offender's positions that lose by this order.
+    Returns the remaining loss candidates, which lose at this order, if `keep_losses`; else None.
     """
     with state.search(order) as search:
         if search.initialise(captures_wait=True):
@@ -79,7 +79,7 @@ def _prune_checkers(search: Search) -> bool:
 
     - a win candidate is calm if a reply leads to a loss candidate that is not in check
     - it is also calm if a reply leads to a loss candidate in check, all of whose moves lead to calm
-      candidates or to escapes (wins outside the pattern)
+      candidates or to positions won outside the pattern
     """
     sets, sweep, winner, offender = search.sets, search.sweep, search.winner, search.offender
     wins, losses = search.win_candidates.rows, search.loss_candidates.rows

@@ -7,14 +7,15 @@
 At order 0 the seeds are the positions without any move, lost in 0 plies, and captures; at order k
 they are direct wins by the rules, and a ply is one of *distance-to-check* (Fang, Hsu & Hsu 2002,
 sections 5 and 6.1). Captures were valued before (`captures.py`), and wait until their ply is *due*.
-Codes are settled in the order of preference, so that the first code of a position is its value. It
-goes into the journal, and the position leaves the sets of its side to move:
+Codes are settled in the order of preference, so that the first code of a position is its value. The
+code goes into the journal, and the position leaves the sets of its side to move:
 
     unknown    legal and not settled: an escape for the opponent
     losable    unknown, and all captures (if any) have come to lose
 
-Moves into lost positions are no escapes that a sweep must test: a position with such a move was won
-one ply later. `candidates.py` finds the direct wins.
+A sweep for losses tests only for moves into unknown positions. A position with a move into a lost
+one needs no test: it was settled as a win one ply after the loss. `candidates.py` finds the direct
+wins.
 """
 
 from __future__ import annotations
@@ -122,8 +123,8 @@ class Propagation:
     def steps(self, order: int, last: int = 0) -> Iterator[tuple[int, int]]:
         """Settle the positions of an order; yield each step and its number of positions.
 
-        last : the last step already made, if the order was begun earlier; 0 begins it. After the
-            last step of the order, one more is made, which settles nothing
+        last : the last step already made, if the order was begun earlier; 0 begins the order. If
+            that step completed the order, one more step is made, which settles nothing
 
         Raises `LimitExceededError` if a distance does not fit the codes.
         """
@@ -167,10 +168,9 @@ class Propagation:
         return settled
 
     def _find_due(self, side: Side, value: Value, found: Frontier) -> bool:
-        """Set `found` to the positions that wait for a value that is due now.
+        """Set `found` to the positions that wait for a value due now; return whether any waited.
 
-        They stop waiting, and are losable from now on if it is a loss. Returns whether any
-        waited.
+        These positions no longer wait. If the value is a loss, they are losable from now on.
         """
         code = self.code_space.encode(value)
         records = self.waiting[side].records(code)
@@ -227,10 +227,10 @@ class Propagation:
         return self.journals[side].better_since(self.order_starts[side], self.code_space.draw)
 
     def waiting_for(self, side: Side, order: int, outcome: Outcome) -> Iterator[Records]:
-        """Yield the records of the positions that wait for a win (or a loss) at an order.
+        """Yield, by code, the records of the positions that wait for a win (or loss) at an order.
 
-        One code at a time. They wait for the ply of their best capture, or as direct wins for their
-        order.
+        A position waits for the ply of its best capture; a direct win waits for the first step of
+        its order.
 
         outcome : win or loss, for the side to move
         """
@@ -242,7 +242,7 @@ class Propagation:
     def losable_captures(self, side: Side, order: int) -> Iterator[None]:
         """Context manager: makes positions losable whose best capture loses at an order.
 
-        They lose in this order, at whatever ply, unless they have become direct wins.
+        Such a position loses in this order, at some ply, unless it has become a direct win.
         """
         losable = self.losable[side]
         for records in self.waiting_for(side, order, Outcome.LOSS):

@@ -24,10 +24,10 @@ from tbgen.tables.names import RuleSet
 
 
 def settle_orders(state: BuildState, layout: Layout, rule_set: RuleSet) -> None:
-    """Settle the orders of a rule set, from the last one of a state on.
+    """Settle the orders of a rule set; continue after the last step that a state contains.
 
-    An order without direct wins is still propagated if captures into supporting tables have values
-    of it.
+    The last order is one that settles no position, or the limit of the rule set. An order without
+    direct wins is still propagated if captures wait for a ply of it or of a higher order.
     """
     propagation = state.propagation
     sets = propagation.sets

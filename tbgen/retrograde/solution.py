@@ -26,7 +26,7 @@ from tbgen.tables.palettes import Palette
 
 
 class CodeCount(NamedTuple):
-    """Number of positions with a code."""
+    """Number of positions with a code, and the first slot with this code."""
 
     positions: int
     first: int
@@ -69,8 +69,8 @@ def _k_tally(numbers, slot_0, counts, firsts):
 class Solution:
     """Codes of every canonical position of a material; 0 in all other slots.
 
-    A supporting table for the next material (`supporting.SupportingTable`). Planes are written
-    from the journals at each call; `CountedPlanes` keeps one.
+    A solution can be a supporting table for the next material (`supporting.SupportingTable`). Each
+    call writes planes anew from the journals; `CountedPlanes` keeps one plane.
     """
 
     layout: Layout

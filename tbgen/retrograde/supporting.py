@@ -6,9 +6,9 @@ kind of captured piece the supporting table is laid out anew (a *view*), with th
 mids and inner piece without the captured one. A capture then needs no index arithmetic: a row of
 the view is the ninety results of one capturing move.
 
-Codes are converted while loading. The value of the position after the capture, for the opponent,
-becomes the value of the capture for the side that makes it, as a number in the palette of all
-captures (`captures.py`).
+Codes are converted while loading. A supporting table has the value of the position after the
+capture, for the opponent. The view has the value of the capture, for the side that makes it, as a
+number in the palette of all captures (`captures.py`).
 """
 
 from __future__ import annotations

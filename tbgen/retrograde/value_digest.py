@@ -77,8 +77,8 @@ def _k_words(lead_0, lead_1, side, codes, top, draw, span, area, frame, words, e
 def value_digest(table: SupportingTable, name: TableName, *, threads: int = 1) -> bytes:
     """Return 16 bytes that depend on a table's name and values only.
 
-    They do not depend on the width of codes, the blocks or their order. Takes six to eight bytes of
-    memory for each slot of a tile and thread. Raises the errors of reading the table, and
+    The width of codes, the blocks and the order of blocks do not matter. Takes six to eight bytes
+    of memory for each slot of a tile and thread. Raises the errors of reading the table, and
     `LimitExceededError` for orders above 32767.
     """
     layout, space = table.layout, table.code_space

@@ -5,9 +5,10 @@
     a second process  meanwhile, those of captures and of the graph of chases: half of the work
 
 Two tiny materials reach every kernel: a rook against a knight (mid groups, an inner piece,
-both captured, captures that wait), and a rook against an advisor (a defender captured). Before
-they are solved, kernels of propagation are called with made-up captures. By then the second process
-has usually compiled those of captures; if chases are judged, this process waits for it.
+both captured, captures that wait), and a rook against an advisor (a defender captured). Before this
+process solves the materials, it calls the kernels of propagation with made-up captures. By then the
+second process has usually compiled the kernels of captures; if chases are judged, this process
+waits for it.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def is_compiled(rules: Rules, *, ordered: bool) -> bool:
 def warm_up(rules: Rules, *, ordered: bool, alone: bool = False) -> None:
     """Compile or load the kernels for planes of one byte.
 
-    Kernels are loaded even if all are in the cache: loading needs the compiler, which then leaves
-    memory before the real table is solved (`tbgen.rows.storage`).
+    Kernels are loaded even if all are in the cache. Loading needs the compiler. So its memory can
+    be returned to the system before the real table is solved (`trim_process`).
 
     rules : the rule set of the whole build
     ordered : whether kernels for rule-decided orders are needed now

@@ -1,4 +1,4 @@
-"""Bit sets of positions in rows of ninety, and the operations of all phases.
+"""Bit sets of positions in rows of ninety, and the operations of all retrograde phases on them.
 
     bitsets    a row as two words of 45 bits: squares, rays, shifts
     frame      an index as flat arrays: leads, mids and their moves
@@ -18,6 +18,13 @@ This package is independent of codes, tables and repetition.
     row     lead * mids + mid; its bits are the squares of the inner piece
     set     uint64 (rows, 2)
 
+    inner piece  the attacker whose square varies within a row; *men* are the pieces of the mid
+    canonical    of several slots of a placement, the one that counts (`frame.canonical`)
+    frontier     sparse set, usually the positions that the last sweep found (`sets.Frontier`)
+    escape       a move by which the losing side avoids the loss
+    chunk        consecutive leads whose positions are recorded together (`workers.Chunks`)
+    record       the positions of a set in one chunk, as compact bytes (`records`)
+
 Parameters of kernels, unless a kernel says otherwise:
 
     lead_0, lead_1 : int64, range [lead_0, lead_1) of leads to process; no other lead is written
@@ -29,10 +36,11 @@ Parameters of kernels, unless a kernel says otherwise:
     leads, mids : int64, total numbers of leads and mids
     members, others : Rows, in; sets of one side to move
     within : Rows, in; positions outside are ignored
-    found : Frontier, out; rows of other leads are not changed
+    found : Frontier, out; only rows of the leads to process are changed
     use_escape : bool, `escape` is used
     escape : Frontier of the opponent without lists, in; positions with a quiet move into it are
-        excluded. A position of `within` without such a move must have a move into `front`
+        excluded. The caller ensures that a position of `within` without such a move has a move
+        into `front`
     data : uint8 (n,), in; a record
     filtered : bool, `within` is used
     size : int64, leads of a chunk

@@ -7,9 +7,8 @@
 
 A *row* of the index is such a pair: one bit for each square of the inner piece. Some functions
 move the inner piece of a whole row at once. Others return the squares of the inner piece for which
-another piece's attack is open. They do not depend on the index.
-
-Functions return sets as pairs of words.
+another piece's attack is open. All functions are independent of the index, and return sets as pairs
+of words.
 """
 
 from __future__ import annotations

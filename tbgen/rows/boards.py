@@ -84,8 +84,9 @@ def slot_of(squares, converter):
 def is_mirrored(row, square, squares, converter, scratch, scratch_board):
     """Return whether a slot stands for the mirror image of a given placement.
 
-    A placement and its mirror image have the same slot, which stands for one of them. Its position
-    is written to `scratch` and `scratch_board`, and compared with `squares`.
+    A placement and its mirror image have the same slot, which stands for one of the two. The
+    squares and the board of the slot are written to `scratch` and `scratch_board`, and compared
+    with `squares`.
 
     squares : int64 (pieces,), a placement with this slot (`slot_of`)
     scratch : int64 (pieces,), out; scratch_board : int8 (90,), out
@@ -129,15 +130,15 @@ class Boards(NamedTuple):
     sources: NDArray[np.int64]
     """int64 (MAX_MOVES,): source squares of the moves on `board`."""
     targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): their target squares."""
+    """int64 (MAX_MOVES,): target squares of the moves on `board`."""
     answers: NDArray[np.int64]
     """int64 (MAX_MOVES,): source squares of the moves on `after`."""
     answer_targets: NDArray[np.int64]
-    """int64 (MAX_MOVES,): their target squares."""
+    """int64 (MAX_MOVES,): target squares of the moves on `after`."""
     attackers: NDArray[np.int64]
     """int64 (PAIRS,): squares of attackers."""
     victims: NDArray[np.int64]
-    """int64 (PAIRS,): the pieces that they attack, as indices of `squares`."""
+    """int64 (PAIRS,): the piece that each of `attackers` attacks, as index of `squares`."""
 
 
 def make_boards(converter: SlotConverter) -> Boards:

@@ -6,8 +6,9 @@
     mid    the other pieces (*men*) without the inner piece: `mid_squares` has their squares, `men`
            their kinds, `mid_companions` and `extend` their moves to other mids
 
-A row is lead * mids + mid. Planes of codes have STRIDE slots per row in memory (every square of
-the inner piece), so that a row is addressed by squares even where the file leaves squares out.
+A row is lead * mids + mid. In memory, a plane of codes has STRIDE slots per row, one for every
+square of the board. So a slot of a row is addressed by the inner piece's square, even if files
+leave some squares out.
 
 A man's move changes one digit of the mid, the rank of its group's placement. `with_rank_zero`
 returns the mid with this digit set to zero. `mid_companions` is the row of `extend` with the new
@@ -54,8 +55,9 @@ class Frame(NamedTuple):
     whose king, advisor or elephant moves.
     """
     lead_after: NDArray[np.int32]
-    """int32 (moves,): the lead that each move of a king, advisor or elephant leads to. It is not a
-    column of `lead_moves`, since most of the kernels' reads need nothing else.
+    """int32 (moves,): the lead that each move of a king, advisor or elephant leads to.
+
+    The array is separate from `lead_moves`, since kernels mostly read this number alone.
     """
     lead_moves: NDArray[np.int8]
     """int8 (moves, 4): squares of each move of a king, advisor or elephant, and whether its lead is

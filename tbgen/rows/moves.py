@@ -4,8 +4,8 @@
     gather_sparse    positions with a move into a frontier of few rows, from its lists
     without_escape   positions of one row without a move into a set
 
-Both iterate over men and squares; `gather.py` gathers whole leads. The two have separate loops,
-because the second stops as soon as no position is left, which makes it fast.
+Both iterate over men and squares, each in loops of its own: `without_escape` is fast because it
+stops as soon as no position is left. `gather.py` gathers whole leads.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ from tbgen.rows.frame import (
 @part
 def _add(reached, touched, count, mid, lo, hi):
     """Add positions to a row of `reached`, and list the row if it is new; return the new count."""
-    # A branch would be unpredictable: the place after the list may be written in vain.
+    # No branch, which would be unpredictable: the entry after the list is always written,
+    # and counts only if the row is new.
     touched[count] = mid
     count += ((reached[mid, 0] | reached[mid, 1]) == EMPTY) & ((lo | hi) != EMPTY)
     reached[mid, 0] |= lo
@@ -57,7 +58,7 @@ def _add(reached, touched, count, mid, lo, hi):
 
 @part
 def gather_sparse(lead, side, front, scratch, frame):
-    """Add the predecessors of the listed rows in one lead to `scratch.reached`.
+    """Add to `scratch.reached` the positions of one lead with a move into listed rows of `front`.
 
     Returns the number of rows listed in `scratch.touched`.
 

@@ -65,7 +65,7 @@ class Frontier(NamedTuple):
     counts: NDArray[np.int32]
     """int32 (leads,): number of rows in use of each lead, even if more than `limit`."""
     listed: NDArray[np.int32]
-    """int32 (leads * limit,): the mids of those rows; a lead's list starts at lead * limit."""
+    """int32 (leads * limit,): mids of the rows in use; a lead's list starts at lead * limit."""
     limit: int
     """Length of a list; a lead with more rows is read as a whole."""
 
@@ -266,8 +266,9 @@ def _k_count(lead_0, lead_1, members, counts, frame):
 class Sets:
     """Operations on sets and frontiers of positions of one layout, over all leads, by threads.
 
-    The last argument is the set or frontier that an operation makes or changes. A frontier that it
-    makes is emptied first.
+    An operation changes its parameter `target`, `front` or `found`. Exceptions are `transfer`,
+    which changes `source` and `target`, and `join`, which changes `target`: both only read `found`.
+    An operation that sets a frontier empties it first.
     """
 
     def __init__(self, frame: Frame, workers: Workers) -> None:
@@ -349,7 +350,7 @@ class Sets:
     def transfer(self, found: Frontier, source: Rows, target: Rows | None = None) -> bool:
         """Remove the positions on a frontier from one set, and add them to another if one is given.
 
-        Returns whether the frontier contains any.
+        Returns whether the frontier has any position.
         """
         moved = np.zeros(self.leads, np.int64)
         added_to = found.rows if target is None else target

@@ -1,10 +1,11 @@
 """Storage of large arrays: mapped pages in memory or, if memory is short, on disk.
 
 in memory    anonymous pages, which return to the system as soon as an array is freed. An
-             allocator would keep them; so the memory used is that of the largest phase alone
+             allocator would keep freed pages for the process. So the peak memory of a solver is
+             that of its largest phase
 on disk      pages of a file without a name, which vanishes with the process. Between two ranges
-             of leads they are *released* if the process has exceeded its limit. Kernels use the
-             arrays as usual
+             of leads, the pages are *released* if the process has exceeded its limit: the system
+             reads them from the file when a kernel uses them again
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ StoredBytes = bytes | tuple[int, int]
 
 
 class Storage:
-    """Arrays of one solver, in memory, and bytes that it stores in a file."""
+    """Arrays of one solver, in memory, and stored bytes, in memory or in a file."""
 
     on_disk = False
 
@@ -76,7 +77,7 @@ class Storage:
         pages: Any = array
         while isinstance(pages, np.ndarray):
             pages = pages.base
-        pages.obj.madvise(mmap.MADV_DONTNEED)  # numpy has a view of them
+        pages.obj.madvise(mmap.MADV_DONTNEED)  # .obj: the mmap behind the memoryview
 
     def store(self, data: bytes) -> StoredBytes:
         """Store some bytes, in the file if there is one; return the key for `fetch`.

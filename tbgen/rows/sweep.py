@@ -14,9 +14,10 @@ and is written by one thread only, so that the result does not depend on the ord
 A lead with few rows on the frontiers around it is gathered from lists of those rows (sparse). The
 others are gathered by scanning lines of the board (dense): `moves.py`, `gather.py`.
 
-The phases sweep until nothing is found, so each position left in `within` after a sweep has an
-escape. If it has none at the next sweep, its last escape has become part of the frontier. So with a
-dense frontier it suffices to gather the escapes.
+With an escape set, a phase removes what a sweep finds from `within`. So each position left there
+has an escape after the sweep. A position without an escape at the next sweep has lost its last one
+to the frontier, and is a predecessor of it. So with a dense frontier it suffices to gather the
+predecessors of the escapes.
 """
 
 from __future__ import annotations
@@ -41,9 +42,11 @@ that is faster than testing the moves of each row.
 """
 
 SPARSE_LEAD_DIVISOR = 8
-"""A lead is gathered from lists if the frontier has less than 1 / `SPARSE_LEAD_DIVISOR` of its
-rows, counting the leads that its moves lead to. A list costs a search for each move; a scan of
-lines takes the same time for any number of rows.
+"""Divisor of a lead's number of rows; the quotient limits the rows gathered from lists.
+
+A lead is gathered from lists if fewer frontier rows than that are in the lead and in the leads that
+its moves lead to. A list costs a search for each move; a scan of lines takes the same time for any
+number of rows.
 """
 
 
@@ -166,9 +169,9 @@ def _put_found(
 ):
     """Put the positions of `scratch.reached` that have no escape on `found`, and clear the scratch.
 
-    `scratch.reached` has the positions of one lead that have a move
-    into the frontier. An escape is a move into the set `escape`, by which a losing side avoids the
-    loss.
+    `scratch.reached` has the positions of one lead that have a move into the frontier; if
+    `test_each`, also others. An escape is a move into the set `escape`, by which a losing side
+    avoids the loss.
 
     rows : int64, number of rows to read
     whole : bool, read the first `rows` mids; otherwise those listed in `scratch.touched`

@@ -11,7 +11,7 @@ Read it in this order; docs/proof.md has the argument.
     passes          comparison of every position with its moves, by several threads
     candidates      perpetual checks and chases: find the few candidates, by rows
     checks          perpetual checks: compare the pattern of each order with the claims
-    chasers         positions of which all moves may chase one piece
+    chasers         positions of which all moves chase one piece or lose
     chases          the moves of chasers, the answers to them, and the pieces that answers attack
     chase_patterns  perpetual chases: compare the pattern of each order with the claims
     prove           the driver: one table
@@ -31,8 +31,11 @@ Vocabulary
     quiet move          a move that captures nothing
     open position       a draw, or a position decided by the repetition rules
     offender (O)        side that checks or chases for ever; the *winner* (W) would win by this
-    pattern             of order k: the positions in which O has nothing but the offence
+    pattern             of order k: a set of open positions in which each move of O repeats the
+                        offence or loses by this order, and W has answers that stay in the set
     claim               a position that the table stores as a direct win by the repetition rules
+    direct loss         a loss of O in which every move that keeps the order leads to a claim
+    clause              a condition that W must be able to meet again and again within a pattern
     hanging piece       a piece that can be chased and is under attack
 
 Parameters of kernels, unless a kernel says otherwise:

@@ -1,16 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Row kernels: the work of `--plain` for all places of the innermost attacker at once.
 
-    mark_row       places where kings are hit, kings face each other, or a piece hangs
+    mark_row       places where kings are attacked, kings face each other, or a piece hangs
     best_of_row    best number that a side's moves lead to, for each place
 
 A *place* is one slot of a row, and so one square of the innermost attacker, which alone varies in a
 row. A move of another piece leads from every place of a row to the same place of another row. So
 the best is an element-wise maximum of rows: each move *raises* `best`. A place that blocks a line
 or a knight's leg of the moving piece is examined separately. The innermost attacker's own moves
-along lines are a running maximum. Attacks by it and on it are found by walking from the other
-piece. An attack between two other pieces is tested once for the row, and again for each place
-between them.
+along lines are a running maximum.
+
+Attacks by and on the innermost attacker are found by walking from the other piece. An attack
+between two other pieces is tested once for the row, and again for each place between them.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _PAWN = int(PieceType.PAWN)
 _SIDEWAYS = (1, -1, 9, -9)
 _KNIGHT_WAYS = (19, 17, -19, -17, 11, 7, -11, -7)
 _OTHER_WAYS = (*_SIDEWAYS, 10, 8, -10, -8, 20, 16, -20, -16)
-"""Square differences of the attacks of knights, and of pawns, advisors and elephants."""
+"""Square differences of the attacks of pawns, advisors and elephants; `_KNIGHT_WAYS` of knights."""
 
 
 @part
@@ -389,7 +390,7 @@ def _raise_by_attacker(m, side, at, best, kept, numbers, state, index):
 
 @part
 def _raise_back_along(first, step, count, kind, at, best, numbers, state):
-    """Raise the places of a line by moves of the innermost rook or cannon towards its first square.
+    """Raise the places of a line by moves of the innermost rook or cannon towards its start.
 
     count : int, the number of squares; at : int, the start of the row
     """

@@ -94,9 +94,8 @@ class Table(Protocol):
     def tile(self, side: int, number: int, numbers_of: NumbersOf) -> Sequence[tuple[int, Codes]]:
         """Return one tile, a part of a side's slots, as runs: first slot, and numbers (n,).
 
-        The numbers stand for the codes of consecutive slots.
-
-        Slots without a canonical position may hold any code.
+        The numbers stand for the codes of consecutive slots. Slots without a canonical position may
+        hold any code.
 
         numbers_of : maps codes to the numbers that are returned in their place
         """
@@ -171,9 +170,11 @@ class Arrays(NamedTuple):
     """
     values: Values
     hanging: NDArray[np.uint8]
-    """uint8 (2, bytes): by side to move, bit set of slots. The slot is a draw or a
-    rule-decided win, and a piece of the side to move hangs, or a capture wins by the
-    repetition rules. Empty except from `complete` to `candidates`.
+    """uint8 (2, bytes): by side to move, a bit set of slots in which that side is not in check.
+
+    It has the draws and the rule-decided wins in which a piece of the side hangs. It also has the
+    rule-decided wins in which a capture wins by the repetition rules. `complete` fills the sets,
+    and `candidates` replaces them by empty ones.
     """
     judges_checks: bool
     """Whether the rules judge perpetual checks."""

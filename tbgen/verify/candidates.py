@@ -4,12 +4,15 @@
     ranks  --mark-->  marks  --update, until nothing changes-->  candidates, claims in question
 
 A mark is the order of a value and a role in a pattern (`values`). W is the side that would win by
-the repetition, O the offender. A claim is a stored direct win by the repetition rules.
+the repetition, O the offender. A claim is a stored direct win by the repetition rules. In a direct
+loss, every move of O that keeps the order leads to a claim.
 
 Each pass updates the marks of one side from the best of its moves, in the rows that are *due*:
 those where a mark may change. Positions that still are possible offenders at the fixpoint are
-candidates. A claim is *in question* if no answer leads to a direct loss with O not in check. So is
-a position in check that is no claim, but has an answer to a direct loss.
+candidates.
+
+A claim is *in question* if no answer of W leads to a direct loss with O not in check. A position of
+W in check that is no claim is in question if it has an answer to a direct loss.
 """
 
 from __future__ import annotations
@@ -120,11 +123,11 @@ def _next_mark(side, mark, best, checked, is_first, marks):
 
 @part
 def _is_question(side, mark, best, marks):
-    """Return whether the search for perpetual checks must examine a claim or position in check.
+    """Return whether the search for perpetual checks must examine a claim or a position in check.
 
-    A claim (a stored win by the repetition rules) must be examined if it has no answer to a direct
-    loss in which the offender is not in check. A position in check that is no claim must be
-    examined if it has an answer to a direct loss.
+    A claim (a stored win by the repetition rules) must be examined if no answer leads to a direct
+    loss with the offender not in check. A position in check that is no claim must be examined if an
+    answer leads to a direct loss.
 
     mark, best : int, the mark of the position, and the best mark that its moves lead to
     """

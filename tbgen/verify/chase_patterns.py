@@ -11,16 +11,20 @@ chasers determines which of them belong to a pattern (docs/values.md, "Patterns,
                                      ->  positions that may be direct wins   >=  claims
 
 A position after a chase of the pattern must be a direct win. A position after a chase by another
-chaser may be one too, if an answer leads into the pattern: it is won by this order in any case, in
-0 or 2 plies, and the builder may not have examined that chaser.
+chaser may be a direct win, too, if an answer leads into the pattern. This order wins it in any
+case, in 0 or 2 plies, and the builder may not have examined that chaser.
 
     chaser  --chase-->  the winner answers  --edge-->  chaser  --chase-->  ...
 
 A chase is *due* at order k if it does not lose by this order. A set of chasers is *safe* if each
 has a due chase, and each due chase has an edge to a chaser of the set. The pattern is the greatest
-safe set in which the winner can meet each *clause* again and again. The clauses ask for an answer
-that gives no check and, for each piece of the offender, an answer that does not chase it or whose
-chase the offender does not answer. Each clause is a least fixpoint inside one greatest fixpoint.
+safe set in which the winner can meet each *clause* again and again:
+
+    one clause                             an answer that gives no check
+    one for each piece of the offender     an answer that does not chase the piece, or whose chase
+                                           the offender does not answer
+
+Each clause is a least fixpoint inside one greatest fixpoint.
 
     chases of chaser n     chase_start[n] up to chase_start[n + 1]
     edges of chase c       edge_start[c] up to edge_start[c + 1], to chaser edge_to[e]
@@ -86,8 +90,10 @@ class Victims(NamedTuple):
     """
 
     pair_start: Numbers
-    """int64 (edges,): index in `victims` of the first pair of each edge; -1 for edges whose answers
-    chase nothing, and for edges outside the pattern.
+    """int64 (edges,): index in `victims` of the first pair of each edge.
+
+    The index is -1 for answers that give check or attack nothing anew, and for edges outside the
+    pattern.
     """
     victims: NDArray[np.uint64]
     """uint64 (pairs,): a bit set of pieces for each pair. Bit p is set if the answer attacks piece

@@ -170,8 +170,10 @@ def loses_from(n, side, key, state, index, arrays):
 
 
 NUMBER, FIRST_ORDER, CHASER_COLUMNS = range(3)
-"""Columns of chasers: the number 90 * (2 * slot + side to move) + square of the victim, and the
-order from which every move loses or chases the victim.
+"""Columns of chasers.
+
+NUMBER : 90 * (2 * slot + side to move) + square of the victim
+FIRST_ORDER : the order from which every move loses or chases the victim
 """
 
 
@@ -208,10 +210,10 @@ def _apply_move(n, side, key, limit, boards, index, arrays):
 
 @part
 def _find_first_orders(count, side, limit, boards, index, arrays):
-    """Compute for each piece the order from which every move loses or chases it.
+    """Compute for each piece the order from which every move loses or chases the piece.
 
-    Returns whether any piece has such an order up to `limit`; `boards.first_orders` then holds
-    them.
+    Returns whether any piece has such an order up to `limit`. If so, `boards.first_orders` has
+    these orders.
 
     count : int, the number of listed moves; limit : int, an order
     """
@@ -227,7 +229,7 @@ def _find_first_orders(count, side, limit, boards, index, arrays):
         if rank == 0:
             continue
         key = arrays.values.keys[1 - side, rank]
-        # The move loses at the least first order already: it changes nothing.
+        # The move loses before the least first order, so it changes no first order.
         if key > 0 and order_of_key(key) < least:
             continue
         least = _apply_move(n, side, key, limit, boards, index, arrays)

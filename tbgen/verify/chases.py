@@ -36,13 +36,22 @@ from tbgen.verify.moves import list_moves, load_key, new_row, set_up, slot_after
 from tbgen.verify.values import is_open
 
 CHASER, NODE_AFTER, CHASING_MOVE, LOSES_FROM, CHASE_COLUMNS = range(5)
-"""Columns of chases: the index of the chaser, the node after the move, the move, and the order from
-which the move loses. A move is piece * 90 + target square, with pieces as in the chaser's slot.
+"""Columns of chases.
+
+CHASER : index of the chaser
+NODE_AFTER : the node after the move
+CHASING_MOVE : the move, piece * 90 + target square, with pieces as in the chaser's slot
+LOSES_FROM : the order from which the move loses
 """
 
 SOURCE, TO, MOVE, IS_CHECK, ATTACKS_NOTHING, EDGE_COLUMNS = range(6)
-"""Columns of edges: the index of the chase, the index of the chaser that the answer leads to, the
-answer as a move, whether it gives check, and whether it attacks nothing anew.
+"""Columns of edges.
+
+SOURCE : index of the chase
+TO : index of the chaser that the answer leads to
+MOVE : the answer, as a move
+IS_CHECK : whether the answer gives check
+ATTACKS_NOTHING : whether the answer attacks nothing anew
 """
 
 

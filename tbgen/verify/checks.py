@@ -14,12 +14,13 @@ the greatest set of
 Its checked sides must be exactly the direct wins of order k (docs/values.md, "Patterns, exactly").
 At one order more than the table has, the set must be empty: then no draw hides a pattern.
 
-The graph is small: its only offenders are the candidates of the passes over rows. A checked side
-that is not decided by rules and that no offender reaches is left out. If it had a move to an
-offender of the set, which is a loss of order k, the comparison with moves would have refuted its
-value.
+The graph is small: its only offenders are the candidates of the passes over rows. A position of W
+in check is left out if the repetition rules do not decide it and no offender reaches it. Such a
+position has no move to an offender of the set. That offender would be a loss of order k, and the
+comparison with moves would have refuted the value of the position.
 
-A direct loss is *confirmed* if all claims that it leads to have passed the passes over rows.
+A direct loss (every move of O that keeps the order leads to a claim) is *confirmed* if these claims
+have passed the passes over rows.
 
     offenders (m,) ascending    checked (n,) ascending     nodes 2 * slot + side
     checks    (e, 2)            indices (offender, checked)

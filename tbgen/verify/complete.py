@@ -6,10 +6,10 @@ stored rank  --rules----->  rank in the slot of each legal position; these are c
                                    positions with exchanged twins
                     --captures-->  rank after the capture, where two pieces share a square
 
-A loaded plane has meaningful places only in canonical slots of legal positions. Afterwards the
-value after a move, captures included, is read from the slot that the move leads to. Ranks
-are those of `values`; 0 means that there is no position. A slot in which only two pieces,
-of different sides, share a square stands for the position after one captures the other.
+A loaded plane has meaningful ranks only in canonical slots of legal positions. In a complete plane,
+the value after any move is in the slot that the move leads to. For a capture, this is a slot in
+which only two pieces, of different sides, share a square. Ranks are those of `values`; 0 means that
+there is no position.
 """
 
 from __future__ import annotations

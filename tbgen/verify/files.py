@@ -70,10 +70,10 @@ class FileTable(TableFile):
         numbers_of: NumbersOf | None = None,
         digests: list[bytes] | None = None,
     ) -> list[tuple[int, Codes]]:
-        """Return the numbers of the codes of one tile, as `Table.tile`, and update the digest.
+        """Return the numbers of the codes of one tile, as `Table.tile`; note digests of blocks.
 
-        The numbers are arbitrary where there is no position.
-        Raises `CorruptTableError`; for a wrong digest once all tiles have been read.
+        The numbers are arbitrary where there is no position. After the last tile the digest of the
+        file is checked. Raises `CorruptTableError`.
         """
         runs = super().tile(side, number, numbers_of, digests or self._digests)
         if not self._is_checked and all(self._digests):
@@ -92,8 +92,8 @@ class FileTable(TableFile):
 class FileProof:
     """Result of the proof of a table file, its digest and its premises.
 
-    `digest` is that of the contents, hex, computed from the bytes of the file; likewise those of
-    the supporting tables. `modified` is the file's modification time before it was read, ns.
+    `digest` and the digests in `supporting` are those of the contents, in hex, computed from the
+    bytes of the files. `modified` is the file's modification time before it was read, in ns.
     """
 
     path: Path

@@ -9,7 +9,7 @@ move of an attacker changes one term. `Index.term_after` has the new term for ea
 its line depends on the placement of the other pieces of the group. A step of a king, advisor or
 elephant leads to another lead, or to its mirror image: so the sum of the mirror image is kept, too.
 
-All of it is made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
+The lookup tables are made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ SOURCE, TARGET, EYE, PLACEMENT, STEP_WORDS = range(5)
 and the side's placement of defenders after the step.
 """
 FIRST_SLOT, MIRRORED = PLACEMENT, STEP_WORDS
-"""Words that `BoardState.steps` adds to a defender's step: the first slot of the lead (placement of
-all defenders) after the step, and whether that lead has the mirror image of the position.
+"""Words of `BoardState.steps`, where they follow EYE in place of PLACEMENT.
+
+FIRST_SLOT : the first slot of the lead (placement of all defenders) after the step
+MIRRORED : whether that lead has the mirror image of the position
 """
 
 LEG, LANDING, LEAP_WORDS = range(3)
@@ -372,7 +374,7 @@ def open_row(lead, row, state, index):
 
     Returns (at, image, overlaps, x, y):
         at, image: the first slot of the row, and that of its mirror image, relative to the lead
-        overlaps: number of attackers that stand on another piece; 2 for each on its own side's
+        overlaps: number of attackers that stand on another piece; a piece of the same side counts 2
         x, y: the last two pieces that share a square, as indices of `Layout.piece_codes`
 
     lead : int; row : int, the number of the row within its lead

@@ -162,7 +162,8 @@ _FIRST_CAPACITY = 1 << 15
 class Lists(NamedTuple):
     """Lists written by a kernel. The last row of a list takes all entries beyond its capacity.
 
-    So a kernel never writes out of bounds; `list_rows` then repeats it with a larger capacity.
+    So a kernel never writes out of bounds. After an overflow, `list_rows` runs the kernel again
+    with a larger capacity.
     """
 
     rows: NDArray[np.int64]
@@ -172,7 +173,10 @@ class Lists(NamedTuple):
 
     @classmethod
     def make(cls, lists: int, capacity: int, columns: int = 1) -> Lists:
-        """Return empty lists; room : capacity of each list, in entries."""
+        """Return empty lists.
+
+        capacity : of each list, in entries
+        """
         return cls(np.empty((lists, capacity + 1, columns), np.int64), np.zeros(lists, np.int64))
 
     def entries(self) -> list[Numbers]:

@@ -9,15 +9,16 @@ stores the value of a position in one slot only; `complete` copies it to the slo
 image and of exchanged pieces, and adds the values after captures.
 
 The stored value must equal the value of the best move (docs/proof.md, point 2). Only a direct win
-may be better; it is listed as a *claim*, to be proven by a pattern (a set of positions in which the
-loser is forced to repeat an offence). Also listed are draws that may belong to a pattern: those
-where every move that keeps the draw is a check (*held by checks alone*), or where every such move
-gives no check and leaves a piece under attack that can be chased. A side with any other drawing
-move commits no offence.
+may be better. It is listed as a *claim*, to be proven by a pattern: a set of positions in which the
+loser is forced to repeat an offence.
+
+Draws that may belong to a pattern are listed, too. In a draw *held by checks alone*, every move
+that keeps the draw is a check. In others, every such move gives no check and leaves a piece under
+attack that can be chased. A side with any other drawing move commits no offence.
 
 The best move is computed for whole rows (`acceleration`); with `plain` for single positions. A task
-is a range of leads (placements of the defenders) that does not depend on the number of threads, so
-the findings do not either.
+is a range of leads (placements of the defenders) that does not depend on the number of threads. So
+the findings do not depend on the number of threads either.
 """
 
 from __future__ import annotations

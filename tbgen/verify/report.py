@@ -101,12 +101,13 @@ class SideTotals:
 class VerifyReport:
     """Result of the proof of one table.
 
-    `minor_chases` is the option of the rule set, None under rules without chases. `findings` counts
-    refuted positions, `first` is the first of them. `file_problems` are disagreements between the
-    file and its own header or statistics. `complete` tells whether the draws were searched for
-    missing patterns of all orders; False with a limit on orders. `offenders_examined` counts the
-    possible perpetual checkers that were examined singly, `chasers_examined` the possible perpetual
-    chasers. `chase_patterns` counts the direct wins of each order by perpetual chase.
+    `minor_chases` is the option of the rule set, None under rules that leave no such choice.
+    `findings` counts refuted positions, `first` is the first of them. `file_problems` are
+    disagreements between the file and its own header or statistics. `complete` tells whether the
+    draws were searched for missing patterns of all orders; False with a limit on orders.
+    `offenders_examined` counts the possible perpetual checkers that were examined singly,
+    `chasers_examined` the possible perpetual chasers. `chase_patterns` counts the direct wins of
+    each order by perpetual chase.
     """
 
     material: str

@@ -32,14 +32,14 @@ which draws may belong to a pattern: CHECKED < CHASED < FREE.
 After the comparison with moves, distances are known to be right. Patterns need less: winner, order
 and checks. So ranks are replaced by *marks*, ordered such that the best move is again a maximum. A
 mark consists of an order and a *role*. W is the side that would win by the repetition, O the
-offender.
+offender. An *answer* is a move of W to a position in which O still may be an offender.
 
     won for the side to move   CLAIM_EARLY < CLAIM < (ATTACKED_WIN < QUIET_WIN of the order before)
                                      < WIN_AFTER_CAPTURE < CHECKED_WIN < ATTACKED_WIN < QUIET_WIN
     drawn                      CHECKED_DRAW < QUIET_DRAW < CHECKING_DRAW
     lost                       FREE_LOSS < CHECKING_LOSS < DIRECT_LOSS < EARLY_IN_CHECK < EARLY_LOSS
 
-    CLAIM              a direct win in check
+    CLAIM              a stored direct win, in check
     WIN_AFTER_CAPTURE  a win after a capture by the opponent
     CHECKED_WIN        in check, may have an answer and is not claimed; QUIET_WIN without an answer
     ATTACKED_WIN       not in check, and a piece hangs or a capture wins by the rules
@@ -47,16 +47,16 @@ offender.
     CHECKING_LOSS, CHECKING_DRAW
                        every move that keeps the order is a check to CHECKED_WIN, CHECKED_DRAW or
                        CLAIM, or a capture
-    DIRECT_LOSS        every such move leads to a claim, and O is not in check; or a loss after a
-                       capture. With O in check it is CHECKING_LOSS.
+    DIRECT_LOSS        every move that keeps the order leads to a claim, and O is not in check; or a
+                       loss after a capture. With O in check it is CHECKING_LOSS.
     FREE_LOSS          a loss that is none of these; such draws are QUIET_DRAW
     EARLY_LOSS         a direct loss that may have been one an order earlier: its moves to the order
-                       before are checks, too; EARLY_IN_CHECK if O is in check. CLAIM_EARLY is a
-                       claim that may lead to one of them.
+                       before are checks, too; EARLY_IN_CHECK if O is in check
+    CLAIM_EARLY        a claim that may have an answer to EARLY_LOSS or EARLY_IN_CHECK
 
-O's position stays CHECKING while the best of its moves is at most CHECKED_WIN or CHECKED_DRAW; W's
-position stays CHECKED while the best of its moves is CHECKING. The positions that remain at the
-fixpoint are for `checks` to judge. So are claims whose only answers lead to positions with O in
+A position of O stays CHECKING while the best of its moves is at most CHECKED_WIN or CHECKED_DRAW. A
+position of W stays CHECKED while the best of its moves is CHECKING. `checks` judges the positions
+that remain at the fixpoint. It also judges claims whose only answers lead to positions with O in
 check, and positions in check that are no claims but have an answer to a direct loss.
 """
 

@@ -9,7 +9,8 @@
 
 The second check alone shows only that outcomes are consistent with their successors. It accepts
 positions that win only through each other, and draws that are decided by repetition. The proof of a
-table of distances (`tbgen.verify.prove`) excludes both; the last check transfers it to the file.
+table of distances (`tbgen.verify.prove`) excludes both. The last check shows that the outcomes are
+those of that table.
 """
 
 from __future__ import annotations

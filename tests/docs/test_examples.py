@@ -1,7 +1,7 @@
-"""All other examples in pages: blocks are run or parsed, commands in the text exist.
+"""Examples in pages without their output: blocks are run or parsed, commands in the text exist.
 
-`test_sessions` runs examples shown with their output; this module checks those without. A block in
-an unknown language is an error, so that no example is forgotten.
+`test_sessions` runs the examples that are shown with their output. A block in an unknown language
+is an error, so that no example is forgotten.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import notebook
 def test_stored_results_are_current(path: Path) -> None:
     """The stored output of each notebook is that of a new run; figures need only exist.
 
-    Otherwise run `python scripts/docs/notebook.py`. Pixels differ with matplotlib's version.
+    If this fails, run `python scripts/docs/notebook.py`. Pixels differ with matplotlib's version.
     """
     stored = notebook.code_cells(json.loads(path.read_text("utf-8")))
     results = notebook.run(path)

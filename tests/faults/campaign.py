@@ -45,7 +45,7 @@ PATIENCE = 1800.0
 
 
 class Ended(NamedTuple):
-    """Result of a command; `status` is negative for a signal, None for a timeout."""
+    """Result of a command; `status` is None for a timeout, and -N if signal N ended the command."""
 
     status: int | None
     stdout: bytes
@@ -99,7 +99,10 @@ class Started:
 
 
 def reap(pid: int, patience: float) -> tuple[int | None, resource.struct_rusage]:
-    """Wait for a child; return its exit status, None if it was killed, and its resource usage."""
+    """Wait for a child; return its exit status and resource usage.
+
+    After `patience` seconds the child is killed, and the status is None.
+    """
     late = time.monotonic() + patience
     while True:
         ended, status, usage = os.wait4(pid, os.WNOHANG)

@@ -1,13 +1,13 @@
 """Directories that cannot be written, that vanish, or that several builders share.
 
-    together     concurrent builders in one directory, of the same and of different tables
+    together     three or four builders of the same tables at once, each in an order of its own
     vanishing    the directory, or its content, is removed, moved or replaced by a file while a
                  command runs
     forbidden    directories without permission to write, list or enter
     foreign      another user's directory, and another user's kernel cache; root only
 
-Each command must do its work or end with one clear line. No table may be wrong. The next build must
-give the right digests and no other files.
+Each command must do its work or end with one clear line. No table may be wrong. The next build
+in a shared, removed or emptied directory must give the right digests and no other files.
 
     python -m tests.faults.directories --count 100
 """

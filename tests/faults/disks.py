@@ -2,11 +2,11 @@
 
     every call of a kind   x   an error   ->   the command   ->   the same command, undisturbed
 
-A first run counts the calls of a command on files of the tables (or of the kernel cache). Then each
-call fails, one per try. The command may continue, or end with one clear line. In both cases all
-tables are right and no other files remain, and the next run gives the digests of an undisturbed
-one. That second run is skipped if one has started from the same files before. A full disk fails
-from one call on.
+A first run counts the calls of a command on files of the tables (or of the kernel cache). After
+that each call fails, one per try; a full disk fails from one call on. The command may continue, or
+end with one clear line. In both cases all tables are right and no other files remain. A second run
+without faults must give the same digests as a run that was never disturbed. This second run is
+skipped if one has started from the same files before.
 
 Tries are forks of an interpreter with everything loaded (warm.py), which saves three quarters of
 the time. In the part `kernels`, which tests loading, forks have only numba, and the build needs few
@@ -54,9 +54,9 @@ from tests.faults.warm import Warm
 
 
 class Fault(NamedTuple):
-    """Failure to simulate: kinds of calls that fail, the error number, and the number of failures.
+    """Failure to simulate: kinds of calls that fail, and the error number.
 
-    With `lasts`, all later calls of these kinds fail, too.
+    One call fails. With `lasts`, all later calls of these kinds fail, too.
     """
 
     calls: tuple[str, ...]
@@ -104,9 +104,7 @@ class Job(NamedTuple):
     """Directories that the command writes to."""
     environment: Mapping[str, str] = {}
     loads: bool = False
-    """True if faults are to occur while the command loads kernels, so that forks must not have
-    them.
-    """
+    """True if faults are to occur while kernels are loaded, so that forks must not have them."""
 
 
 class Bench(NamedTuple):
@@ -177,7 +175,7 @@ def inject(make: Callable[[Path], Job], tally: Tally, budget: Budget, seed: int)
 
 
 def inject_paging(tally: Tally, budget: Budget, seed: int) -> None:
-    """Inject faults into `paging`, with arrays on disk; no tries if these cannot be made."""
+    """Inject faults into `paging`; a finding if no array was on disk."""
     inject(paging, tally, budget, seed)
     tally.expect(tally.counts["arrays on disk"] > 0, "no array was on disk")
 

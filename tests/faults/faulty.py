@@ -22,7 +22,7 @@ HALF = 0
 
 
 def missing_tool() -> str | None:
-    """Return the name of a missing tool, or None."""
+    """Return a message that names what is missing to simulate faults; None if nothing is."""
     if not sys.platform.startswith("linux"):
         return "libraries are preloaded on Linux only"
     return None if shutil.which("gcc") else "gcc is not installed"
@@ -45,9 +45,9 @@ class Disk:
 
         With `lasts`, all later calls fail, too.
 
-        at : number of the call, counted from 1; 0 for none
+        calls : kinds of calls that count, as faults.c lists them
         under : part of the path of the files whose calls count
-        calls : their kinds, as faults.c lists them
+        at : number of the failing call among those that count, from 1; 0 for none
         error : a number of `errno`, or `HALF`
         """
         return {
@@ -71,8 +71,9 @@ class Disk:
         self, command: list[str | bytes], under: Path | str, calls: Sequence[str],
         run: Callable[..., Ended] = run, **how: str,
     ) -> tuple[Ended, int]:  # fmt: skip
-        """Run a command without faults; return its result and its number of such calls.
+        """Run a command without faults; return its result and the number of calls that count.
 
+        These are calls of the kinds `calls` on files whose path contains `under`.
         run : `campaign.run`, or that of a warm interpreter; how : more environment
         """
         self._log.unlink(missing_ok=True)

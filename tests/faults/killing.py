@@ -65,7 +65,7 @@ def reached_the_program(ended: Ended, number: signal.Signals) -> bool:
 
 
 def descendants(pid: int) -> list[int]:
-    """List the descendants of a process that build tables."""
+    """List the ids of all descendants of a process, except Python's resource tracker."""
     parents = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

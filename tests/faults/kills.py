@@ -1,11 +1,11 @@
 """Kill builders, packers, verifiers, dumps and servers at random moments; no data is lost or left.
 
-A try is one process and one of KILL, TERM and INT, at a moment drawn uniformly from its undisturbed
-run time. After each, every finished table is unchanged, and a process that was stopped (not killed)
-has reported it and left no files. At the end of each round an undisturbed build must give the
-digests of an undisturbed directory, and no other files.
+A try is one process and one of the signals KILL, TERM and INT, at a moment drawn uniformly from the
+undisturbed run time of the process. After each try every finished table is unchanged. A process
+stopped by TERM or INT has reported it and left no files. At the end of each round an undisturbed
+build must give the digests of an undisturbed directory, and no other files.
 
-    builder     one, or two in one directory of which one is hit
+    builder     one, or two in one directory, of which one gets the signal
     compiling   a builder with an empty kernel cache (one round of eight: it takes long)
     packer      of win-draw-loss files, beside their tables
     index, fetch    write an index, and fetch from that directory
@@ -15,9 +15,10 @@ The part `boards` stops servers that build (`serve --demo`), in one directory pe
 tables stay and are right, and no builder outlives its server.
 
 The part `sets` builds a set in one process, in two, or on two dask workers (the extra `cluster`),
-with checkpoints as often as possible. Killed with -9 is the builder or one of its processes. After
-the former the next try resumes; the latter only delays its table. Without the extra there are no
-dask workers and no figures for them.
+with checkpoints as often as possible. KILL is sent to the builder or to one of its processes. If
+the builder is killed, the next try resumes its build. If another process is killed, the build goes
+on, and only the table of that process is delayed. Without the extra there are no dask workers and
+no figures for them.
 
     python -m tests.faults.kills --count 500 --seed 1
     python -m tests.faults.kills --count 50 --only sets
@@ -164,7 +165,7 @@ def kept(tally: Tally, site: Site, directory: Path, before: dict[str, str], what
 
 
 def builders(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit builders in one directory with signals a few times, then let a last build finish."""
+    """Send signals to builders in one directory, in turn; then let a last build finish."""
     for _ in budget.take_up_to(ROUND):
         before = tables_of(directory)
         beside = Started(site.build(directory)) if site.rng.random() < 0.25 else None
@@ -190,7 +191,7 @@ def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = N
 
 
 def compiling(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit a builder that has to compile its kernels; then let a last build finish."""
+    """Send signals to builders that have to compile their kernels; then let a last build finish."""
     cache = directory.with_name("kernels")
     for _ in budget.take_up_to(2):
         command = site.build(directory)
@@ -221,7 +222,10 @@ def outlived(cache: Path, patience: float = 5.0) -> list[int]:
 
 
 def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
-    """Hit processes that write win-draw-loss files in one directory; then let a last one finish."""
+    """Send signals to processes that write win-draw-loss files; then let a last one finish.
+
+    All of them write to one directory.
+    """
     site.with_tables(directory)
     for _ in budget.take_up_to(ROUND // 2):
         hit(tally, site, "packer", Started(site.pack(directory)), site.seconds["pack"])
@@ -236,7 +240,7 @@ def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
 
 
 def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Hit processes that write an index or fetch tables; then let one of each finish."""
+    """Send signals to processes that write an index or fetch; then let one of each finish."""
     mirror, fetched = site.with_tables(folder / "mirror"), folder / "fetched"
     commands = {"index": site.index(mirror), "fetch": site.fetch(site.listed, fetched)}
     for _ in budget.take_up_to(ROUND // 2):
@@ -256,7 +260,7 @@ def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
-    """Hit processes that only read tables, which must stay unchanged."""
+    """Send signals to processes that only read tables; the tables must stay unchanged."""
     out = folder / "rows.npz"
     commands = {"dump": site.dump(out), "verify": site.verify(), "serve": site.serve()}
     for _ in budget.take_up_to(ROUND // 2):
@@ -266,7 +270,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
         if name != "verify":
             tally.expect(contents(site.finished) == before, f"{name}: the directory has changed")
             continue
-        # The next one replaces a complete or incomplete certificate.
+        # The next proof replaces a certificate, complete or not.
         wrong = complaint(run(commands[name]), [OK])
         tally.expect(wrong is None, f"the verifier after: {wrong}")
         tally.expect(tables_of(site.finished) == site.expected, "verify: a table has changed")
@@ -279,7 +283,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
 
 
 def processes(tally: Tally, budget: Budget, seed: int) -> None:
-    """Run rounds; each hits builders, packers, publishers (index, fetch), and table readers."""
+    """Run rounds of signals to builders, packers, publishers (index, fetch), and readers."""
     with tempfile.TemporaryDirectory(prefix="tbgen-kills-") as name:
         site = Site(Path(name), random.Random(seed))
         for number in itertools.count(1):
@@ -336,7 +340,7 @@ def killed_once(tally: Tally, rng: random.Random, directory: Path, seconds: floa
     builder = Started(build_of_set(directory, *way))
     pid = builder.process.pid
     if rng.random() < 0.5:
-        # A process spends most of its time outside of tables: wait until it builds one.
+        # Most of the run time is spent outside of building: wait until a table is being built.
         until_saved(directory, pid)
         time.sleep(rng.uniform(0, 0.3))
     else:
@@ -377,7 +381,7 @@ def until_saved(directory: Path, pid: int) -> None:
 
     before = saved()
     while saved() <= before:
-        # Without reaping it, which its waiter does.
+        # Without reaping the builder: `Started.wait` does that.
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
             return
         time.sleep(0.002)

@@ -169,7 +169,7 @@ def group(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _new_group() -> tuple[Path, str]:
-    """Make a control group; return it and the name of its file with the limit."""
+    """Make a control group; return its folder and the name of its file with the limit."""
     mounts = Path("/sys/fs/cgroup")
     for top, name in ((mounts / "memory", "memory.limit_in_bytes"), (mounts, "memory.max")):
         folder = top / f"tbgen-{os.getpid()}"

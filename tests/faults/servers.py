@@ -2,9 +2,10 @@
 
     abuse     slow heads, half requests, garbage, too many connections: the server stays healthy,
               and memory and descriptors are released
-    heavy     light requests beside eight clients with endless heavy ones: the longest game as a
-              page, to play on, a verdict and an animation
-    flat      many light requests: memory at the end against memory after the first tenth
+    heavy     light requests beside eight clients that send heavy ones without a pause. A heavy
+              request has the longest game that the server accepts. It asks for the page, the page
+              to play on, the verdict or the animation
+    flat      many light requests: memory at the end against memory after the first 4000
 
 Seconds depend on the machine and its load. The goal of `heavy` is a p95 below 100 ms.
 
@@ -176,7 +177,7 @@ def _p95_ms(seconds: list[float]) -> float:
 
 
 def flat(tally: Tally, budget: Budget, seed: int) -> None:
-    """Send many requests on a few connections."""
+    """Send many light requests on four connections, and check that memory does not grow."""
     rng = random.Random(seed)
     with serving(tally) as server:
         first = 0
@@ -198,7 +199,7 @@ async def _spread(server: Server, paths: list[str]) -> list[tuple[int, float]]:
 
 
 def abuse(tally: Tally, budget: Budget, seed: int) -> None:
-    """Open waves of connections that complete no request, and check that the server recovers."""
+    """Open waves of connections with malicious requests, and check that the server recovers."""
     rng = random.Random(seed)
     with serving(tally) as server:
         asyncio.run(ask(server, light_paths(rng, 200)))
@@ -220,7 +221,8 @@ def abuse(tally: Tally, budget: Budget, seed: int) -> None:
 def _bad_start(rng: random.Random) -> bytes:
     """Return the bytes that a malicious client sends before it stops.
 
-    They are half a request, garbage, a request with a wrong length, or many requests.
+    They are nothing, half a request, garbage, a request with an endless head or a wrong length, or
+    many requests at once.
     """
     whole = f"GET {rng.choice(light_paths(rng, 3))} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
     return rng.choice(

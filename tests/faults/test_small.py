@@ -184,7 +184,7 @@ def test_a_fork_behaves_like_a_new_process(tmp_path: Path) -> None:
 def test_too_few_addresses_for_numpy_is_one_line(tmp_path: Path, mib: int) -> None:
     """With too little address space for numpy, tbgen ends with one error line of its own.
 
-    Otherwise numpy's BLAS ends the process with its own message.
+    Without a check by tbgen, numpy's BLAS would end the process with another message.
     """
 
     def prepare() -> None:

@@ -1,12 +1,13 @@
 """Mutated text at every entry point: documented exceptions, valid JSON, an answer to each line.
 
     functions   every function that reads text, called in this process
-    commands    `tbgen` commands with such arguments, with and without --json, in this process
-    lines       probe -, judge - and convert - in processes of their own, with bytes as input
+    commands    `tbgen` commands with texts as arguments, with and without --json, in this process
+    lines       probe - and judge - in processes of their own, with bytes as input
 
 A text is a valid one of some notation with a few changes: characters lost, doubled, exchanged,
-replaced by strange ones, parts of another text, enormous numbers. The docstring of a function lists
-what it may raise. A command reports every failure by one clear line, and with --json by JSON.
+replaced by strange ones, parts of another text, enormous numbers. `readers` lists the exceptions
+that each function may raise. A command reports every failure by one clear line, and with --json by
+JSON.
 
     python -m tests.faults.texts --count 1000000 --only functions
 """
@@ -177,9 +178,10 @@ def _materials(text: str) -> object:
 
 
 def _command(protocol: Uci | Ucci, said: list[str], text: str) -> None:
-    """Send one line to an engine, and check that its answers have no line breaks inside.
+    """Send one line to an engine, and check its answers.
 
-    The commands `go`, `probe` and `quit` are left out.
+    They must have no line breaks or escape characters inside. The commands `go`, `probe` and
+    `quit` are left out.
     """
     said.clear()
     if not text.split()[:1] or text.split()[0] not in ("go", "quit", "probe"):
@@ -189,7 +191,7 @@ def _command(protocol: Uci | Ucci, said: list[str], text: str) -> None:
 
 
 def functions(tally: Tally, budget: Budget, seed: int) -> None:
-    """Test every reader in turn."""
+    """Test random readers with random texts, one reader and one text per try."""
     rng = random.Random(seed)
     every = list(readers().items())
     while budget.take():
@@ -261,7 +263,11 @@ def _check_json(tally: Tally, output: str, what: str) -> None:
 
 
 def lines(tally: Tally, budget: Budget, seed: int) -> None:
-    """Send thousands of lines to one process; each must be answered, and the last one correctly."""
+    """Send thousands of lines to one process, and check the answers.
+
+    At least 80 % of the lines must be answered, and every answer must be JSON. Lines that are blank
+    after decoding get no answer.
+    """
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="tbgen-texts-") as tables:
         while not budget.spent:
@@ -282,7 +288,7 @@ def lines(tally: Tally, budget: Budget, seed: int) -> None:
 
 
 def _line(rng: random.Random) -> bytes:
-    """Return a text as bytes on one line; one in ten is invalid UTF-8 or in another encoding."""
+    """Return a text as bytes on one line; about one in five is no valid UTF-8."""
     text = mutated(rng).replace("\n", " ")
     if rng.random() < 0.5:
         text += ";" + mutated(rng).replace("\n", ",")

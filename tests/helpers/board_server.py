@@ -59,7 +59,10 @@ def serve(folder: Path, *options: str) -> Demo:
 
 @cache
 def demo() -> Demo:
-    """Return a server of the small tables of `--demo`; built and started once per test process."""
+    """Return a server of the small tables of `tbgen serve --demo`, started once per test process.
+
+    The tables are built first.
+    """
     folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     build = [sys.executable, "-m", "tbgen", "build", *SMALL, "--tables", str(folder)]

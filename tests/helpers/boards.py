@@ -43,7 +43,10 @@ def all_boards(material: Material) -> Boards:
 
 
 def random_boards(material: Material, count: int, seed: int) -> Boards:
-    """Return about `count` random placements of a material."""
+    """Return up to `count` random placements of a material.
+
+    Of `count` draws those are left out in which two pieces share a square.
+    """
     rng = np.random.default_rng(seed)
     boards = np.zeros((count, SQUARES), np.uint8)
     rows = np.arange(count)

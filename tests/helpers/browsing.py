@@ -13,10 +13,10 @@ from selenium.webdriver.common.by import By
 from tests.helpers.board_server import demo
 
 KNIGHT = "/?fen=9/9/3ak4/9/9/9/9/9/9/N2K5_w"
-"""FEN of a position in which Red mates in 37 plies."""
+"""Address, relative to the server, of the page of a position in which Red mates in 37 plies."""
 
 LOOP = "fen=9/9/4k4/9/9/9/9/9/1n7/R2K5_w"
-"""FEN of a position in which Black can only give perpetual check."""
+"""Query parameter with the FEN of a position in which Black can only give perpetual check."""
 
 
 def open_page(driver: Any, path: str) -> None:

@@ -63,7 +63,7 @@ def run(
     """Run a command to its end; check its exit status, and that it prints no traceback.
 
     The command uses its default kernel cache, not that of this process.
-
+    status : expected exit status
     text : standard input
     environment : variables added to those of this process
     """
@@ -104,8 +104,8 @@ def served(tables: Path, *options: str, program: Path = TBGEN) -> Iterator[str]:
 class Engine:
     """Process of `tbgen-engine` that speaks UCI or UCCI.
 
-    `tables` is set by the option of the protocol; None sets none. `named` are those of the variable
-    TBGEN_TABLES.
+    `protocol` is "uci" or "ucci". `tables` is the directory set by an option of the protocol, None
+    to set none. `named` is the directory in the variable TBGEN_TABLES, which is empty for None.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Engine:
         return heard
 
     def move(self, fen: str, played: list[str], limit: str = "nodes 2000") -> tuple[str, list[str]]:
-        """Let the engine choose a move in a game; return the move, and its output lines before.
+        """Let the engine choose a move in a game; return the move, and the output lines before it.
 
         played : moves of the game since the position `fen`
         limit : arguments of the command `go`
@@ -164,7 +164,7 @@ class Engine:
         return heard[-1].split()[1], heard[:-1]
 
     def notes(self) -> list[str]:
-        """Return the engine's notes for its user (`info string`)."""
+        """Return the engine's notes: lines with `info string` (UCI) or `info message` (UCCI)."""
         return [line for line in self.said if line.startswith(("info string", "info message"))]
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ _shared: list[Path] = []
 
 @cache
 def missing_tool() -> str | None:
-    """Return the name of a missing tool that the C reader needs, or None."""
+    """Return a message that names a missing tool of the C reader; None if all are installed."""
     if shutil.which("gcc") is None:
         return "gcc is not installed"
     trial = "#include <zstd.h>\nint main(void) { return ZSTD_versionNumber() == 0; }\n"

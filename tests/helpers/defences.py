@@ -49,9 +49,9 @@ def checking(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Posit
 
 
 def evading(rng: random.Random, moves: Sequence[RootMove], game: Sequence[Position]) -> RootMove:
-    """Choose the move of longest resistance to the position that has occurred least often.
+    """Choose a move of longest resistance to a position with the fewest occurrences in the game.
 
-    Then a defender who must offend for ever repeats no short cycle of moves.
+    So a defender who must offend for ever repeats no short cycle of moves.
     """
     best = [move for move in moves if move.best]
     fewest = min(game.count(move.after) for move in best)
@@ -68,10 +68,11 @@ DEFENCES: dict[str, Defence] = {
 
 
 def hunter(tables: GameTablebase) -> Defence:
-    """Return a defender that leads its opponent into loops with offences only.
+    """Return a defender that leads its opponent into loops in which the opponent can only offend.
 
-    It considers positions that the opponent can draw only by checks and attacks. Of these it
-    chooses the one that has occurred most often.
+    Among the moves without capture to a position that the opponent can draw only by checks and
+    attacks, the defender chooses the position that has occurred most often. Without such a move the
+    choice is random.
     """
 
     def hunt_on(

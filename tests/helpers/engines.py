@@ -52,7 +52,7 @@ class MockEngine:
 
 
 class EngineTables(GameTablebase):
-    """Tablebase whose `best_move` overrides that of the tables by the mock engine's move."""
+    """Tablebase whose `best_move` returns the move of the mock engine `engine`."""
 
     engine: MockEngine
 

@@ -39,7 +39,10 @@ class _Ranges(_Plain):
 
 @contextmanager
 def files_served(folder: Path, ranges: bool = True) -> Iterator[str]:
-    """Yield the address of a server of a folder, without a trailing slash."""
+    """Yield the address of a server of a folder, without a trailing slash.
+
+    ranges : False for a server that ignores byte ranges
+    """
     handler = partial(_Ranges if ranges else _Plain, directory=str(folder))
     http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})

@@ -71,7 +71,7 @@ def recoded(table: Solution, space: CodeSpace) -> Planted:
 
 
 def completed(table: Table, loaded: Loaded) -> tuple[Passes, Compared]:
-    """Run the passes of the proof over a loaded table; return them and what they found.
+    """Run the passes of the proof over a loaded table; return the passes and their result.
 
     The passes fill the planes in memory, and check every position.
     """

@@ -5,13 +5,16 @@
     several    pair                        a position and its best move, both two plies later
                shift                       all of an order from some distance on, two plies later
     regions    next order, no orders       all from an order on in the next order, or drawn
-               loop                        the draws in which all moves of one side stay, and the
-                                           other side can stay, won by the rules
+               loop                        draws turned into a win by the rules (below)
 
 In a direct win the side to move wins because the opponent must offend for ever. Tables are copies
 with codes of two bytes, so that each can hold orders. A planted value always
-differs from the correct one. In a loop every value but a direct win is the best of its moves, and
-so are those of all other positions. So only the check of direct wins can refute it.
+differs from the correct one.
+
+A loop is the largest set of draws that one side, the loser, cannot leave without losing, and in
+which the other side, the winner, can stay. The winner's positions become direct wins, the loser's
+lost in one ply. Apart from the direct wins, every value in the table is then the best that its
+moves give. So only the check of direct wins can refute a loop.
 """
 
 from __future__ import annotations
@@ -34,7 +37,10 @@ SINGLE = ("outcome", "distance", "order", "removed", "invented")
 SEVERAL = ("pair", "shift")
 
 MOST = 60_000
-"""Largest number of positions in a region, which plain Python code searches."""
+"""Largest number of draws that are searched for a loop, and of positions that a shift changes.
+
+Both are done by plain Python code.
+"""
 
 Node = tuple[Side, int]
 """Pair (side to move, slot) that identifies a position of the table."""
@@ -212,7 +218,10 @@ def several(target: Target, kind: str, rng: random.Random) -> Change | None:
 
 
 def regions(target: Target) -> Iterator[Change]:
-    """Yield the changes of regions: `next order` and `no orders` per order, `loop` per winner."""
+    """Yield the changes of regions: `next order` and `no orders` per order, `loop` per winner.
+
+    `loop` is left out if the table has more than `MOST` draws, or none of them is in a loop.
+    """
     for first in range(1, target.orders + 1):
         meant = target.nodes(lambda value, first=first: value.order >= first)
         yield Change("next order", {node: _next_order(target.value(node)) for node in meant})
@@ -274,13 +283,10 @@ def _shift(target: Target, rng: random.Random) -> dict[Node, Value] | None:
 def _loop(moves: dict[Node, list[Node | None]], winner: Side) -> dict[Node, Value]:
     """Return values that make a loop of draws a win by the rules.
 
-    The loop is the largest set of draws in which all moves of the loser stay, and the winner
-    has a move that stays. The set may be empty.
-
-    moves : the draws that the moves of each draw lead to, from `_drawing_moves`
-
-    Positions with the winner to move become direct wins of order 1, those of the loser losses in
-    one ply.
+    The loop is the largest set of draws in which all moves of the loser stay, and the winner has a
+    move that stays. The set may be empty. Positions with the winner to move become direct wins of
+    order 1, those with the loser to move become losses in one ply.
+    moves : for each draw, the draws that its moves lead to, from `_drawing_moves`
     """
     inside = set(moves)
     while True:
@@ -327,7 +333,10 @@ def _is_drawn(position: Position, rule_set: RuleSet) -> bool:
 
 
 def kinds_found(target: Target, rng: random.Random) -> set[str]:
-    """Plant three errors of every possible kind, check that each is found, and return the kinds."""
+    """Plant up to three errors of each kind in `SINGLE` and `SEVERAL`; return the kinds planted.
+
+    Checks that the proof finds each error. A kind that is impossible in the table is left out.
+    """
     kinds = set()
     for kind, choose in (*((k, single) for k in SINGLE), *((k, several) for k in SEVERAL)):
         for _ in range(3):

@@ -101,7 +101,9 @@ def play_drawn(
 ) -> Game:
     """Play a drawn position: best_move for one side, a defence for the opponent.
 
-    The game must end undecided (`Ending.OPEN`), or in a table that this side has won.
+    The opponent makes no losing move if another one exists. The game should end undecided
+    (`Ending.OPEN`), or with a win of `side`: by mate, by a table or by the referee. `Ending.LOST`
+    is a failure.
     """
     rule_set = tables.probe(start).rule_set
     game = [start]
@@ -150,9 +152,14 @@ class Hunt:
 def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     """Play a draw by best_move for the side to move, against every reply that keeps the draw.
 
-    A game ends when best_move makes an idle or irreversible move, since no earlier offence counts
-    after it. It also ends when both sides offend endlessly. best_move is called at most `budget`
-    times.
+    A game ends as required in these cases:
+
+    - A move of best_move is idle or irreversible, since no earlier offence counts after it.
+    - A reply is irreversible, or ends the streak of offences.
+    - The referee decides against the opponent.
+    - A position has occurred more than `MAX_OCCURRENCES` times, since both sides offend.
+
+    best_move is called at most `budget` times.
     """
     root = tables.probe(start)
     offences = Offences(root.rule_set)
@@ -197,9 +204,9 @@ def hunt(tables: GameTablebase, start: Position, budget: int) -> Hunt:
 def hunt_won(tables: GameTablebase, start: Position, budget: int) -> Hunt:
     """Play a direct win by best_move for the winner, against every reply of the loser.
 
-    In a direct win the opponent of the side to move must offend for ever.
-    A game ends when the referee gives a repetition to the winner, or the table has a shorter win.
-    best_move is called at most `budget` times.
+    In a direct win the opponent of the side to move must offend for ever. A game ends when the
+    referee gives a repetition to the winner, or when the position after a reply is no direct win of
+    the same order. best_move is called at most `budget` times.
     """
     root = tables.probe(start)
     result = Hunt()

@@ -124,7 +124,7 @@ def write(
 def some_arrangements(layout: Layout, seed: int) -> tuple[Arrangement, Arrangement]:
     """Return a random arrangement, an order of the stored slots, for each side to move.
 
-    In Red's, the placements of the defenders (leads) are ordered by Black's first.
+    Red's arrangement sorts the leads, placements of all defenders, by Black's defenders first.
     """
     rng = np.random.default_rng(seed)
     tile_leads = int(rng.integers(1, layout.leads + 1))

@@ -41,9 +41,9 @@ def agrees(printed: str, shown: str) -> bool:
 
 
 def mismatch(printed: list[str], shown: list[str]) -> str | None:
-    """Return the first line of a page that is missing in the output at its place, or None.
+    """Return the first line of a page that the output lacks at its place; None if both agree.
 
-    Also describes a line that is printed and not shown.
+    If the output goes on after the last line of the page, returns `more:` and the next line.
     """
     at, anywhere = 0, False
     for line in shown:
@@ -58,6 +58,6 @@ def mismatch(printed: list[str], shown: list[str]) -> str | None:
 
 
 def without_compiling(printed: str) -> list[str]:
-    """Return the output lines of a command, except progress of compilation and time left."""
+    """Return the output lines of a command, except those on the compilation of kernels."""
     compiling = re.compile(r": (compile|legality)(; about .* left)?$|^compiling the kernels ")
     return [line for line in printed.splitlines() if not compiling.search(line)]

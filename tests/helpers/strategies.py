@@ -52,9 +52,8 @@ def place(
 ) -> Position | None:
     """Place pieces in this order on free squares, and return the position.
 
+    Returns None if the area of a piece has no free square.
     choose : function that returns one of the free squares of a piece's area
-
-    None if an area has no free square.
     """
     board = bytearray(SQUARES)
     for owner, kind in men:
@@ -91,7 +90,7 @@ def random_position(rng: random.Random, materials: Sequence[str] = ENDGAMES) -> 
 
 
 def random_game(rng: random.Random, start: Position, plies: int) -> Iterator[Position]:
-    """Yield the positions of a random game, from the start to its end or `plies`."""
+    """Yield the positions of a random game of at most `plies` moves, the start included."""
     position = start
     for _ in range(plies):
         yield position

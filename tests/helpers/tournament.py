@@ -45,12 +45,14 @@ def play_all(
     dangers: int,
     seed: int = 1,
 ) -> Tally:
-    """Play every defence against best_move, from won and from drawn positions of a material.
+    """Play every defence against best_move, from decided and from drawn positions of a material.
 
-    per_code : as `limit` of `rule_decided`, from which the won positions are taken
-    limit : largest number of won positions; direct wins are also played against every reply
-    draws : number of draws for each side to move, played for both sides; as many endangered draws
-        are added
+    Decided positions are those that the rules of repetition decide, for either side to move.
+    per_code : their largest number for each side to move and each value, before the choice by
+        `limit`
+    limit : largest number of decided positions; direct wins are also played against every reply
+    draws : number of draws for each side to move, played for both sides; up to twice as many
+        endangered draws are added
     dangers : number of endangered draws for each side to move, played against every reply
     """
     rng = random.Random(seed)

@@ -15,7 +15,7 @@ from tbgen.engine.search.state import begin
 def evaluate_board(states, no_moves, side):
     """Return the engine's evaluation of one board for the side to move.
 
-    states : `State` (1,), inout; `boards[0]` holds it, the rest is overwritten
+    states : `State` (1,), inout; `boards[0]` holds the board, everything else is overwritten
     no_moves : int32 (0,), in
     """
     begin(states, no_moves, side)
@@ -26,6 +26,6 @@ def evaluate_board(states, no_moves, side):
 def is_sound_on_board(states, side, source, target):
     """Return whether a capture on one board loses no material by recaptures on its square.
 
-    states : `State` (1,), in; `boards[0]` holds it
+    states : `State` (1,), in; `boards[0]` holds the board
     """
     return is_sound(states[0], np.int64(0), side, source, target)

@@ -25,9 +25,10 @@ NAMES = [mark for mark in MARKED if mark not in PATHS and mark not in COMMANDS]
 
 @cache
 def defined() -> set[str]:
-    """Return all names that the code defines: modules, classes, functions, parameters, variables.
+    """Return all names that the code defines.
 
-    Names cited in docs/architecture.md must be among them.
+    These are modules, classes, functions, parameters, variables, attributes, and constant keys of
+    dictionaries. Names cited in docs/architecture.md must be among them.
     """
     found = {word for module in architecture.sources() for word in module.split(".")}
     for path in python_files("tbgen", "indexing", "tables"):

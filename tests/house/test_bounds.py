@@ -52,7 +52,7 @@ def run(folder: Path, *arguments: str) -> str:
 
 
 def test_bounds_are_checked_inside_device_functions(tmp_path: Path) -> None:
-    # A file, since kernels are cached under the name of theirs.
+    # A file, since a kernel is cached under the name of the file that defines it.
     (tmp_path / "reach").with_suffix(".py").write_text(REACHING, "utf-8")
     assert run(tmp_path, "-m", "reach") == "caught 7\ncaught -1\n"
 

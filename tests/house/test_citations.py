@@ -21,7 +21,10 @@ SOURCES = [
 NO_DOCUMENT = re.compile(
     r"\bDESIGN\b|\bRULES(?:\.md)? \d|RULES\.md|\(paper, |Hsu & Hsu,? (?:sec|\d\.)"
 )
-"""Regular expression for forbidden citations: notes outside the repository, or no year."""
+"""Regular expression for forbidden citations.
+
+They are documents outside the repository, and papers without a year.
+"""
 
 PATH = re.compile(r"(?<![\w/.-])((?:docs|tests|scripts|contrib)/[\w./*-]*[\w*])(?![\w/{<])")
 MODULE = re.compile(r"(?<![\w/.*-])([a-z_]\w*(?:/\w+)*\.py)\b")
@@ -56,9 +59,9 @@ def is_there(cited: str) -> bool:
 
 
 def is_importable(dotted: str) -> bool:
-    """Return whether a dotted name in a text exists in the package or another one.
+    """Return whether a name below `tbgen` exists: its folders, its module, and words in the module.
 
-    Names such as `.rows.sets.Frontier` are relative to the package.
+    dotted : the name without `tbgen`, such as `.rows.sets.Frontier`
     """
     if dotted[1:].split(".")[0] in tbgen.__all__:
         return attrgetter(dotted[1:])(tbgen) is not None

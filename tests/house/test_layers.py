@@ -133,7 +133,7 @@ def test_proofs_import_nothing_of_the_builder() -> None:
 def test_every_process_is_started_without_the_current_directory() -> None:
     """No Python process that tbgen starts imports modules from the current directory.
 
-    It is started by `python_command`, or inside `safe_path` where a library starts it.
+    Each is started by `python_command`, or inside `safe_path` where a library starts it.
     """
     for path in python_files(*PACKAGE_FOLDERS):
         text = path.read_text("utf-8")

@@ -50,9 +50,9 @@ def test_every_data_file_is_installed() -> None:
 
 
 def test_the_package_description_has_no_relative_links() -> None:
-    """The README, as the package's description, has no relative links or pictures.
+    """PACKAGE.md, the description of the package, has no relative links or pictures.
 
-    Authors, a classifier for types, and the file py.typed are there, too.
+    Tested are also the authors, the classifier for types, and the file py.typed.
     """
     project = PROJECT["project"]
     text = (ROOT / project["readme"]).read_text("utf-8")

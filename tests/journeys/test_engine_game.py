@@ -1,7 +1,7 @@
-"""A game from the opening by the installed engine, with tables in any state.
+"""A game from the opening by the installed engine, with tables of small endgames.
 
-No position of an opening can have a table, so the engine searches each, and reports a depth and a
-score.
+No position of an opening can have a table, so the engine searches every move, and reports the
+depth.
 """
 
 from __future__ import annotations

@@ -15,7 +15,10 @@ STATE = ".KRKNA.wxf.dtm.state"
 
 
 def kill_in_the_middle(directory: Path, chance: random.Random) -> bool:
-    """Build until a checkpoint of the last table, then kill; False if it had finished."""
+    """Build until a new checkpoint of the last table, and kill the build soon after.
+
+    Returns False if the build had finished before.
+    """
     command = [TBGEN, *BUILD, "--tables", directory]
     state = directory / STATE
     before = state.stat().st_mtime_ns if state.exists() else 0

@@ -62,7 +62,7 @@ def wheel(packed: Path) -> Path:
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder with the commands of the wheel, installed into a new environment.
 
-    All packages besides tbgen are those of this environment.
+    All packages besides tbgen are those of the environment that runs the tests.
     """
     environment = tmp_path_factory.mktemp("elsewhere") / "venv"
     run(sys.executable, "-m", "venv", "--without-pip", environment)

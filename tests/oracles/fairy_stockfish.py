@@ -57,7 +57,7 @@ def perft(position: Position, depth: int) -> int:
 
 
 def repetition_verdict(position: Position, moves: Sequence[Move]) -> str:
-    """Return pyffish's verdict on the last position of a game, its third occurrence there.
+    """Return pyffish's verdict on a game in which the last position occurs for the third time.
 
     The verdict is `undecided`, `draw`, `red wins` or `black wins`, under pyffish's AXF rules.
     """

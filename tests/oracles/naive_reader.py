@@ -31,7 +31,7 @@ def mirror(square: int) -> int:
 
 
 def area(piece: str) -> list[int]:
-    """List the squares of a piece; lower case is Black's."""
+    """List the squares on which a piece may stand; lower case is Black's."""
     squares = RED_AREAS.get(piece.upper(), list(range(90)))
     return squares if piece.isupper() else sorted(turn(square) for square in squares)
 
@@ -71,7 +71,7 @@ def mirror_ranks(red: bool, advisors: int, elephants: int) -> list[int]:
 
 
 Index = tuple[list[tuple[int, int]], list[int]]
-"""Numbers that place slots: the leads in order, and the sizes of the other axes.
+"""Axes of the index of a material: the leads in order, and the sizes of the other axes.
 
 A lead is a placement of all defenders, here a pair of ranks (Red's, Black's). The sizes are those
 of the groups of equal pieces, and of the area of the inner piece, whose squares vary fastest.
@@ -194,7 +194,10 @@ def decode(code: int, width: int, span: int) -> tuple[str, int, int]:
 
 
 def value_of(path: Path, fen: str) -> tuple[str, int, int]:
-    """Return (outcome, order, plies) for the side to move; plies and order of a draw are 0."""
+    """Return (outcome, order, plies) for the side to move.
+
+    Order and plies are 0 for a draw, and for every position of a win-draw-loss file.
+    """
     board, side = fen.split()[:2]
     pieces: dict[str, list[int]] = {}
     for row, text in enumerate(board.split("/")):

@@ -44,7 +44,7 @@ class Clauses:
     free_chasers: bool = True
     """Point 1: kings and pawns may chase perpetually."""
     standing_check: bool = True
-    """Point 3: a check that already stands against S is ignored."""
+    """Point 3: a check that already stands against the attacker's side before Q x V is ignored."""
     minor_chases: bool = True
     """Point 4: advisors and elephants chase protected rooks, knights and cannons."""
     exchanges: bool = True

@@ -1,9 +1,12 @@
 """The engine's full-width search as a plain alpha-beta over positions.
 
-    repeated    the referee's verdict, unless it favours the root side and the other may deviate
+    repeated    the referee's verdict, with one exception (below)
     in check    one ply deeper
     depth 0     quiescence: stand pat, and captures that lose nothing; in check, every move
     no move     lost
+
+The exception: a verdict for the side to move at the root does not count if the position occurred
+only once before, and before the root. The opponent may still deviate then.
 
 No hash table, move ordering or reductions, and no state kept between positions. It shares with the
 compiled search the evaluation and the exchange on a square, which have tests of their own, and the
@@ -61,7 +64,10 @@ class NaiveSearch:
         return best
 
     def _judged(self) -> int | None:
-        """Return the referee's score of the last position; None unless it occurred before."""
+        """Return the referee's score of the last position; None if the game goes on.
+
+        It goes on without a verdict, and in the exception that the module describes.
+        """
         verdict = repetition_verdict(self._game, rules=self._rules)
         if verdict == Verdict.UNDECIDED:
             return None

@@ -152,7 +152,7 @@ def test_conversions_are_never_longer_than_mates() -> None:
 
 
 def test_a_losing_side_converts_in_two() -> None:
-    """In distance to conversion, a capture into a lost position counts as lost in 2 plies.
+    """In distance to conversion, a side whose best move is a capture into a loss loses in 2 plies.
 
     Black takes the pawn; no other move lasts longer. In distance to mate the loss takes 18.
     """

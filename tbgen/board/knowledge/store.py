@@ -247,10 +247,7 @@ class TableStore:
         return found
 
     def _known_moves(self, position: Position) -> list[RootMove]:
-        """Return the moves of a position without a table, best first.
-
-        A move into a missing table has no value, and ranks between a draw and a loss.
-        """
+        """Return the moves of a position without a table, best first."""
         found = []
         for move in legal_moves(position):
             after = position.after(*move)
@@ -299,7 +296,7 @@ class TableStore:
             return list(self._others.values())
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
-        """Return the cost of building tables, with the supporting tables that are missing.
+        """Return the cost of building tables and their missing supporting tables.
 
         None if the cost cannot be estimated, or without a workshop.
         """
@@ -336,8 +333,7 @@ class TableStore:
     def proof_so_far(self, material: Material) -> ProofStatus | None:
         """Return the state of a table's proof, if it is known without reading whole files.
 
-        Otherwise start reading the files in a thread, and return None. Only files that were copied
-        or changed after their proof have to be read. Raises like `Tablebase.probe`.
+        Otherwise start reading copied and changed files in a thread, and return None.
         """
         status = self._proofs.status_so_far(self._figures_of(material)[0])
         if status is None:
@@ -391,8 +387,7 @@ class TableStore:
     def fingerprint(self) -> str:
         """Hash of the tables and the program version; it changes whenever answers may change.
 
-        If a directory has changed, added and removed tables are registered first, and cached
-        statistics of changed tables are dropped.
+        If a directory has changed, its tables are registered first.
         """
         with self._lock:
             changed = tuple(map(_state, self._directories))
@@ -419,10 +414,9 @@ class TableStore:
 
     @property
     def first_position(self) -> Position:
-        """Position that the board shows first: the longest win of order 0 with Red to move.
+        """Position that the board shows first: a longest win with Red to move.
 
-        Only the last 64 tables in the order of `available` are compared. Without such a win it is a
-        fixed position of a rook against a bare king.
+        Only order 0 of the last 64 tables is compared. Without a win it is a fixed position.
         """
 
         def find() -> Position:

@@ -6,10 +6,19 @@
     game      the winner's clauses on that graph: not for ever checking, nor for ever chasing
     search    all four in order: initialise, prune, declare
 
-`tbgen.verify.chase` finds the same independently; the two share no code.
+`tbgen.verify.chase_patterns` proves these direct wins; the two share no code.
+
+Vocabulary
+    attack anew    to create an attack by a move (docs/referee.md, section 2)
+    victim         the piece that is chased; a *common victim* is chased by each move that does not
+                   lose
+    offence node   a position with the offender to move, and a victim
+    reply node     the position after a chase, with the winner to move
+    calm           of a reply: no check, and attacks nothing anew
+    clause         a condition that the winner must meet again and again
 
 Parameters of kernels, unless a kernel says otherwise:
-    row, square : int64, the slot of a position: the square is the inner piece's
+    row, square : int64, the slot of a position: its row, and the square of the inner piece
     key : int64, the slot as one number: row * 90 + square
     victim : int64, the square of the piece that is chased
     lo, hi : uint64, the two words of a set of squares
@@ -23,6 +32,6 @@ Parameters of kernels, unless a kernel says otherwise:
     boards : Boards, of the thread
     candidates : ChaseCandidates
     graph : PatternGraph
-    nodes : int64 (offence nodes,), the key of each
-    moves : int64 (reply nodes,), the move that leads to each, source * 90 + target
+    nodes : int64 (offence nodes,), the key of the position of each offence node
+    moves : int64 (reply nodes,), the chase that leads to each reply node, source * 90 + target
 """

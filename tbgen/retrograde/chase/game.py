@@ -53,7 +53,7 @@ class PatternGraph(NamedTuple):
     reply_start: Integers
     """int64 (reply nodes + 1,): the first edge of each reply node, then their total number."""
     reply_target: Integers
-    """int64 (edges,)."""
+    """int64 (edges,): the offence node that each edge leads to."""
     calm: Bools
     """bool (edges,): the reply is no check, and attacks nothing anew."""
 

@@ -142,11 +142,13 @@ class PartialGraph(NamedTuple):
 
 @part
 def _try_chase(victim, source, target, setting, converter, boards):
-    """Play a move of the offender on the boards, if it is a chase that does not lose.
+    """Play a quiet move of the offender on the boards, if it does not lose.
+
+    The victim is a common victim of the position, so every such move chases it.
 
     Returns the number of pieces that attack the victim anew, in `boards.attackers`, and the key of
-    the position. Returns twice -1 for moves that lose (captures and illegal ones included), which
-    leave the boards unchanged.
+    the position after the move. Returns -1 twice for a move that loses; the boards are then
+    unchanged. Captures and illegal moves count as losing.
     """
     if boards.board[target] != 0:
         return np.int64(-1), np.int64(-1)

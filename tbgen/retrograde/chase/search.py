@@ -37,9 +37,11 @@ from tbgen.rows.sets import Frontier, Sets, clear_lead, put_row
 from tbgen.rows.workers import Workers
 
 _FEW_CANDIDATES = 1 << 13
-"""Limit for releasing the memory of idle frontiers before the graph is built: it is released if a
-set has fewer bytes than this for each candidate. With fewer candidates, lists and graph are small,
-and allocating the frontiers again would take longer than the search.
+"""Bytes of a set per remaining candidate; decides on the memory of the idle frontiers.
+
+If there are so many candidates that a set has fewer bytes than this for each, that memory is
+released before the graph is built. With fewer candidates, lists and graph are small, and allocating
+the frontiers again would take longer than the search.
 """
 
 
@@ -107,7 +109,7 @@ def declare_perpetual_chases(
     Returns the number of direct wins.
     """
     with state.search(order) as search:
-        # Checks of this order and captures that win by it come before its chases.
+        # Within an order, checks and winning captures are settled before chases.
         setting = ChaseSetting(int(search.winner), chase_rules, search.unwon)
         losses, workers = search.loss_candidates, search.sets.workers
         loss_filter = partial(
@@ -136,7 +138,8 @@ def declare_perpetual_chases(
 def compile_sieve() -> None:
     """Compile the kernels of this file by calling them on empty sets.
 
-    They work on rows and use no boards, so that they compile apart from those of the graph.
+    These kernels work on rows without boards. So this process can compile them while another
+    process compiles those of the graph.
     """
     with _empty_search() as (front, converter, _):
         k_mark_attacked(

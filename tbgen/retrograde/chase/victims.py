@@ -35,7 +35,7 @@ class ChaseSetting(NamedTuple):
     chase_rules: int
     """Bits of the rule set (`tbgen.indexing.rulesets`)."""
     unwon: Rows
-    """The winner's positions that are neither known wins nor won by a capture now."""
+    """The winner's positions that are neither known wins nor won by a capture at this order."""
 
 
 @part
@@ -51,10 +51,10 @@ def is_won(row, square, setting):
 def new_attackers(before, after, squares, codes, source, target, victim, chase_rules, attackers):
     """List the pieces that attack the victim anew after the move `source`-`target`.
 
-    squares : int64 (pieces,), the pieces on `after`
-    attackers : int64 (PAIRS,), out; their squares
+    squares : int64 (pieces,), squares of the pieces on `after`
+    attackers : int64 (PAIRS,), out; the squares of the listed pieces
 
-    Returns their number.
+    Returns the number of listed pieces.
     """
     side = piece_side(after[target])
     count = 0
@@ -71,7 +71,7 @@ def new_attackers(before, after, squares, codes, source, target, victim, chase_r
 def newly_attacked(before, after, squares, codes, source, target, lo, hi, chase_rules):
     """Return those of the squares (lo, hi) whose piece a move attacks anew.
 
-    squares : int64 (pieces,), the pieces on `after`
+    squares : int64 (pieces,), squares of the pieces on `after`
     lo, hi : uint64, the wanted squares
     """
     side = piece_side(after[target])
@@ -109,9 +109,10 @@ def _chased_by(source, target, lo, hi, setting, converter, boards):
 
 @part
 def common_victims(row, square, setting, converter, boards):
-    """Return the squares of the pieces that every move of the offender chases (unless it loses).
+    """Return the squares of the pieces that all moves of the offender chase, losing moves excepted.
 
-    Captures lose by this order, since the position is a loss candidate.
+    The set, two words, is empty if there is no such piece, or if every move loses. Captures lose by
+    this order, since the position is a loss candidate.
     """
     frame = converter.frame
     mids = frame.size[MIDS]
@@ -199,14 +200,17 @@ def list_victims(
     converter: SlotConverter,
     workers: Workers,
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """List the canonical loss candidates that must chase some piece; remove the others.
+    """List the canonical loss candidates that must chase some piece.
 
     A candidate without a *common victim*, a piece that each of its moves chases, is removed from
-    `losses`. Positions that have one but are not canonical, or find no room, stay there unlisted.
+    `losses`. Candidates with a common victim stay there. They are listed if they are canonical and
+    there is room.
 
     losses : Frontier of the offender; captures lose by this order, as those of loss candidates do
     capacity : room for listed positions, in each thread
-    Returns int64 (n,) their keys, ascending, and uint64 (n, 2) the pieces that each must chase.
+
+    Returns int64 (n,), the keys of the listed positions, ascending, and uint64 (n, 2), the pieces
+    that each of these must chase.
     """
     rooms = [
         (make_boards(converter), np.empty(capacity, np.int64), np.empty((capacity, 2), np.uint64))

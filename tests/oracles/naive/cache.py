@@ -14,5 +14,8 @@ def naive_solution(
     orders: int | None = None,
     pawn_ranks: int | None = None,
 ) -> Solution:
-    """Return the cached solution of a material such as `KRKN`, Red's pieces first."""
+    """Return the cached solution of a material such as `KRKN`, Red's pieces first.
+
+    The other parameters are those of `solver.solve`.
+    """
     return solve(parse(name), rules=rules, metric=metric, orders=orders, pawn_ranks=pawn_ranks)

@@ -1,18 +1,19 @@
-"""Exact solution of chase patterns on tiny graphs, without the sets of the real algorithm.
+"""Exact solution of chase patterns on tiny graphs, by algorithms other than the solver's.
 
 The offender chases at every move, and the prospective winner replies. Nodes number the pieces
 that can be chased, and each reply changes the numbers. The prospective winner wins an endless play
-unless, from some move on, all its replies are checks, or all chase the same piece. So it has one
-condition for each piece (a reply that does not chase it) and one for checks (a reply without
-check), and each must be met again and again. There are two solutions, independent of
-`tbgen.retrograde.chase.game` and of each other:
+unless, from some move on, all replies are checks, or all replies chase the same piece. So there is
+one condition for each piece (a reply that does not chase it) and one for checks (a reply without
+check). The prospective winner must meet each of them again and again. There are two solutions,
+independent of `tbgen.retrograde.chase.game` and of each other:
 
 - `by_parity_game`: the graph is unfolded. Pieces get fixed names, and a node is copied for each
   assignment of names to numbers. A vertex of the parity game also has the condition to be met next,
-  in rotation. The winner wins where every condition recurs.
+  in rotation. The prospective winner wins where every condition recurs.
 - `by_strategies`: the offender needs no memory to break one of several recurring conditions, so
-  all its fixed choices are tried on the unfolded graph. Against each the prospective winner plays
-  alone, and needs a strongly connected part in which every condition is met. For very small graphs.
+  all fixed choices of the offender are tried on the unfolded graph. Against each the prospective
+  winner plays alone, and needs a strongly connected part in which every condition is met. For very
+  small graphs.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ class Chasing:
     def __init__(self, boards: Boards, game: Game, winner: int, terms: Terms) -> None:
         self.boards, self.game, self.winner, self.terms = boards, game, winner, terms
         self._saved_by: dict[int, list[int]] = {}
-        """For a position of O outside all patterns: moves that chase no common piece. The position
-        stays outside as long as none of them is won for W.
+        """For each node of O outside all patterns: the nodes after some moves that chase no common
+        piece. The node stays outside as long as none of these moves is won for W.
         """
 
     def wins(self, known: Known, order: int, nodes: Iterable[int]) -> set[int]:
@@ -102,7 +102,7 @@ class Chasing:
         return {chase.goal.node for o in pattern.offences for chase in pattern.forced[o]}
 
     def moves(self, node: int) -> Iterator[tuple[Move, int, bool]]:
-        """Yield (move, node after it, True if that is a mirror image) for moves in the graph."""
+        """Yield (move, node after it, True if the node is the mirror image) for quiet moves."""
         board, side = self.boards.board(node), self.game.side[node]
         for move in legal_moves(board, SIDES[side]):
             if move[1] not in board and (goal := self.boards.after(board, move)) is not None:
@@ -154,9 +154,10 @@ def _seen(mirrored: bool) -> Callable[[int], int]:
 
 
 class _Pattern:
-    """Greatest pattern of chases that begins with given offences.
+    """Greatest pattern of chases within a set of offences.
 
-    It has the offences that remain, and O's moves from each of them.
+    `offences` and `replies` are the nodes that remain. `forced` has O's moves from each offence,
+    `steps` W's moves from each reply.
     """
 
     def __init__(self, search: Chasing, known: Known, order: int, offences: set[Offence]) -> None:
@@ -210,7 +211,8 @@ class _Pattern:
     def _prune(self) -> None:
         """Remove offences and replies that lack a move into the pattern, until nothing changes.
 
-        All of O's moves must lead to replies that remain, and one of W's to such an offence.
+        An offence stays if all of O's moves lead to replies that remain. A reply stays if one of
+        W's moves leads to an offence that remains.
         """
         while True:
             offences = {
@@ -222,7 +224,7 @@ class _Pattern:
             self.offences, self.replies = offences, replies
 
     def _may_stop_checking(self) -> set[Reply]:
-        """Return the replies from which W can force another move of its own without check.
+        """Return the replies from which W can force a move of W without check, now or later.
 
         All moves up to that one stay in the pattern.
         """
@@ -240,11 +242,12 @@ class _Pattern:
             done |= more
 
     def _may_spare(self) -> set[tuple[Reply, int]]:
-        """Return the pairs (reply, square of a piece of O) where W can leave it unchased.
+        """Return the pairs (reply, square of a piece of O) where W can force a move sparing it.
 
-        W, the prospective winner, must not chase the same piece of O, the offender, on every move:
-        then W would commit the offence, too. In these pairs W can force, whatever O plays, that it
-        makes a move which does not chase the piece. All moves until then stay in the pattern.
+        A move spares a piece if it does not chase the piece. W, the prospective winner, must not
+        chase the same piece of O on every move: otherwise W commits the offence, too. In these
+        pairs W can force such a move whatever O plays, and all moves until then stay in the
+        pattern.
         """
         open_ = {(r, square) for r in self.replies for square in self._chaseable(r.node)}
         done: set[tuple[Reply, int]] = set()

@@ -74,8 +74,8 @@ def is_unequal(attacker: str, victim: str, terms: Terms) -> bool:
 def has_root(board: Board, q: int, v: int, through: bool) -> bool:
     """Return whether a piece of V's side, a root, can legally recapture after Q x V (point 4b).
 
-    Without `through`, a rook or cannon counts only if it also protects V while Q stands on
-    its own square. This is the comparison before the move (point 6).
+    through : False for the position before a move (point 6). A rook or cannon is then a root only
+        if it protects V even while Q stands on its own square.
     """
     taken = after(board, (q, v))
     protected = {**board, v: board[q]}
@@ -134,7 +134,10 @@ def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
 
 
 def is_answered(board: Board, attackers: frozenset[int], v: int, reply: Move, terms: Terms) -> bool:
-    """Return whether the reply, no capture, undoes one of the attacks on V (point 7)."""
+    """Return whether the reply, no capture, undoes one of the attacks on V (point 7).
+
+    Always true under rules where point 7 does not apply (`new_by_victim`).
+    """
     if terms.new_by_victim:
         return True
     replied = after(board, reply)

@@ -83,9 +83,13 @@ def zielonka(
     wants_even: Mapping[_V, bool],
     edges: Mapping[_V, list[_V]],
 ) -> set[_V]:
-    """Return the vertices from which one player (even or odd) wins a parity game.
+    """Return the vertices from which the player Even wins a parity game (Zielonka's algorithm).
 
-    The highest label that recurs must be even if `wants_even`, else odd.
+    Even wins an endless play if the highest label that recurs is even; else Odd wins.
+    vertices : vertices of the game
+    label : label of each vertex
+    wants_even : True for a vertex at which Even moves, False for Odd
+    edges : targets of each vertex
     """
     if not vertices:
         return set()
@@ -110,7 +114,10 @@ def _attractor(
     wants_even: Mapping[_V, bool],
     edges: Mapping[_V, list[_V]],
 ) -> set[_V]:
-    """Return the vertices from which one player can force the play into the set `goal`."""
+    """Return the vertices from which one player can force the play into the set `goal`.
+
+    even : True for the player Even, False for Odd
+    """
     reached = set(goal)
     while True:
         more = set()

@@ -1,8 +1,8 @@
 """Xiangqi moves on dictionaries: pieces, moves, checks, legality.
 
 A square is `10 * file + rank` (a0 = 0, a9 = 9, i9 = 89), a board maps the occupied squares to
-FEN letters, upper case for Red; a side is `w` or `b`. Every piece is a list of steps, and a move is
-legal if its king is then safe.
+FEN letters, upper case for Red; a side is `w` or `b`. Every piece is a list of steps. A move is
+legal if the king of the side that moves is safe after it.
 """
 
 from __future__ import annotations
@@ -182,8 +182,9 @@ def in_check(board: Board, side: str) -> bool:
 
 
 def is_legal(board: Board, side: str) -> bool:
-    """Return whether the position may arise with `side` to move: the kings do not face each other,
-    and the side that just moved did not leave its king to be taken.
+    """Return whether a position can arise with `side` to move.
+
+    The kings must not face each other, and the side that has just moved must not be in check.
     """
     return not kings_face(board) and not in_check(board, other(side))
 

@@ -147,9 +147,11 @@ def _not_for_ever_checking(
     """Return the candidates from which W can force another move of its own without check.
 
     All moves up to that one stay within the candidates.
+
     The set is a least fixpoint. It starts with the win candidates that have a move without check
-    into the pattern (or out of the graph). It adds a loss candidate when all its checks lead
-    into the set, and a win candidate that must check first.
+    into the pattern (or out of the graph). A loss candidate is added when all its checks lead
+    into the set. A win candidate is added when one of its moves, a check, leads to such a loss
+    candidate.
     """
     done_wins: set[int] = set()
     done_losses: set[int] = set()

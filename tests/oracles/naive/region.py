@@ -1,8 +1,8 @@
 """Naive solution of some positions, with the values of all others given.
 
-The value of a position does not change where positions elsewhere are replaced by their values. So
-any set of positions can be solved, and rule decisions of materials too large for `solver` can be
-compared. Only outcomes are compared: orders depend on rounds elsewhere.
+Replacing other positions by their values does not change the value of a position. So any set of
+positions can be solved, and rule decisions can be compared in materials too large for `solver`.
+Only outcomes are compared: orders depend on rounds over all positions.
 """
 
 from __future__ import annotations

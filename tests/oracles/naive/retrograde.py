@@ -1,9 +1,9 @@
 """Retrograde propagation on a game graph: order 0 first, then rounds of the rules.
 
     round 0   positions without a move are lost in 0; wins and losses spread, nearest first
-    round k   the patterns of both sides among the undecided positions, wins of the pattern 255;
-              then 255 less the distance spreads in the same way, and the verdicts of order k of
-              exits enter at their own distance
+    round k   finds the patterns of both sides among the undecided positions. Wins of a pattern
+              have distance 0. Distances spread in the same way, and are stored as 255 less the
+              distance. Exits with a verdict of order k join at the distance of that verdict.
 
 One loop does both: it settles positions by increasing distance, a win when one move leads to a
 loss, a loss when the last of its moves is known to be a win for the opponent. So a winner gets the

@@ -2,9 +2,9 @@
 
 A material is a pair of strings, Red's pieces and Black's, each starting with the king: `("KR",
 "KN")`. The pair is not canonical: `("KN", "KR")` is another material. Positions are numbered in the
-order of generation, separately by side to move. A position and its mirror image share a number:
+order of generation, either side to move. A position and its mirror image share a number:
 
-    key = square of the 1st piece + 90 * square of the 2nd + ...   (like pieces by square)
+    key = square of the 1st piece + 90 * square of the 2nd + ...   (like pieces in ascending order)
     nodes[side][key]  the number, under the key of the position and under that of its mirror
 
 A move is legal if the resulting position has a number, so legality is tested once per position.
@@ -62,7 +62,8 @@ class Table:
     """Positions of one material and the moves between them.
 
     `pawn_ranks`, if given, keeps only positions with all pawns on their last `pawn_ranks` ranks.
-    Moves out of these are then left out; captures lead to positions with the same limit.
+    Moves to other positions of the material are then left out. Captures lead to positions with the
+    same limit.
     """
 
     def __init__(self, material: Material, pawn_ranks: int | None = None) -> None:
@@ -83,7 +84,7 @@ class Table:
         self.in_check: list[bool] = []
         self.moves: list[list[int]] = []
         self.captures: dict[int, list[tuple[Material, int]]] = {}
-        """Captures by node, as the material and the node they lead to."""
+        """For each node with captures: the material and the node that each capture leads to."""
         self._find_positions()
         self._find_moves()
 
@@ -196,7 +197,7 @@ class Table:
         return self.nodes[SIDES.index(side)][self.key(squares)]
 
     def after(self, board: Board, move: Move) -> tuple[int, bool]:
-        """Return the number of the position after a quiet move, and whether it is mirrored."""
+        """Return (node after a quiet move, True if the node has the mirror image)."""
         moved = after(board, move)
         node = self.find(moved, "b" if board[move[0]].isupper() else "w")
         return node, moved != self.board(node)
@@ -243,7 +244,10 @@ class Solution:
         return self.verdicts[self.table.find(*from_fen(fen))]
 
     def count(self, outcome: int, side: str | None = None) -> int:
-        """Count the positions with an outcome for the side to move."""
+        """Count the positions with an outcome for the side to move.
+
+        side : side to move, `w` or `b`; None for both
+        """
         return sum(
             verdict.outcome == outcome and (side is None or SIDES[mover] == side)
             for verdict, mover in zip(self.verdicts, self.table.side, strict=True)
@@ -278,8 +282,8 @@ def solve(
     limits the rounds, in supporting materials as well.
 
     `metric` is that of the material itself, `dtm` or `dtc`. In `dtc` each capture into a decided
-    position ends the game (a lost position counts as lost in 0, a won one as won in 1), however it
-    is decided. Supporting materials are solved as `dtm`.
+    position ends the game, also if the rules of repetition decide it. For its side to move the
+    position then counts as lost in 0 or won in 1. Supporting materials are solved as `dtm`.
     """
     if rules not in ("none", "check", *TERMS):
         raise ValueError(f"rules are 'none', 'check' or of {list(TERMS)}, not {rules!r}")
