@@ -15,8 +15,9 @@ pytest.importorskip("httpx", reason="starlette's test client needs it")
 from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
+from tbgen.board.knowledge.errors import NoReplyError
 from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, level_of
-from tbgen.board.knowledge.store import NoReplyError, TableStore
+from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Material, Move, Position
 from tbgen.rules import legal_moves

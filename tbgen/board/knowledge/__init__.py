@@ -6,6 +6,7 @@
     puzzles    positions with a single good move; positions of the day; weaker opponents
     games      games from text, and as PGN
     builds     builds of tables, and their cost
+    errors     errors of requests that have no answer
 
 Tables are accessed through `store`. A *reader* is a visitor of the board.
 """

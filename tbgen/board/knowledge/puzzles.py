@@ -19,8 +19,9 @@ import contextlib
 import random
 from datetime import UTC, date, datetime
 
+from tbgen.board.knowledge.errors import NothingFoundError
 from tbgen.board.knowledge.search import positions_of_value
-from tbgen.board.knowledge.store import Facts, NothingFoundError, TableStore
+from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.finding.query import NO_END, Query
 from tbgen.indexing import Material, Move, Position, Side
 from tbgen.rules import legal_moves

@@ -57,23 +57,6 @@ RESULTS = {Side.RED: "1-0", Side.BLACK: "0-1", None: "1/2-1/2"}
 
 Found = TypeVar("Found")
 
-
-class UnansweredError(Exception):
-    """Base class: a request that cannot be answered; `hint` says what to try instead."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
-
-
-class NothingFoundError(UnansweredError):
-    """Error of a search that finds nothing."""
-
-
-class NoReplyError(UnansweredError):
-    """Error of an opponent that cannot return a move now."""
-
-
 Opponent = Callable[[Position, Sequence[Move]], Move]
 """Function (first position, moves of the game) -> move; raises `NoReplyError` if it has none."""
 

@@ -26,7 +26,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tbgen.answers import failures
-from tbgen.board.knowledge.store import NothingFoundError, UnansweredError
+from tbgen.board.knowledge.errors import NothingFoundError, UnansweredError
 from tbgen.indexing.systems import usable_cores
 from tbgen.indexing.threads import thread_pool
 

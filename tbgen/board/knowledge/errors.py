@@ -1,0 +1,19 @@
+"""Errors of requests to the board that have no answer; each has a hint for the reader."""
+
+from __future__ import annotations
+
+
+class UnansweredError(Exception):
+    """Base class: a request that cannot be answered; `hint` says what to try instead."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class NothingFoundError(UnansweredError):
+    """Error of a search that finds nothing."""
+
+
+class NoReplyError(UnansweredError):
+    """Error of an opponent that cannot return a move now."""
