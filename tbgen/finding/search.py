@@ -174,10 +174,7 @@ class Search:
                 return
 
     def _sorted(self, sort: str) -> TableColumns:
-        """Return the sorted rows.
-
-        With a limit, at most that many rows are in memory, and those of the parts not yet merged.
-        """
+        """Return the sorted rows; with a limit, few more than that are in memory at a time."""
         best = self.nothing()
         kept = []
         for part in self.unsorted():
