@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from tbgen.building.contents import values_of
+from tbgen.building.contents import digest_of_values
 from tbgen.building.sets import materials_of
 from tbgen.publishing.known import KNOWN, Digests, read_known, write_known
 from tbgen.tables import Metric, Rules, RuleSet, TableFile, TableName
@@ -54,7 +54,7 @@ def digests_in(directory: Path) -> dict[str, Digests]:
             continue
         with TableFile(directory / name.filename, name=name) as file:
             file.check(threads=2)
-            values = values_of(file, threads=2)
+            values = digest_of_values(file, threads=2)
             found[name.filename] = Digests(file.header.digest.hex(), values.hex())
     return found
 

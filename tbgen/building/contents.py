@@ -8,7 +8,7 @@ from __future__ import annotations
 from tbgen.tables.reader import TableFile
 
 
-def values_of(file: TableFile, *, threads: int = 1) -> bytes:
+def digest_of_values(file: TableFile, *, threads: int = 1) -> bytes:
     """Return the digest of a table's values (docs/format.md), from all its blocks; 16 bytes.
 
     Raises the errors of reading.
@@ -18,10 +18,10 @@ def values_of(file: TableFile, *, threads: int = 1) -> bytes:
     return value_digest(file, file.header.spec.name, threads=threads)
 
 
-def checked_values(file: TableFile, *, threads: int = 1) -> bytes:
+def checked_digest(file: TableFile, *, threads: int = 1) -> bytes:
     """Verify all checksums of a table's file, and return the digest of its values (16 bytes).
 
     Raises `CorruptTableError`, also if the stored digest does not match the contents.
     """
     file.check(threads=threads)
-    return values_of(file, threads=threads)
+    return digest_of_values(file, threads=threads)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tbgen.building.contents import values_of
+from tbgen.building.contents import digest_of_values
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.live import LiveLine
@@ -44,7 +44,7 @@ def index(
     # Imported here to keep `--help` fast.
     from tbgen.publishing.index import index_of, pack_all_densely, table_of, write_index
 
-    asked = partial(values_of, threads=threads) if with_values else None
+    asked = partial(digest_of_values, threads=threads) if with_values else None
     there = {name.material for path in tables.iterdir() if (name := table_of(path.name))}
     only = set(choice.among(there)) if choice else None
     with LiveLine() as line:

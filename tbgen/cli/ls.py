@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.contents import checked_values
+from tbgen.building.contents import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_failure, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments
@@ -74,7 +74,7 @@ def ls(
             with _errors_in(entry, statuses):
                 with TableFile(path, name=name) as file:
                     if check:
-                        entry["values"] = checked_values(file, threads=usable_cores()).hex()
+                        entry["values"] = checked_digest(file, threads=usable_cores()).hex()
                     entry["digest"] = file.header.digest.hex()
                 status = proofs.status(name)
             entries.append(entry | {"proof": status.to_json()})

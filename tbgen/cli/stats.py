@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tbgen.building.contents import checked_values
+from tbgen.building.contents import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import require_tables
@@ -48,7 +48,7 @@ def stats(
         file = opened.table(wanted)
         answer = file.statistics.to_json()
         name = file.header.spec.name
-        values = checked_values(file, threads=usable_cores()).hex() if check else None
+        values = checked_digest(file, threads=usable_cores()).hex() if check else None
     status = Proofs(find_in_directory(selection.directory)).status(name)
     if not histogram:
         del answer["histogram"]

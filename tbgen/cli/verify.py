@@ -17,7 +17,7 @@ import click
 
 from tbgen.answers import failures
 from tbgen.building.allowance import require_kernels_memory, usable_memory
-from tbgen.building.contents import checked_values
+from tbgen.building.contents import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.cli.lessons import show_next
@@ -261,7 +261,7 @@ def _compare_digests(
             file = opened.table(material)
             name = file.path.name
             line.update(f"{number} of {len(materials)}: {name}")
-            values = checked_values(file, threads=threads).hex()
+            values = checked_digest(file, threads=threads).hex()
             found = Digests(file.header.digest.hex(), values)
             how = standing(name, found, known)
             entries.append({"file": name, **found._asdict(), "standing": str(how)})

@@ -73,14 +73,14 @@ def table_of(file: str) -> TableName | None:
 def index_of(
     directory: Path,
     report: Callable[[str], object] = lambda name: None,
-    values_of: Callable[[TableFile], bytes] | None = None,
+    digest_of_values: Callable[[TableFile], bytes] | None = None,
     *,
     only: Container[Material] | None = None,
 ) -> list[Entry]:
     """Return the entries of a directory, sorted by name; reads every byte.
 
     report : called with the name of each file before it is read
-    values_of : computes the digest of each table's values
+    digest_of_values : computes the digest of each table's values
     only : materials to list; None for all
 
     Raises `OSError`, and the errors of `TableFile` for a damaged table.
@@ -93,8 +93,8 @@ def index_of(
         if path.name.endswith(SUFFIX):
             with TableFile(path, name=name) as file:
                 digest = file.header.digest.hex()
-                if values_of is not None:
-                    values = values_of(file).hex()
+                if digest_of_values is not None:
+                    values = digest_of_values(file).hex()
         entries.append(Entry(path.name, size, sha256, digest, values))
     return entries
 

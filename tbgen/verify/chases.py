@@ -81,7 +81,7 @@ def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
 
 
 @part
-def _is_met(attackers, source, target, victim_square, boards, arrays):
+def _removes_an_attack(attackers, source, target, victim_square, boards, arrays):
     """Return whether a reply removes one of the attacks on the victim (docs/referee.md, point 7).
 
     attackers : int, the number of entries of `boards.attackers`
@@ -136,7 +136,7 @@ def _list_answers(side, victim, attackers, chasers, lists, boards, index, arrays
             if (
                 at >= 0
                 and not is_void
-                and _is_met(attackers, source, target, victim_square, boards, arrays)
+                and _removes_an_attack(attackers, source, target, victim_square, boards, arrays)
             ):
                 row = new_row(lists, EDGES)
                 edges[row, SOURCE] = lists.counts[CHASES] - 1
@@ -211,7 +211,7 @@ ONE = np.uint64(1)
 
 
 @part
-def _meets_attack(chase, mirrored, attacker, victim, boards, arrays):
+def _removes_attack(chase, mirrored, attacker, victim, boards, arrays):
     """Return whether the next chase removes an attack that the answer made (referee.md, point 7).
 
     chase : int64, the next chase as a move; attacker : int, the attacking piece
@@ -241,7 +241,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
     attack. There is one bit set of pieces for each next chase.
 
     e : int64, the edge; side : int, the colour of possible victims
-    mirrored : bool, as in `_meets_attack`
+    mirrored : bool, as in `_removes_attack`
     """
     squares = boards.state.piece_squares
     first, last = graph.chase_start[edges[e, TO]], graph.chase_start[edges[e, TO] + 1]
@@ -261,7 +261,7 @@ def _find_victims(e, side, source, target, mirrored, chases, edges, graph, victi
             ):
                 continue
             for f in range(first, last):
-                if _meets_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
+                if _removes_attack(chases[f, CHASING_MOVE], mirrored, q, v, boards, arrays):
                     victims.victims[words + f] |= ONE << np.uint64(v)
 
 

@@ -104,7 +104,7 @@ class Graph:
         checked = unknown
         while True:
             offenders, checked = self._prune(offenders, checked, needed, wins_by_capture)
-            meeting = self._meet_winners_clause(offenders, checked, needed, wins_by_capture)
+            meeting = self._find_meeting_clause(offenders, checked, needed, wins_by_capture)
             if np.array_equal(meeting, checked):
                 return checked
             checked = meeting
@@ -131,7 +131,7 @@ class Graph:
         reached[self.replies[offenders[self.replies[:, 1]], 0]] = True
         return reached
 
-    def _meet_winners_clause(
+    def _find_meeting_clause(
         self, offenders: Flags, checked: Flags, needed: Edges, wins_by_capture: Flags
     ) -> Flags:
         """Return the checked sides that can reach, inside the pattern, a reply that is no check.

@@ -286,17 +286,17 @@ def test_knkpp_is_proven(knkpp):
 
 
 @pytest.mark.certification
-def test_unmet_claims_are_checked_on_all_positions(knkpp, monkeypatch):
+def test_unexplained_claims_are_checked_on_all_positions(knkpp, monkeypatch):
     """A table passes although `find_candidates` is patched to return no chasing positions.
 
     The direct wins of the table then have no pattern among the candidates. So the proof must search
     all positions.
     """
 
-    def nobody(*of):
+    def find_none(*of):
         return find_candidates(*of)._replace(chasers=split_nodes(NO_NODES))
 
-    monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
+    monkeypatch.setattr("tbgen.verify.prove.find_candidates", find_none)
     report = prove(knkpp)
     assert report.ok, report.first
     assert report.black_to_move.direct_chases == 3423

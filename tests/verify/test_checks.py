@@ -61,21 +61,21 @@ def test_first_order_tables_pass(name):
     assert report.orders_examined == 1
 
 
-def test_unmet_claims_are_checked_on_all_positions(monkeypatch):
+def test_unexplained_claims_are_checked_on_all_positions(monkeypatch):
     """A table passes although `find_candidates` is patched to return no checking positions.
 
     The direct wins of the table then have no pattern among the candidates. So the proof must search
     all positions.
     """
 
-    def nobody(passes, found, marks):
+    def find_none(passes, found, marks):
         assert len(found.check_claims) > 0
         find_candidates(passes, found, marks)
         passes.arrays.values.confirmed[:] = False
         return Candidates(split_nodes(NO_NODES), found.check_claims, split_nodes(NO_NODES))
 
     expected = prove(solved("KRKN"))
-    monkeypatch.setattr("tbgen.verify.prove.find_candidates", nobody)
+    monkeypatch.setattr("tbgen.verify.prove.find_candidates", find_none)
     report = prove(solved("KRKN"))
     assert report.ok, report.first
     assert report.histograms == expected.histograms
