@@ -20,7 +20,7 @@ with Red to move, or with Black to move. Each side is cut into *tiles*, and each
 (`tbgen.indexing.arrangement`). A *table* has distances, a *win-draw-loss file* outcomes alone.
 
 Vocabulary
-    code         integer that encodes a value; 0 for a slot without a position
+    code         integer that encodes a value; 0 for a slot without a position (files replace it)
     order        0 for values by mate or conversion, 1, 2, ... by the repetition rules (`codes`)
     lead         placement of the kings, advisors and elephants; its slots are consecutive
     arrangement  order of the slots of a side in a file

@@ -209,7 +209,8 @@ class BlockFile(Generic[Spec]):
         """Return the codes of all slots with one side to move, in the order of slots: (slots,).
 
         The array takes `header.slots` times the code width in bytes. Slots without a position
-        contain an arbitrary code other than 0. The cache is neither used nor filled.
+        contain an arbitrary code, not 0: the writer fills them (`blocks`). The cache is neither
+        used nor filled.
         """
         plane = np.empty(self.header.slots, self._dtype)
 

@@ -35,7 +35,7 @@ class ProbeResult:
 
     @property
     def rules(self) -> Rules | None:
-        """Rules of the rule set."""
+        """Rules of the rule set, without its variants; None if unknown."""
         return self.rule_set.rules
 
     def _repr_html_(self) -> str:

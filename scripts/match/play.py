@@ -175,7 +175,7 @@ def limits_of(options: argparse.Namespace) -> tuple[Limit, Limit]:
 
 
 def parse_clock(text: str) -> tuple[float, float]:
-    """Parse SECONDS+INCREMENT; raises `ValueError` for other text."""
+    """Parse SECONDS or SECONDS+INCREMENT; raises `ValueError` for other text."""
     seconds, _, increment = text.partition("+")
     return float(seconds), float(increment or 0)
 

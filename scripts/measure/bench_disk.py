@@ -58,7 +58,7 @@ def print_sizes(files: dict[str, TableFile], peer: Path | None) -> None:
 
 
 def positions_of(files: list[TableFile], count: int) -> list[Position]:
-    """Draw random legal positions, with the colours of the tables."""
+    """Draw random legal positions; colours are those of the names of the tables."""
     rng = random.Random(1)
     return list(islice(random_positions([file.layout for file in files], rng), count))
 

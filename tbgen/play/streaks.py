@@ -1,6 +1,6 @@
 """Streaks: common victims of the latest moves of a side, as the repetition rules count them.
 
-    move   ->  threats    its checks and new attacks: pairs (attacker, victim)
+    move   ->  threats    its check, or else its new attacks: pairs (attacker, victim)
     reply  ->  offence    victims of those threats that are checks or, given the reply, chases;
                           empty for an idle move
     moves  ->  streak     victims chased by all of these moves, followed as they move

@@ -3,16 +3,18 @@
 
     lead   the defenders of both sides: `lead_squares` has their squares, `lead_after` and
            `lead_moves` each of their quiet moves
-    mid    the other pieces (*men*) without the inner piece: `mid_squares` has their squares, `men`
-           their kinds, `mid_companions` and `extend` their moves to other mids
+    mid    the other pieces (*men*) without the inner piece: `mid_squares` has their squares,
+           `mid_mirror` the mirror image, `men` the kind, side, stride and group of each man,
+           `groups` the groups of identical men, `mid_companions` and `extend` the moves to other
+           mids
 
 A row is lead * mids + mid. In memory, a plane of codes has STRIDE slots per row, one for every
 square of the board. So a slot of a row is addressed by the inner piece's square, even if files
 leave some squares out.
 
 A man's move changes one digit of the mid, the rank of its group's placement. `with_rank_zero`
-returns the mid with this digit set to zero. `mid_companions` is the row of `extend` with the new
-digit for each square to which the man may move.
+returns the mid with this digit set to zero. A row of `extend` has the new digit for each square to
+which the man may move; `mid_companions` is the number of this row for each mid and man.
 """
 
 from __future__ import annotations

@@ -63,9 +63,11 @@ chase by the index in the list of chases.
 
 @part
 def _find_chaser(side, slot, victim, chasers, boards, index, arrays):
-    """Return the index of the chaser with the position on `boards.replied` and the victim; else -1.
+    """Return the index in `chasers` of the position on `boards.replied` with this victim; else -1.
 
-    side : int, the chaser's side to move; slot : int, of the position
+    A chaser is `SQUARES * node + square of the victim`, in the canonical slot.
+
+    side : int, the side to move; slot : int, the slot of the position
     """
     first = SQUARES * (2 * slot + side)
     at = np.searchsorted(chasers, first)

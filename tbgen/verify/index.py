@@ -5,9 +5,10 @@
 
 The *term* of a group is the rank of its placement times the group's stride. A row is all placements
 of the innermost attacker with everything else fixed. The pieces are on a board of ninety squares. A
-move of an attacker changes one term. `Index.term_after` has the new term for each target square;
-its line depends on the placement of the other pieces of the group. A step of a king, advisor or
-elephant leads to another lead, or to its mirror image: so the sum of the mirror image is kept, too.
+move of an attacker changes one term. A line of `Index.term_after` has the new term for each target
+square; the placement of the other pieces of the group selects the line. A step of a king, advisor
+or elephant leads to another lead, or to its mirror image: so the sum of the mirror image is kept,
+too.
 
 The lookup tables are made from the parts of `tbgen.indexing` and from the moves of `tbgen.rules`.
 """

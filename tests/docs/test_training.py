@@ -1,4 +1,4 @@
-"""The page about training, from top to bottom, if its packages are installed."""
+"""The examples of docs/train.md: the first section, and each section whose package is there."""
 
 from __future__ import annotations
 

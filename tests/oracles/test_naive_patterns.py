@@ -116,9 +116,10 @@ def test_captures_into_rule_losses() -> None:
 
 
 def random_game(rng: random.Random, most: int, exits: list[Verdict]) -> Game:
-    """Return a random graph of 2 to `most` nodes, in which checks are rare or frequent.
+    """Return a random graph of 2 to `most` nodes, in which checks are frequent.
 
-    A fifth of the nodes have moves that leave the graph, with verdicts from `exits`.
+    In 40 to 100 % of the nodes the side to move is in check. In a fifth of the nodes one move
+    leaves the graph.
     """
     size = rng.randint(2, most)
     side = [rng.randint(0, 1) for _ in range(size)]

@@ -208,7 +208,7 @@ def test_verify_reads_codes_of_every_width(tables):
 
 
 def test_a_file_that_changes_between_two_readings_is_corrupt(tables, tmp_path):
-    """A table of many different values is read several times; all readings must be equal."""
+    """A proof may read a file twice. A block with another digest the second time is an error."""
     other = Planted.of(solution("KRKN"))
     slot = int(np.flatnonzero(other.planes[1])[-1])
     other.planes[1][slot] = other.code_space.draw

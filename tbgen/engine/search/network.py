@@ -7,8 +7,9 @@
 
 There is a view for each side: own pieces and the opponent's pieces, from the own side of the board.
 The view of the side to move comes first in the outputs. Each view is computed plain and mirrored
-left to right with the same weights, so that evaluation is symmetric. A move updates the sums: one
-row of `INPUT_ROWS` is added and another subtracted, in a few vector instructions.
+left to right with the same weights, so that evaluation is symmetric. A move updates the sums by
+a few vector instructions: one row of `INPUT_ROWS` is added, and one subtracted, or two if the move
+captures.
 
 All numbers are integers, so that a position has the same value on every machine. The weights are in
 `weights.json`, which `scripts/tune/train.py` writes:
