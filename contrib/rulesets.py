@@ -93,7 +93,7 @@ FILES: dict[Path, Callable[[], str]] = {
 }
 
 
-def current(path: Path) -> str:
+def expected_text(path: Path) -> str:
     """Return the text of a file, with the lines of the rule sets generated anew."""
     made = FILES[path]()
     return _BLOCK.sub(lambda match: match[1] + made + match[2], path.read_text("utf-8"), count=1)
@@ -102,7 +102,7 @@ def current(path: Path) -> str:
 def main() -> None:
     """Rewrite all files."""
     for path in FILES:
-        path.write_text(current(path), encoding="utf-8")
+        path.write_text(expected_text(path), encoding="utf-8")
 
 
 if __name__ == "__main__":

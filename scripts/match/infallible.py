@@ -50,7 +50,7 @@ def kinds_of(columns: TableColumns) -> dict[str, TableColumns]:
     }
 
 
-def drawn_positions(
+def sampled_positions(
     tables: GameTablebase, material: Material, count: int
 ) -> dict[str, list[Position]]:
     """Choose up to `count` random starting positions of a material; return them by kind.
@@ -155,7 +155,7 @@ def main() -> int:
             for number, name in enumerate(options.materials):
                 material = Material.parse(name)
                 count = (number + 1) * options.count // share - number * options.count // share
-                for kind, positions in drawn_positions(tables, material, count).items():
+                for kind, positions in sampled_positions(tables, material, count).items():
                     games = [trial.play(kind, position) for position in positions]
                     spoilt += sum(is_spoilt(kind, played) for played in games)
                     report(material, kind, games)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tbgen.answers import failures
-from tbgen.board.knowledge.builds import Cost, Limits, Progress, Stage, closure_size
+from tbgen.board.knowledge.builds import Cost, Limits, Progress, Stage, closure_bound
 from tbgen.building.collection import Collection, jobs_worth, process_limits
 from tbgen.building.plan import Totals
 from tbgen.building.sets import materials_of
@@ -30,19 +30,19 @@ from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Observer
 from tbgen.tables import LimitExceededError, Rules, RuleSet
 
-SMALL = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
+FIRST_SET = ("KRKN", "KRKR", "KRKC", "KNKC", "KNKA", "KCAK", "KRKPA", "KPKA")
 """Materials of the board's first starter set: endgames of each type, built in seconds.
 
 One of them needs the repetition rules.
 """
 
-RULES = "KRPKR"
+RULES_MATERIAL = "KRPKR"
 """Material of the board's second starter set.
 
 The repetition rules decide many of its positions, up to order 18.
 """
 
-COMPARED = ("KRKN", RULES)
+COMPARED = ("KRKN", RULES_MATERIAL)
 """Endgames of `serve --demo` that are also built without repetition rules."""
 
 _MAX_PLANNED = 200
@@ -71,10 +71,10 @@ class Workshop:
         self, directory: Path, rule_set: Callable[[], RuleSet], limits: Limits | None
     ) -> None:
         self.limits = limits
-        small = materials_of(SMALL)
+        small = materials_of(FIRST_SET)
         self.starters: Mapping[str, Sequence[Material]] = {
             "small": small,
-            "rules": [Material.parse(RULES)],
+            "rules": [Material.parse(RULES_MATERIAL)],
             "four": materials_of((), 4),
         }
         self.compared = directory / "compared"
@@ -86,7 +86,7 @@ class Workshop:
 
     def cost(self, materials: Sequence[Material]) -> Cost | None:
         """Return the planned cost of missing tables; None if planning takes long, or fails."""
-        if any(closure_size(material) > _MAX_PLANNED for material in materials):
+        if any(closure_bound(material) > _MAX_PLANNED for material in materials):
             return None
         collection = Collection(materials, self._directory, self._rule_set())
         try:

@@ -45,7 +45,7 @@ slots. Small chunks in random order let the first rows come from all parts of th
 
 SAMPLE_CHUNK = 1 << 16
 
-ROWS_PER_CHECKPOINT = 64
+OFFENCE_ROWS = 64
 """Most rows tested for an offence, about a second, before the matching ones are yielded."""
 
 CACHE_BYTES = 1 << 30
@@ -329,8 +329,8 @@ class Search:
 
     def _with_offence(self, part: TableColumns, offence: Offence) -> Iterator[TableColumns]:
         """Yield rows in which the loser commits `offence` at once, in parts of limited size."""
-        for first in range(0, part.rows, ROWS_PER_CHECKPOINT):
-            rows = part.take(np.arange(first, min(first + ROWS_PER_CHECKPOINT, part.rows)))
+        for first in range(0, part.rows, OFFENCE_ROWS):
+            rows = part.take(np.arange(first, min(first + OFFENCE_ROWS, part.rows)))
             chosen = []
             for number, position in enumerate(rows.positions()):
                 # A side in perpetual check is in check whenever it is to move.

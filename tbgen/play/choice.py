@@ -74,7 +74,7 @@ def _safest_move(
     The move has the lowest rank (`safety.Rank`). Moves without rank come last, ordered by how often
     the position after them has occurred in the game. A move has no rank if the opponent can prevent
     the aim, or the search exceeds `safety.MAX_NODES`. Moves into a harmful repetition
-    (`_harmful_repetitions`) are avoided; if there are only such moves, the least repeated one is
+    (`_earlier_occurrences`) are avoided; if there are only such moves, the least repeated one is
     taken.
 
     game : the positions of the game, oldest first; the last one is the current position
@@ -88,7 +88,7 @@ def _safest_move(
     least, best = None, ranked[0][0]
     trials = TrialMoves(game, offences.rule_set)
     for move, _ in ranked:
-        punished = _harmful_repetitions(trials, game, move, root.outcome)
+        punished = _earlier_occurrences(trials, game, move, root.outcome)
         if least is None or punished < least:
             least, best = punished, move
         if not punished:
@@ -109,7 +109,7 @@ def _sort_key(
     return False, rank, 0, move.sort_key
 
 
-def _harmful_repetitions(
+def _earlier_occurrences(
     trials: TrialMoves, game: Sequence[Position], move: RootMove, outcome: Outcome
 ) -> int:
     """Return how often a position has occurred in the game that is harmful to repeat; 0 if none is.

@@ -9,7 +9,7 @@ import pytest
 
 from tbgen.board.knowledge.builds import Limits, Progress, Stage
 from tbgen.building.plan import plan
-from tbgen.cli.workshop import SMALL, Workshop
+from tbgen.cli.workshop import FIRST_SET, Workshop
 from tbgen.indexing import Material
 from tbgen.tables import Rules, RuleSet, Tablebase
 
@@ -82,7 +82,11 @@ def test_the_demonstration_has_two_rule_sets(
 
     So a command finds one rule set in each directory.
     """
-    for name, value in {"SMALL": ("KRK",), "RULES": "KNK", "COMPARED": ("KRK",)}.items():
+    for name, value in {
+        "FIRST_SET": ("KRK",),
+        "RULES_MATERIAL": "KNK",
+        "COMPARED": ("KRK",),
+    }.items():
         monkeypatch.setattr(f"tbgen.cli.workshop.{name}", value)
     site = workshop(tmp_path)
     site.start_demo()
@@ -102,7 +106,7 @@ def test_a_failure_is_reported(tmp_path: Path) -> None:
 
 
 def test_the_cost_agrees_with_the_plan(tmp_path: Path) -> None:
-    materials = [Material.parse(name) for name in SMALL]
+    materials = [Material.parse(name) for name in FIRST_SET]
     planned = plan(materials, Rules.WXF, tmp_path)
     cost = workshop(tmp_path).cost(materials)
     assert cost is not None

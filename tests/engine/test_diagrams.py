@@ -20,7 +20,7 @@ from tbgen.tables.names import RuleSet
 from tests.helpers.paths import DATA
 from tests.helpers.strategies import played
 
-BEST_WAYS = {
+WINNING_SIDES = {
     "D2": Side.BLACK,
     "D3": Side.BLACK,
     "D5": Side.BLACK,
@@ -48,17 +48,17 @@ def best_line(searcher: Searcher, start: Position, moves: list[Move], rules: Rul
     return line
 
 
-@pytest.mark.parametrize("diagram", BEST_WAYS)
+@pytest.mark.parametrize("diagram", WINNING_SIDES)
 def test_the_result_is_announced_only_under_the_rules(searcher: Searcher, diagram: str) -> None:
     start = start_of(diagram)
-    sign = 1 if BEST_WAYS[diagram] == start.side else -1
+    sign = 1 if WINNING_SIDES[diagram] == start.side else -1
     searcher.clear()
     assert sign * best_line(searcher, start, [], Rules.WXF).score > scores.MAX_EVALUATION
     searcher.clear()
     assert not scores.is_decided(best_line(searcher, start, [], Rules.NONE).score)
 
 
-@pytest.mark.parametrize("diagram", BEST_WAYS)
+@pytest.mark.parametrize("diagram", WINNING_SIDES)
 def test_the_game_is_won(searcher: Searcher, diagram: str) -> None:
     """The stated side wins each diagram when the search plays both sides.
 
@@ -72,7 +72,7 @@ def test_the_game_is_won(searcher: Searcher, diagram: str) -> None:
         position = position.after(*moves[-1])
         verdict = judge(start, moves, occurrences=3).verdict
         if verdict != Verdict.UNDECIDED:
-            assert verdict == Verdict.won_by(BEST_WAYS[diagram])
+            assert verdict == Verdict.won_by(WINNING_SIDES[diagram])
             return
     assert is_terminal(position)
-    assert position.side != BEST_WAYS[diagram]
+    assert position.side != WINNING_SIDES[diagram]

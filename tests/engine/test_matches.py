@@ -202,7 +202,7 @@ def test_drawn_positions_have_the_kind_of_their_label(tables_dir: Path) -> None:
         shares = [each.rows for each in infallible.kinds_of(rows).values()]
         assert sum(shares) == (rows["outcome"] >= 0).sum()
         assert min(shares) > 0
-        kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 30)
+        kinds = infallible.sampled_positions(tables, Material.parse("KRKN"), 30)
         assert sum(map(len, kinds.values())) == 30
         for kind, positions in kinds.items():
             for position in positions:
@@ -215,7 +215,7 @@ def test_drawn_positions_have_the_kind_of_their_label(tables_dir: Path) -> None:
 def test_random_moves_spoil_decided_positions(tables_dir: Path) -> None:
     judges = Judges(Rules.CHECK, 3)
     with open_tablebase(tables_dir, rules="check") as tables:
-        kinds = infallible.drawn_positions(tables, Material.parse("KRKN"), 6)
+        kinds = infallible.sampled_positions(tables, Material.parse("KRKN"), 6)
     assert any(
         infallible.is_spoilt(kind, played(ByChance(), ByChance(), position, judges))
         for kind, positions in kinds.items()

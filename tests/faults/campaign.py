@@ -167,7 +167,7 @@ def tables_of(directory: Path) -> dict[str, str]:
     return {name: digest for name, digest in found.items() if name.endswith(".xqt")}
 
 
-def strangers(directory: Path) -> list[str]:
+def unknown_files(directory: Path) -> list[str]:
     """List the files of a directory that no finished command leaves there, such as temporary files.
 
     Expected are tables, their records of the build, certificates, and the index.

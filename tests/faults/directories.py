@@ -35,9 +35,9 @@ from tests.faults.campaign import (
     contents,
     main,
     run,
-    strangers,
     tables_of,
     tbgen,
+    unknown_files,
 )
 from tests.helpers.commands import AS_NOBODY, UNPRIVILEGED
 
@@ -71,7 +71,7 @@ class Site:
         now = tables_of(directory)
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
         tally.expect(not whole or now == self.expected, f"{what}: a table is missing")
-        left = strangers(directory) if directory.is_dir() else []
+        left = unknown_files(directory) if directory.is_dir() else []
         tally.expect(not left, f"{what}: {left} stay")
 
 

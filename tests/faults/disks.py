@@ -45,9 +45,9 @@ from tests.faults.campaign import (
     complaint,
     main,
     run,
-    strangers,
     tables_of,
     tbgen,
+    unknown_files,
 )
 from tests.faults.faulty import HALF, Disk, missing_tool
 from tests.faults.warm import Warm
@@ -277,7 +277,7 @@ def _directory_check(
         finished = ended.status == OK
         if not directory.exists():
             return "there is no directory" if finished else None
-        now, left = tables_of(directory), strangers(directory)
+        now, left = tables_of(directory), unknown_files(directory)
         if may_stay is not None and not finished:
             left = [name for name in left if not name.endswith(may_stay)]
         if left:

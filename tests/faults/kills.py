@@ -38,7 +38,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tbgen.cli.workshop import RULES, SMALL
+from tbgen.cli.workshop import FIRST_SET, RULES_MATERIAL
 from tests.faults.campaign import (
     OK,
     REFUSED,
@@ -50,9 +50,9 @@ from tests.faults.campaign import (
     contents,
     main,
     run,
-    strangers,
     tables_of,
     tbgen,
+    unknown_files,
 )
 from tests.faults.killing import SIGNALS, alive_after, check_end, descendants, send
 
@@ -184,7 +184,7 @@ def last_build(tally: Tally, site: Site, directory: Path, cache: Path | None = N
     wrong = complaint(run(site.build(directory), environment=environment), [OK])
     tally.expect(wrong is None, f"the build after: {wrong}")
     tally.expect(tables_of(directory) == site.expected, "the build after: other tables")
-    left = strangers(directory)
+    left = unknown_files(directory)
     tally.expect(not left, f"the build after leaves {left}")
     tally.count("bytes left", sum((directory / name).stat().st_size for name in left))
     tally.count("builds after")
@@ -235,7 +235,7 @@ def packers(tally: Tally, site: Site, budget: Budget, directory: Path) -> None:
     wrong = complaint(run(site.pack(directory)), [OK])
     tally.expect(wrong is None, f"the packer after: {wrong}")
     tally.expect(tables_of(directory) == site.packed, "the packer after: other files")
-    left = strangers(directory)
+    left = unknown_files(directory)
     tally.expect(not left, f"the packer after leaves {left}")
 
 
@@ -255,7 +255,7 @@ def publishers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
     tally.expect(contents(mirror) == contents(site.listed), "the index after: another one")
     tally.expect(contents(fetched) == site.expected, "the fetch after: other files")
     for directory in (mirror, fetched):
-        left = strangers(directory)
+        left = unknown_files(directory)
         tally.expect(not left, f"{directory.name}: {left} stay")
 
 
@@ -274,7 +274,7 @@ def readers(tally: Tally, site: Site, budget: Budget, folder: Path) -> None:
         wrong = complaint(run(commands[name]), [OK])
         tally.expect(wrong is None, f"the verifier after: {wrong}")
         tally.expect(tables_of(site.finished) == site.expected, "verify: a table has changed")
-        left = strangers(site.finished)
+        left = unknown_files(site.finished)
         tally.expect(not left, f"the verifier after leaves {left}")
     wrong = complaint(run(site.dump(out)), [OK])
     tally.expect(wrong is None, f"the dump after: {wrong}")
@@ -324,7 +324,7 @@ def sets(tally: Tally, budget: Budget, seed: int) -> None:
             wrong = complaint(run(build_of_set(directory)), [OK])
             tally.expect(wrong is None, f"the build after: {wrong}")
             tally.expect(tables_of(directory) == expected, "the build after: other tables")
-            tally.expect(not strangers(directory), f"left: {strangers(directory)}")
+            tally.expect(not unknown_files(directory), f"left: {unknown_files(directory)}")
             tally.count("rounds")
             if budget.spent:
                 return
@@ -393,7 +393,7 @@ def boards(tally: Tally, budget: Budget, seed: int) -> None:
     with tempfile.TemporaryDirectory(prefix="tbgen-boards-") as name:
         finished = Path(name) / "finished"
         for _ in range(2):  # the first time, kernels may be compiled
-            ended = run(tbgen("build", *SMALL, "--tables", finished, "--force"))
+            ended = run(tbgen("build", *FIRST_SET, "--tables", finished, "--force"))
             if ended.status != OK:
                 sys.exit(f"the set fails undisturbed: {ended.stderr}")
         expected = tables_of(finished)
@@ -404,11 +404,15 @@ def boards(tally: Tally, budget: Budget, seed: int) -> None:
                 now = tables_of(directory)
                 known = {table: digest for table, digest in now.items() if table in expected}
                 tally.expect(known.items() <= expected.items(), "a table of a board is wrong")
-            wrong = complaint(run(tbgen("build", *SMALL, "--tables", directory)), [OK])
+            wrong = complaint(run(tbgen("build", *FIRST_SET, "--tables", directory)), [OK])
             tally.expect(wrong is None, f"the build after: {wrong}")
             tally.expect(expected.items() <= tables_of(directory).items(), "a table is missing")
             # The last table of a demo takes long, and is not built in the end.
-            left = [entry for entry in strangers(directory) if not entry.startswith(f".{RULES}.")]
+            left = [
+                entry
+                for entry in unknown_files(directory)
+                if not entry.startswith(f".{RULES_MATERIAL}.")
+            ]
             tally.expect(not left, f"left: {left}")
             tally.count("rounds")
             if budget.spent:

@@ -32,9 +32,9 @@ from tests.faults.campaign import (
     complaint,
     main,
     run,
-    strangers,
     tables_of,
     tbgen,
+    unknown_files,
 )
 from tests.helpers.commands import restore_signals
 
@@ -98,7 +98,7 @@ class Commands:
             return
         now = tables_of(self.directory)
         # A partly fetched file stays for the next attempt.
-        left = [left for left in strangers(self.directory) if not left.endswith(".part")]
+        left = [left for left in unknown_files(self.directory) if not left.endswith(".part")]
         tally.expect(not left, f"{what}: {left} stay")
         tally.expect(now.items() <= self.expected.items(), f"{what}: a table is wrong")
         tally.expect(ended.status != OK or now == self.expected, f"{what}: a table is missing")

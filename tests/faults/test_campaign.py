@@ -18,8 +18,8 @@ from tests.faults.campaign import (
     complaint,
     main,
     run,
-    strangers,
     tables_of,
+    unknown_files,
 )
 
 LINE = "error: no such thing\nhint: ask for another\n"
@@ -77,7 +77,7 @@ def test_strangers_in_a_directory_of_tables(tmp_path: Path) -> None:
     for name in ("KRK.none.dtm.xqt", "KRK.none.dtm.build.json", "KRK.none.dtm.proof.json",
                  "index.json", ".KRK.none.dtm.lock", "x.tmp", ".index.json.1.tmp"):  # fmt: skip
         (tmp_path / name).write_text(name)
-    assert strangers(tmp_path) == [".KRK.none.dtm.lock", ".index.json.1.tmp", "x.tmp"]
+    assert unknown_files(tmp_path) == [".KRK.none.dtm.lock", ".index.json.1.tmp", "x.tmp"]
     assert list(tables_of(tmp_path)) == ["KRK.none.dtm.xqt"]
     assert tables_of(tmp_path / "nowhere") == {}
 

@@ -26,7 +26,7 @@ from functools import partial
 
 from click.testing import CliRunner
 
-from tbgen.board.knowledge.games import follows_position, read_game
+from tbgen.board.knowledge.games import begins_with_fen, read_game
 from tbgen.board.web.editor import read_sketch
 from tbgen.board.web.view import preferred_language, read_view
 from tbgen.building.sets import materials_of
@@ -143,7 +143,7 @@ def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tupl
         "TableStatistics.from_text": (TableStatistics.from_text, ValueError),
         "preferred_language": (preferred_language, ()),
         "read_game": (read_game, InputError),
-        "follows_position": (follows_position, ()),
+        "begins_with_fen": (begins_with_fen, ()),
         "read_sketch": (lambda text: read_sketch({"fen": text, "was": text}, endgame), InputError),
         "read_query": (_wanted, InputError),
         "read_material": (read_material, ()),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tbgen.cli.workshop import SMALL
+from tbgen.cli.workshop import FIRST_SET
 from tests.helpers.paths import ROOT
 
 
@@ -65,7 +65,7 @@ def demo() -> Demo:
     """
     folder = Path(tempfile.mkdtemp(prefix="tbgen-board-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    build = [sys.executable, "-m", "tbgen", "build", *SMALL, "--tables", str(folder)]
+    build = [sys.executable, "-m", "tbgen", "build", *FIRST_SET, "--tables", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     return serve(folder)
 

@@ -9,7 +9,7 @@ from tbgen.indexing.placement_count import count_placements
 
 
 @pytest.mark.parametrize("name", ["KPK", "KRK", "KRKA"])
-def test_the_census_agrees_with_single_slots(name: str) -> None:
+def test_the_count_agrees_with_single_slots(name: str) -> None:
     layout = Layout.of(Material.parse(name))
     used = 0
     for slot in range(layout.slots):
@@ -19,7 +19,7 @@ def test_the_census_agrees_with_single_slots(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["KPK", "KPPK", "KPKBB"])
-def test_the_census_agrees_with_slots_in_bulk(name: str) -> None:
+def test_the_count_agrees_with_slots_in_bulk(name: str) -> None:
     layout = Layout.of(Material.parse(name))
     sound = layout.squares_of_slots(np.arange(layout.slots))[1]
     assert sound.sum() == count_placements(layout)

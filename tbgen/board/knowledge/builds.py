@@ -96,7 +96,7 @@ def may_build(workshop: Workshop, cost: Cost) -> bool:
     return cost.seconds <= limits.seconds and cost.memory_bytes <= limits.memory_bytes
 
 
-def closure_size(material: Material) -> int:
+def closure_bound(material: Material) -> int:
     """Return an upper bound of the number of materials reachable from a material by captures.
 
     The material itself is included. The bound is computed from piece counts alone, without listing

@@ -113,7 +113,7 @@ def _play(
     return GameText(start, tuple(moves))
 
 
-def follows_position(given: str) -> bool:
+def begins_with_fen(given: str) -> bool:
     """Return whether a text is a FEN followed by further text, which must then be moves."""
     leading = _FEN.match(f"{given} ")
     return leading is not None and bool(given[leading.end() :].strip())

@@ -66,7 +66,7 @@ class Found:
     lengths: tuple[int, ...] = ()
 
 
-def has_studies(store: TableStore, material: Material) -> bool:
+def can_search_studies(store: TableStore, material: Material) -> bool:
     """Return whether studies of a material can be searched in a request.
 
     True if the table has at least one win and at most `MOST_WINS`.
@@ -91,7 +91,7 @@ def search(
     tables of another rule set. Kernels are compiled on first use. Raises like `Tablebase.probe` and
     `tbgen.find`, and `InputError` if studies would take too long.
     """
-    if wanted.study and not has_studies(store, material):
+    if wanted.study and not can_search_studies(store, material):
         raise InputError(
             f"studies of {material} take too long to find here", f"tbgen find {material} --study"
         )

@@ -19,7 +19,7 @@ from tbgen.answers.schema import POSITION
 from tbgen.board.drawing import bitmap
 from tbgen.board.drawing.animation import animate
 from tbgen.board.drawing.bitmap import gif
-from tbgen.board.knowledge.builds import closure_size
+from tbgen.board.knowledge.builds import closure_bound
 from tbgen.board.knowledge.games import game_text
 from tbgen.board.knowledge.search import MOST_SHOWN, SHOWN, search
 from tbgen.board.knowledge.store import MAX_LINE, Facts, TableStore
@@ -83,7 +83,7 @@ class Api:
             facts = self._store.probe(view.position)
         explain = request.query_params.get("explain") == "1"
         mechanism = self._store.mechanism(facts) if explain else None
-        answer = study_answer(facts, view, mechanism)
+        answer = board_answer(facts, view, mechanism)
         if facts.missing is None:
             return Answer(answer)
         described = failures.expected(facts.missing)
@@ -281,7 +281,7 @@ class Api:
         return {key: figures[key] for key in ENTRY["properties"]}
 
 
-def study_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
+def board_answer(facts: Facts, view: View, mechanism: Mechanism | None) -> dict[str, Any]:
     """Return the JSON of a position: the fields of `tbgen probe --json`, then the board's own.
 
     Fields of the position: `terminal`, and for a game `suggested` (a move) and `judgement`. Fields
@@ -355,6 +355,6 @@ def _captures(material: Material) -> list[tuple[str, Material]]:
 def _bounded(request: Request) -> Material:
     """Return the material in the path; raise `RequestError` if its capture graph is too large."""
     material = _material(request)
-    if closure_size(material) > 10 * MAX_NODES:
+    if closure_bound(material) > 10 * MAX_NODES:
         raise RequestError(400, "the graph is too large", "ask for one with fewer pieces")
     return material

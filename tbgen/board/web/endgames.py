@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 
 from tbgen.board.drawing.figures import orders_of, share_bar
-from tbgen.board.knowledge.builds import closure_size
+from tbgen.board.knowledge.builds import closure_bound
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import (
     army_name,
@@ -254,7 +254,7 @@ def _graph(store: TableStore, view: View, material: Material) -> str:
 
     Empty if there may be more than `MAX_NODES` materials.
     """
-    if closure_size(material) > MAX_NODES:
+    if closure_bound(material) > MAX_NODES:
         return ""
     nodes = material.closure()
     rows: dict[int, list[Material]] = {}

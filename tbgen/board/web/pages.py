@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from starlette.requests import Request
 
-from tbgen.board.knowledge.builds import closure_size
-from tbgen.board.knowledge.games import GameText, follows_position, read_game
+from tbgen.board.knowledge.builds import closure_bound
+from tbgen.board.knowledge.games import GameText, begins_with_fen, read_game
 from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, puzzle_of_the_day, today
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.building import missing_page
@@ -94,7 +94,7 @@ class Pages:
         try:
             return material_page(self._store, view, material)
         except MissingTableError:
-            if closure_size(material) > MAX_NODES:
+            if closure_bound(material) > MAX_NODES:
                 raise
             return missing_page(self._store, view, material)
 
@@ -157,7 +157,7 @@ class Pages:
         material = read_material(asked)
         if material is not None:
             return _moved(with_settings(f"/endgames/{material}", view))
-        if follows_position(asked):
+        if begins_with_fen(asked):
             return self._game(view, read_game(asked))
         try:
             read = read_position(asked[: MAX_POSITION_TEXT + 1])

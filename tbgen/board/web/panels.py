@@ -20,7 +20,7 @@ from tbgen.board.language.words import piece_name, point_name, proof_in_words, r
 from tbgen.board.web.layout import copy_button, details, link, with_settings
 from tbgen.board.web.small_boards import (
     MAX_SLOTS,
-    LongestWin,
+    ExtremeWin,
     linked_histogram,
     longest_win,
     longest_wins,
@@ -230,7 +230,7 @@ def longest_boards(
     most : maximum number of boards; None for all
     """
     limit = MAX_SLOTS if most is None else QUICK_SLOTS
-    longest: dict[tuple[int, Side], LongestWin] = {}
+    longest: dict[tuple[int, Side], ExtremeWin] = {}
     for win in sorted(longest_wins(figures), key=lambda win: win.length):
         longest[win.order, win.winner] = win
     for side in Side:

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.puzzles import comparable
-from tbgen.board.knowledge.search import Found, has_studies, search
+from tbgen.board.knowledge.search import Found, can_search_studies, search
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, percent
 from tbgen.board.web.http import Answer
@@ -56,7 +56,7 @@ def search_page(
     offered = set(PRESETS)
     if material not in comparable(store):
         offered.remove("differs")
-    if not has_studies(store, material):
+    if not can_search_studies(store, material):
         offered.remove("study")
     presets = " ".join(
         link(with_settings(path, view, preset), view.text(f"find_{key}"), "button small")

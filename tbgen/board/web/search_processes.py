@@ -26,7 +26,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from tbgen.board.knowledge.search import has_studies
+from tbgen.board.knowledge.search import can_search_studies
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.api import Api
 from tbgen.board.web.http import SEARCHERS, AbandonedError, Answer, RequestError, failure
@@ -150,7 +150,7 @@ class SearchProcesses:
         """Search a small table, so that kernels are compiled before the first request."""
         for name in self._store.available():
             with contextlib.suppress(TablebaseError, OSError):
-                if has_studies(self._store, name.material):
+                if can_search_studies(self._store, name.material):
                     self._compile(name.material)
                     return
 

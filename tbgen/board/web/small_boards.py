@@ -59,7 +59,7 @@ def bar_query(winner: Side, order: int, plies: int) -> Query:
 
 
 @dataclass(frozen=True, slots=True)
-class LongestWin:
+class ExtremeWin:
     """Position with the longest win of a side in an order; either side may be to move."""
 
     position: Position
@@ -78,10 +78,10 @@ class LongestWin:
         return (self.plies + 1) // 2, self.has_move
 
 
-def longest_wins(figures: TableStatistics) -> list[LongestWin]:
+def longest_wins(figures: TableStatistics) -> list[ExtremeWin]:
     """Return the longest wins in a table's statistics: per order, one for each side to move."""
     return [
-        LongestWin(
+        ExtremeWin(
             Position.from_fen(entry.fen),
             entry.order,
             entry.side if entry.value % 2 else entry.side.other,
@@ -91,7 +91,7 @@ def longest_wins(figures: TableStatistics) -> list[LongestWin]:
     ]
 
 
-def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> LongestWin | None:
+def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> ExtremeWin | None:
     """Find a longest win of order 0 with `winner` to move.
 
     None if there is none, or if it is not found within the time limit of `positions_of_value`.
@@ -102,7 +102,7 @@ def longest_win(store: TableStore, figures: TableStatistics, winner: Side) -> Lo
         return None
     material = Material.parse(figures.material)
     found = positions_of_value(store, material, bar_query(winner, 0, plies), most=1).positions
-    return LongestWin(found[0], 0, winner, plies) if found else None
+    return ExtremeWin(found[0], 0, winner, plies) if found else None
 
 
 def gallery_page(
@@ -186,7 +186,7 @@ def first_page_boards(store: TableStore, view: View) -> str:
 
 def _chosen(
     store: TableStore, tables: Iterable[TableStatistics]
-) -> list[tuple[LongestWin, Offence | None]]:
+) -> list[tuple[ExtremeWin, Offence | None]]:
     """Return the longest wins and the wins of highest order, each with the offence that decides it.
 
     The winner is to move. The offence is None for the longest wins, which repetition does not
@@ -200,7 +200,7 @@ def _chosen(
     plain = [max(found, key=lambda win: (win.order == 0) * win.plies) for found in wins]
     plain.sort(key=lambda win: -win.plies)
     # Skip the longest one: it is the board's first position.
-    chosen: list[tuple[LongestWin, Offence | None]] = [
+    chosen: list[tuple[ExtremeWin, Offence | None]] = [
         (win, None) for win in plain[1 : 1 + LONGEST] if win.order == 0
     ]
     deep = [max(found, key=lambda win: win.order) for found in wins]
