@@ -11,6 +11,7 @@ stay in DIRECTORY. Some mutations cannot change a result (a safety margin, a lim
 person has to read the survivors.
 
     python scripts/certify/mutation_testing.py DIRECTORY --count 300 --seed 1
+    python scripts/certify/mutation_testing.py DIRECTORY --count 100 --packages tables tbgen/verify
     python scripts/certify/mutation_testing.py DIRECTORY --again
 """
 
@@ -25,7 +26,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,11 +146,11 @@ def mutations_of(path: str, source: str) -> list[Mutation]:
     return found
 
 
-def choose(root: Path, count: int, seed: int) -> list[Mutation]:
-    """Return `count` random mutations, uniform over all places, sorted by package."""
+def choose(root: Path, packages: Sequence[str], count: int, seed: int) -> list[Mutation]:
+    """Return `count` random mutations of packages, uniform over all places, sorted by package."""
     places = [
         mutation
-        for package in PACKAGES
+        for package in packages
         for file in sorted((root / package).rglob("*.py"))
         for mutation in mutations_of(str(file.relative_to(root)), file.read_text("utf-8"))
     ]
@@ -237,6 +238,8 @@ def main() -> None:
     parser.add_argument("directory", type=Path, help="for the clone and mutations.csv")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--packages", nargs="+", choices=PACKAGES, default=PACKAGES,
+                        metavar="PACKAGE")  # fmt: skip
     parser.add_argument("--again", action="store_true", help="only survivors, more tests")
     arguments = parser.parse_args()
     arguments.directory.mkdir(parents=True, exist_ok=True)
@@ -246,8 +249,8 @@ def main() -> None:
         clone.update()
         wanted = [each for each, row in rows.items() if row[0] == "survived"]
     else:
-        wanted = [each for each in choose(clone.root, arguments.count, arguments.seed)
-                  if each not in rows]  # fmt: skip
+        chosen = choose(clone.root, arguments.packages, arguments.count, arguments.seed)
+        wanted = [each for each in chosen if each not in rows]
     packages_of = {
         package: (*DEPENDENTS[package], package) if arguments.again else (package,)
         for package in map(package_of, wanted)
