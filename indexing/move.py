@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tbgen.indexing.errors import MoveTextError, excerpt
 from tbgen.indexing.squares import parse_square, square_name
 
-_ICCS = re.compile(r"([a-i][0-9])-?([a-i][0-9])", re.IGNORECASE | re.ASCII)
+_ICCS = re.compile(r"([a-i][0-9])[-x]?([a-i][0-9])", re.IGNORECASE | re.ASCII)
 
 
 class Move(NamedTuple):
@@ -19,7 +19,7 @@ class Move(NamedTuple):
 
     @classmethod
     def from_iccs(cls, text: str) -> Move:
-        """Parse `h2e2` or `H2-E2`; raises `MoveTextError`."""
+        """Parse `h2e2`, `H2-E2` or `h2xe2`; raises `MoveTextError`."""
         match = _ICCS.fullmatch(text.strip())
         if match is None:
             raise MoveTextError(

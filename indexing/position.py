@@ -97,11 +97,17 @@ class Position:
         """Parse a FEN of two, four or six fields; raises `PositionError` with a hint.
 
         Also accepts the letters e for elephants, h for knights and s for pawns, r for Red to move,
-        and `_` or `+` in place of blanks.
+        and `_` or `+` in place of blanks. The third and the fourth field must be dashes, so that
+        no moves are passed over.
         """
         fields = fen.replace("_", " ").replace("+", " ").split()
         if not fields:
             raise PositionError("the FEN is empty", f"a FEN looks like '{START_FEN}'")
+        if any(field.strip("-") for field in fields[2:4]):
+            raise PositionError(
+                f"a FEN has no {excerpt(' '.join(fields[2:]))} after the side to move",
+                "write one position, without moves; `tbgen judge` and the board's box read games",
+            )
         if len(fields) not in (2, 4, 6):
             raise PositionError(
                 f"the FEN must have 2, 4 or 6 fields, not {len(fields)}",

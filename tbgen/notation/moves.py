@@ -1,13 +1,13 @@
 """Moves as text: ICCS, Fairy-Stockfish's coordinates, WXF and Chinese.
 
-    iccs      h2e2          from square, to square, ranks 0..9; H2-E2 is read, too
+    iccs      h2e2          from square, to square, ranks 0..9; H2-E2 and h2xe2 are read, too
     fairy     h3e3, e2e10   coordinates with ranks 1..10
     wxf       C2.5          `wxf.py`
     zh        炮二平五      `chinese.py`; zh-hant writes traditional characters
 
 The text of a legal move is unique in each notation, and is read back as that move. Texts are
 resolved among the legal moves of the position. Coordinates are read as ICCS by default, and as
-Fairy-Stockfish's if they contain a rank 10.
+Fairy-Stockfish's if they contain a rank 10. Marks after a move, as in h2e2+ or h2e2!?, are ignored.
 """
 
 from __future__ import annotations
@@ -29,8 +29,12 @@ MOVE_NOTATIONS = ("iccs", "fairy", "wxf", "zh", "zh-hant")
 
 # re.ASCII excludes other letters with an ASCII lower case, such as the dotted capital I.
 _ANY_CASE = re.IGNORECASE | re.ASCII
-_ICCS = re.compile(r"[a-i][0-9]-?[a-i][0-9]", _ANY_CASE)
-_FAIRY = re.compile(r"([a-i])(10|[1-9])-?([a-i])(10|[1-9])", _ANY_CASE)
+_ICCS = re.compile(r"[a-i][0-9][-x]?[a-i][0-9]", _ANY_CASE)
+_FAIRY = re.compile(r"([a-i])(10|[1-9])[-x]?([a-i])(10|[1-9])", _ANY_CASE)
+_MARKS = " \t\r\n+#!?\uff0b\uff03\uff01\uff1f"
+"""Characters after a move that are no part of it: + for check, # for mate, ! and ? for praise and
+blame, also full-width. No notation of moves ends with one.
+"""
 _HINT = "write h2e2, C2.5 or 炮二平五"
 
 
@@ -41,6 +45,7 @@ def parse_move(position: Position, text: str, notation: str | None = None) -> Mo
     hint, for text that is no move, or names no legal move or several. Raises `InputError` for an
     unknown notation.
     """
+    text = text.rstrip(_MARKS).strip() or text
     notation = notation or _detect(text)
     if notation == "iccs":
         move = Move.from_iccs(text)
@@ -86,21 +91,20 @@ def format_move(position: Position, move: Move, notation: str = "iccs") -> str:
 
 
 def _detect(text: str) -> str:
-    stripped = text.strip()
-    if _ICCS.fullmatch(stripped):
+    if _ICCS.fullmatch(text):
         return "iccs"
-    if _FAIRY.fullmatch(stripped):
+    if _FAIRY.fullmatch(text):
         return "fairy"
-    if chinese.is_chinese(stripped):
+    if chinese.is_chinese(text):
         return "zh"
-    if wxf.split(stripped) is None:
+    if wxf.split(text) is None:
         raise MoveTextError(f"{excerpt(text)} is no move", _HINT)
     return "wxf"
 
 
 def _from_fairy(text: str) -> Move:
     """Return the move that Fairy-Stockfish's coordinates (ranks 1..10) name."""
-    match = _FAIRY.fullmatch(text.strip())
+    match = _FAIRY.fullmatch(text)
     if match is None:
         raise MoveTextError(
             f"{excerpt(text)} is no move", "moves with ranks 1 to 10 are written h3e3, e2e10"
