@@ -52,6 +52,76 @@ def proven(side: str) -> Schema:
     )
 
 
+TABLE = {
+    "material": MATERIAL,
+    "rules": RULES,
+    "minor_chases": MINOR,
+    "orders_limit": LIMIT,
+    "metric": METRIC,
+}
+SETTLED = {
+    "digest": string("of the contents"),
+    "proof": PROOF,
+    "notes": array("on certificates", string("a note")),
+}
+PROVEN = record(
+    "a table that was proven or refuted",
+    **TABLE,
+    ok=boolean("whether it is proven"),
+    by=string("how it was settled", "proof"),
+    index_size=integer("slots for each side to move"),
+    positions=integer("legal positions"),
+    red_to_move=proven("Red"),
+    black_to_move=proven("Black"),
+    offenders_examined=integer("possible perpetual checkers"),
+    chasers_examined=integer("possible perpetual chasers"),
+    orders_examined=integer("orders that were searched"),
+    complete=boolean("whether the search for patterns was completed"),
+    findings=integer("positions with a wrong value"),
+    first=nullable(
+        {"type": "object", "description": "the first one, stored and expected value, or null"}
+    ),
+    file_problems=array("faults of the file itself", string("a problem")),
+    seconds=number("time"),
+    **SETTLED,
+)
+CERTIFIED = record(
+    "with --closure, a table whose certificate is valid",
+    **TABLE,
+    ok=boolean("true"),
+    by=string("how it was settled", "certificate"),
+    **SETTLED,
+)
+UNPROVEN = record(
+    "with --closure, a table whose proof ended in an error, or was not tried",
+    **TABLE,
+    ok=boolean("false"),
+    by={"type": "null", "description": "it was not settled"},
+    error=string("the error in one line"),
+    hint=string("a remedy in one line, or empty"),
+)
+WDL = record(
+    "a win-draw-loss file",
+    material=MATERIAL,
+    rule_set=string("the rule set, as in names of files"),
+    file=string("its name"),
+    source=string("the table it is derived from"),
+    ok=boolean("whether no position is wrong, and no problem was found"),
+    positions=integer("legal positions"),
+    inconsistent=integer("positions whose outcome is not the best of their moves"),
+    differing=integer("positions whose outcome is not that of `source`"),
+    compared=boolean("false if `source` is missing"),
+    first=nullable(string("FEN of the first wrong position; null without one")),
+    problems=array("faults of the file's counts", string("a problem")),
+)
+LISTED = record(
+    "a table",
+    file=string("its name"),
+    digest=string("of the file"),
+    values=string("of the values only"),
+    standing=string("compared with the list", "agrees", "rearranged", "differs", "unknown"),
+)
+
 ANSWERS: dict[str, Schema] = {
     "plan": record(
         "the estimated cost of a build",
@@ -137,42 +207,27 @@ ANSWERS: dict[str, Schema] = {
         moves=array("every legal move, best first", record("a move", **MOVE)),
     ),
     "line": LINE,
-    "verify": record(
-        "proofs",
-        ok=boolean("whether all are proven"),
-        tables=array(
-            "in the order of the arguments",
+    "verify": {
+        "description": "proofs; with --wdl or --digests, the results for files",
+        "oneOf": [
             record(
-                "a table",
-                material=MATERIAL,
-                rules=RULES,
-                metric=METRIC,
-                minor_chases=MINOR,
-                orders_limit=LIMIT,
-                ok=boolean("whether it is proven"),
-                index_size=integer("slots for each side to move"),
-                positions=integer("legal positions"),
-                red_to_move=proven("Red"),
-                black_to_move=proven("Black"),
-                offenders_examined=integer("possible perpetual checkers"),
-                chasers_examined=integer("possible perpetual chasers"),
-                orders_examined=integer("orders that were searched"),
-                complete=boolean("whether the search for patterns was completed"),
-                findings=integer("positions with a wrong value"),
-                first=nullable(
-                    {
-                        "type": "object",
-                        "description": "the first one, stored and expected value, or null",
-                    }
-                ),
-                digest=string("of the proven contents"),
-                proof=PROOF,
-                notes=array("on certificates", string("a note")),
-                file_problems=array("faults of the file itself", string("a problem")),
-                seconds=number("time"),
+                "proofs",
+                ok=boolean("whether all are proven"),
+                tables=array("bottom-up", {"oneOf": [PROVEN, CERTIFIED, UNPROVEN]}),
             ),
-        ),
-    ),
+            record(
+                "with --wdl",
+                ok=boolean("whether all are proven"),
+                files=array("in the order of the arguments", WDL),
+            ),
+            record(
+                "with --digests",
+                ok=boolean("false if a file has other values than listed"),
+                list=nullable(string("the list of --against; null for the project's")),
+                tables=array("in the order of the arguments", LISTED),
+            ),
+        ],
+    },
     "stats": STATS,
     "ls": record(
         "the tables present",

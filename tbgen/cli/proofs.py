@@ -166,20 +166,19 @@ class ClosureProgress(Observer):
         else:
             failure = failures.expected(error)
         self.worst = max(self.worst, failure.status)
-        self.entries[start.job.key] = name_of(start.job).to_json() | {
-            "ok": False, "by": None, "error": failure.message, "hint": failure.hint,
-        }  # fmt: skip
+        self.entries[start.job.key] = _unproven(start.job, failure.message, failure.hint)
         show_failure(failure)
 
     def left_out(self, keys: Iterable[str]) -> None:
         """Record tables that were not tried, because supporting tables are not proven."""
         for key in keys:
             job = next(job for job in self._jobs if job.key == key)
-            self.entries[key] = name_of(job).to_json() | {"ok": False, "by": None}
+            reason = "not tried, a supporting table is not proven"
+            self.entries[key] = _unproven(job, reason, "")
             self._counts["left out"] += 1
             self.worst = max(self.worst, failures.FINDINGS)
             if not self._quiet:
-                click.echo(f"{title(name_of(job))}: not tried, a supporting table is not proven")
+                click.echo(f"{title(name_of(job))}: {reason}")
 
     def summary(self) -> str:
         """Return the totals, such as `6 tables: 5 proven, 1 proven by certificate`."""
@@ -199,7 +198,7 @@ class ClosureProgress(Observer):
         """Add the JSON entry of a table that was proven, refuted or certified to `entries`."""
         entry = name_of(job).to_json() | {"ok": True, "by": "certificate"}
         if settled.report is not None:
-            entry = settled.report.to_json() | {"by": "proof"}
+            entry = settled.report.to_json()
         self.entries[job.key] = entry | {"digest": settled.digest, "notes": list(settled.notes)}
 
     def _show_line(self) -> None:
@@ -210,6 +209,11 @@ class ClosureProgress(Observer):
             f"{len(settled)} of {len(self._jobs)} tables, {share:.0%} of all slots; "
             f"now {', '.join(self._running)}"
         )
+
+
+def _unproven(job: Job, error: str, hint: str) -> dict[str, Any]:
+    """Return the JSON entry of a table that was neither proven nor refuted."""
+    return name_of(job).to_json() | {"ok": False, "by": None, "error": error, "hint": hint}
 
 
 def name_of(job: Job) -> TableName:

@@ -72,11 +72,12 @@ class FileTable(TableFile):
     ) -> list[tuple[int, Codes]]:
         """Return the numbers of the codes of one tile, as `Table.tile`; note digests of blocks.
 
-        The numbers are arbitrary where there is no position. After the last tile the digest of the
-        file is checked. Raises `CorruptTableError`.
+        The numbers are arbitrary where there is no position. After the last tile of a side the
+        digest of the file is checked, if all blocks have been read. Raises `CorruptTableError`.
         """
         runs = super().tile(side, number, numbers_of, digests or self._digests)
-        if not self._is_checked and all(self._digests):
+        is_last = number == self.tiles(side) - 1
+        if is_last and not self._is_checked and all(self._digests):
             self.check_digest(self._digests)
             self._is_checked = True
         return runs
@@ -137,7 +138,7 @@ def verify_file(
             memory=memory,
             folder=file.path.parent,
         )
-        for each in supporting.values():
+        for each in (file, *supporting.values()):
             each.check_rest()
         found = replace(found, file_problems=tuple(_check_statistics(file, found)))
         premises = tuple(

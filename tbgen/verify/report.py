@@ -141,7 +141,7 @@ class VerifyReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `tbgen verify --json` prints for a material."""
-        shown = {"ok": self.ok, "positions": self.positions, **asdict(self)}
+        shown = {"ok": self.ok, "by": "proof", "positions": self.positions, **asdict(self)}
         del shown["histograms"], shown["chase_patterns"]
         if self.first is not None:
             shown["first"] = asdict(self.first) | {

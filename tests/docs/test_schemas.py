@@ -57,6 +57,7 @@ MORE = {
     "nothing repeats": ("judge", "3k5/9/9/9/9/9/9/9/9/R3K4 w"),
     "drawn": ("find", "KRKN", "--outcome", "draw", "--limit", "3"),
     "without rules": ("plan", "KRKN", "--rules", "none"),
+    "digests": ("verify", "KNK", "KRK", "--digests"),
 }
 
 MISTAKES = (("probe", "nonsense"), ("stats", "KRKRA"), ("build", "nonsense"), ("convert", "?"))
@@ -114,6 +115,31 @@ def test_errors(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check("error", answer(tmp_path, monkeypatch, *arguments))
+
+
+def test_each_kind_of_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables proven, certified, damaged and not tried, and a win-draw-loss file."""
+    tables = tmp_path / "tables"
+    shutil.copytree(
+        built("KRKN", rules="wxf"), tables, ignore=shutil.ignore_patterns("*.proof.json")
+    )
+    whole = ("verify", "KRKN", "--closure", "--jobs", "1", "--tables", str(tables))
+    krk = tables / "KRK.wxf.dtm.xqt"
+    for by, damaged in (
+        (["proof"] * 3, False),
+        (["certificate"] * 3, False),
+        (["certificate", None, None], True),
+    ):
+        if damaged:
+            krk.write_bytes(krk.read_bytes()[:-1])
+        found = answer(tmp_path, monkeypatch, *whole)
+        check("verify", found)
+        assert [table["by"] for table in found["tables"]] == by
+    assert all(table["error"] for table in found["tables"][1:])
+    answer(tmp_path, monkeypatch, "pack", "KNK", "--tables", str(tables))
+    found = answer(tmp_path, monkeypatch, "verify", "KNK", "--wdl", "--tables", str(tables))
+    check("verify", found)
+    assert found["ok"]
 
 
 def test_undescribed_fields_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
