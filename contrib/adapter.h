@@ -120,11 +120,13 @@ WDLScore probe_wdl(const Board &board, ProbeState *state);
 int probe_dtz(const Board &board, ProbeState *state);
 
 // Rank the moves at the end of a game by `xq_filter_root`. Returns false, with unchanged ranks, if a
-// table is missing. Moves that are not legal for xqprobe get the lowest rank.
+// table is missing that is needed to know the best moves. Moves that are not legal for xqprobe get
+// the lowest rank.
 bool root_probe(const Game &game, RootMoves &moves);
 
 // Rank the moves at the end of a game by `xq_filter_outcomes`. A win is kept; the search brings it
-// nearer, and should probe on. False as for `root_probe`.
+// nearer, and should probe on. Returns false, with unchanged ranks, if the table of any move is
+// missing.
 bool root_probe_wdl(const Game &game, RootMoves &moves);
 
 // Rank the moves by distances, or else by outcomes, and sort them, best first. The cardinality is 0

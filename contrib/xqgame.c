@@ -394,23 +394,24 @@ static xq_value worth_of(const xq_value *after, int converts, xq_metric metric)
     return make_value(-after->wdl, after->order, after->plies + 1, metric);
 }
 
-/* Mark as best the moves equal to the first one that keeps the root's outcome; if there is none, the
- * first unknown one; else the first. Moves are sorted. */
+static int is_direct_win(const xq_value *v) { return v->wdl > 0 && v->order > 0 && v->plies == 0; }
+
+/* Mark the best of sorted moves: the first known ones if their worth is the value of the root; else
+ * the unknown one, if there is only one (docs/values.md, "Best moves"). */
 static void mark_best(const xq_value *root, xq_move *moves, size_t count)
 {
-    size_t best = count;
-    for (size_t i = 0; i < count && best == count; i++)
-        if (moves[i].status == XQ_OK && moves[i].worth.wdl == root->wdl)
-            best = i;
-    for (size_t i = 0; i < count && best == count; i++)
-        if (moves[i].status != XQ_OK)
-            best = i;
-    if (best == count)
-        best = 0;
-    int known = count > 0 && moves[best].status == XQ_OK;
-    for (size_t i = best; i < count; i++)
-        moves[i].best = (moves[i].status == XQ_OK) == known &&
-                        compare_values(&moves[best].worth, known, &moves[i].worth, known) == 0;
+    xq_value value = is_direct_win(root) ? make_value(1, root->order, 2, root->metric) : *root;
+    size_t unknown = 0, first = 0;
+    for (size_t i = 0; i < count; i++)
+        unknown += moves[i].status != XQ_OK;
+    while (first < count && moves[first].status != XQ_OK)
+        first++;
+    const xq_value *worth = &moves[first].worth;
+    int reached = first < count && (unknown == 0 || compare_values(worth, 1, &value, 1) <= 0);
+    for (size_t i = 0; i < count; i++)
+        moves[i].best = moves[i].status != XQ_OK
+                            ? !reached && unknown == 1
+                            : reached && compare_values(&moves[i].worth, 1, worth, 1) == 0;
 }
 
 /* The pieces of a board as two arrays; returns their number. */
@@ -517,8 +518,6 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
 /* -- the filter ---------------------------------------------------------------------------- */
 
 enum { MAX_DEPTH = 16, MAX_NODES = 4000 };
-
-static int is_direct_win(const xq_value *v) { return v->wdl > 0 && v->order > 0 && v->plies == 0; }
 
 /* Search for an idle move, in positions with the value of the root. */
 typedef struct {
@@ -699,13 +698,15 @@ static int filter(xq_reader *reader, const record *game, xq_value *value, xq_mov
     uint8_t board[SQUARES], keep[XQ_MAX_MOVES];
     memcpy(board, game->boards + SQUARES * game->last, SQUARES);
     quest q = {reader, xq_internal_rules(reader), {0, 0, 0, 0, XQ_NO_METRIC}, MAX_NODES, XQ_OK};
-    size_t kept = 0, all = 0;
+    size_t kept = 0, all = 0, best = 0;
     int status = rank_moves(reader, board, game->side, &q.root, moves, &all);
     if (status != XQ_OK)
         return status;
     *value = q.root;
     for (size_t i = 0; i < all; i++)
-        keep[i] = (uint8_t)moves[i].best;
+        best += keep[i] = (uint8_t)moves[i].best;
+    if (best == 0 && all > 0)
+        return XQ_ERR_MISSING;
     if (q.root.wdl == 0 || is_direct_win(&q.root)) {
         keep_soonest(&q, board, game, moves, all, keep, &kept);
         if (kept == 0 && q.status == XQ_OK)

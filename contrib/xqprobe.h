@@ -244,7 +244,8 @@ typedef struct {
  *     after   the value of the position after it, for the opponent
  *     worth   the value for the moving side: one ply more; 1 or 2 plies if it captures and the
  *             root's table counts to conversion
- *     best    whether no known move is better, so that it keeps the value of the root
+ *     best    whether it is known to keep the value of the root (docs/values.md, "Best moves"); for no
+ *             move if the best one is among several without a table
  */
 typedef struct {
     uint8_t from, to;
@@ -277,7 +278,9 @@ int xq_probe_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squar
  * All others are left out, and a search may choose freely among the rest. If no idle move can be
  * forced within 16 moves and 4000 positions, the least offences with the fewest repetitions are
  * listed. Such positions are rare; only there the program should check its choice with a referee.
- * XQ_ERR_ARGUMENT for an illegal move in `played`; otherwise as `xq_probe_root`, with its order. */
+ * XQ_ERR_ARGUMENT for an illegal move in `played`. XQ_ERR_MISSING also if no move is known to be best;
+ * the status of the moves of `xq_probe_root` shows whose tables are missing. Otherwise as
+ * `xq_probe_root`, with its order. */
 int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                    int side, const xq_step *played, size_t played_count, xq_value *value,
                    xq_move moves[XQ_MAX_MOVES], size_t *move_count);

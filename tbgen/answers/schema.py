@@ -58,7 +58,7 @@ MOVE = {
     "plies": AFTER,
     "capture": boolean("whether it takes a piece"),
     "check": boolean("whether it gives check"),
-    "best": boolean("whether no move is better"),
+    "best": boolean("whether the move is known to be a best one"),
     "reason": string("the result of the move in words"),
 }
 LEVEL = integer("of that side")

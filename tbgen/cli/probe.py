@@ -83,7 +83,7 @@ def _probe(opened: GameTablebase, text: str, notation: str, explain: bool) -> di
 
 
 def _summary(answer: dict[str, Any]) -> str:
-    best = f"; best {answer['moves'][0]['move']}" if answer["moves"] else ""
+    best = next((f"; best {move['move']}" for move in answer["moves"] if move["best"]), "")
     return f"{answer['fen']}  {answer['outcome']}: {answer['reason']}{best}"
 
 

@@ -26,7 +26,7 @@ from tbgen.play.safety import SAFE, Aim, Rank, StreakGraph
 from tbgen.play.streaks import Offences, is_irreversible
 from tbgen.referee import Verdict
 from tbgen.rules import legal_moves
-from tbgen.tables import Outcome, ProbeResult, Rules
+from tbgen.tables import MissingTableError, Outcome, ProbeResult, Rules
 
 DRAWING_AIMS = (Aim.IDLE, Aim.BREAK, Aim.OUTLAST)
 
@@ -42,10 +42,14 @@ def choose(
 
     `root` is the value of the position, `moves` are its legal moves, best first. `history` is the
     positions of the game before this one. `GameTablebase.best_move` describes the choice.
+    Raises `MissingTableError` if the best move cannot be found for lack of that table.
     """
     if not moves:
         return None
     good = equally_good(root, moves)
+    if not good:
+        missing = next(move.missing for move in moves if move.missing is not None)
+        raise MissingTableError(missing, root.rule_set)
     if len(good) == 1 or root.rules in (None, Rules.NONE):
         return good[0]
     offences = Offences(root.rule_set)

@@ -4,7 +4,8 @@ mate or stalemate    the end of the game; on the way, captures may lead into tab
                      materials
 loop                 the losing side must check or chase for ever; the loop is given once
 draw                 the position is a draw: no moves are given, because no line is forced
-unknown              the line enters a material without a table
+unknown              the line enters a material without a table, or the best move cannot be found
+                     for lack of a table
 cut                  the line has the requested number of plies
 """
 
@@ -20,7 +21,7 @@ from tbgen.play.prober import Prober
 from tbgen.play.repetition import is_lost_by, judge_repetition
 from tbgen.referee import Judgement
 from tbgen.rules import in_check
-from tbgen.tables import Outcome, ProbeResult
+from tbgen.tables import MissingTableError, Outcome, ProbeResult
 from tbgen.tables.result import as_html
 
 MAX_OCCURRENCES = 4
@@ -55,6 +56,7 @@ class Mainline:
 
     `result` is the value of its first position. `loop_start` is the index in `moves` of the first
     move of the loop, which lasts to the end of the line; `verdict` is the referee's verdict on it.
+    `missing` is the material whose missing table ends the line, or None.
     """
 
     start: Position
@@ -63,6 +65,7 @@ class Mainline:
     ending: Ending
     loop_start: int | None = None
     verdict: Judgement | None = None
+    missing: str | None = None
 
     def __repr__(self) -> str:
         """Return text such as `Mainline(a0a9 e9e8: mate)`."""
@@ -89,11 +92,6 @@ class Mainline:
             return self.final.side.other
         return next((side for side in Side if is_lost_by(self.verdict, side.other)), None)
 
-    @property
-    def missing(self) -> str | None:
-        """The material whose missing table ends the line, or None."""
-        return self.moves[-1].choice.missing if self.moves else None
-
 
 def follow_best_moves(tables: Prober, start: Position, plies: int | None = None) -> Mainline:
     """Return the line from `start`; see `GameTablebase.mainline`."""
@@ -114,7 +112,10 @@ def follow_best_moves(tables: Prober, start: Position, plies: int | None = None)
                 # The judged loop may begin later than the first occurrence.
                 loop = begin + (verdict.span[0] if verdict and verdict.span else 0)
                 return Mainline(start, first, tuple(moves), Ending.LOOP, loop, verdict)
-        choice = choose(tables, position, root, choices, game[:-1])
+        try:
+            choice = choose(tables, position, root, choices, game[:-1])
+        except MissingTableError as error:
+            return Mainline(start, first, tuple(moves), Ending.UNKNOWN, missing=error.material)
         if choice is None:
             ending = Ending.MATE if in_check(position) else Ending.STALEMATE
             return Mainline(start, first, tuple(moves), ending)
@@ -122,5 +123,5 @@ def follow_best_moves(tables: Prober, start: Position, plies: int | None = None)
             return Mainline(start, first, tuple(moves), Ending.CUT)
         moves.append(LineMove(position, root, choice))
         if choice.result is None:
-            return Mainline(start, first, tuple(moves), Ending.UNKNOWN)
+            return Mainline(start, first, tuple(moves), Ending.UNKNOWN, missing=choice.missing)
         game.append(choice.after)

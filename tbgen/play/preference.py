@@ -148,16 +148,19 @@ class RootMove:
 
 
 def equally_good(root: ProbeResult, moves: Sequence[RootMove]) -> list[RootMove]:
-    """Return the moves that are as good as the best one, from which the move to play is chosen.
+    """Return the best moves, from which the move to play is chosen.
 
-    These moves keep the outcome of `root` and have equal preference. `moves` are sorted, best
-    first. If no move is known to keep the outcome, the moves of unknown value are returned; if
-    there are none of these either, the best of `moves`.
+    A known move is best if its worth is the value of the position (docs/values.md, "Best moves").
+    If no known move is, the best move has no value for lack of a table: the only such move is
+    returned; of several, none is known to be best, and the list is empty. `moves` are sorted, best
+    first.
     """
-    known = [move for move in moves if move.outcome == root.outcome]
-    unknown = [move for move in moves if move.outcome is None]
-    kept = known or unknown or list(moves)
-    return [move for move in kept if move.preference == kept[0].preference]
+    known = [move for move in moves if move.result is not None]
+    unknown = [move for move in moves if move.result is None]
+    value = Value(Outcome.WIN, root.order, 2) if is_direct_win(root) else root.exact
+    if unknown and (not known or known[0].preference > Preference.of(value)):
+        return unknown if len(unknown) == 1 else []
+    return [move for move in known if move.preference == known[0].preference]
 
 
 def is_direct_win(result: ProbeResult) -> bool:

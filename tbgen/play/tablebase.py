@@ -37,7 +37,8 @@ class GameTablebase(Prober):
         loser takes the longest resistance. A side that draws never becomes the greater offender. It
         makes an idle move (no check, no chase), or a move on the shortest way to one, or breaks its
         run of offences (`tbgen.play.safety`). The run of offences so far is found in `history`.
-        Raises like `probe`.
+        Raises like `probe`, and `MissingTableError` if no move with a value is best
+        (docs/values.md, "Best moves") and several moves lead to missing tables.
         """
         position = as_position(position)
         root, moves = self.probe_with_moves(position)

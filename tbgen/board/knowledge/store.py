@@ -78,7 +78,8 @@ class Facts:
 
     `result` is its value, None if the position's own table is missing: then `missing` is the error,
     and `moves` may still contain values after captures. `suggested` is the move to play, given the
-    history of the game. `judgement` is the referee's verdict if the position is a repetition.
+    history of the game; None if no move is known to be best. `judgement` is the referee's verdict
+    if the position is a repetition.
     `forbidden` maps moves that lose at once by repetition to the referee's judgement. `rules` is
     the rule set of these judgements.
     """
@@ -177,7 +178,7 @@ class TableStore:
         plain = self.probe(positions[-1])
         history = positions[:-1]
         suggested = None
-        if plain.result is not None:
+        if plain.result is not None and any(move.best for move in plain.moves):
             suggested = choose(self.tables, plain.position, plain.result, plain.moves, history)
         rules = self._rules
         game = Game.read(positions[0], moves, self.tables.rule_set.chase_rules)
