@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbgen.indexing import slots as words
-from tbgen.indexing.errors import MaterialError
+from tbgen.indexing.errors import InputError, MaterialError
 from tbgen.indexing.groups import FLIP, MIRROR, Defenders, Group, defenders_of
 from tbgen.indexing.material import Army, Material
 from tbgen.indexing.position import Position
@@ -45,6 +45,14 @@ from tbgen.indexing.squares import (
 
 MAX_SLOTS = 1 << 62
 """Upper bound on slots, which are numbered by signed 64-bit integers."""
+
+_AREAS = np.zeros(16 * SQUARES, np.bool_)
+"""bool (16 * 90,): whether a piece may stand on a square, at 90 * piece code + square."""
+for _side in Side:
+    for _kind in PieceType:
+        _AREAS[piece_code(_side, _kind) * SQUARES + np.array(area(_side, _kind))] = True
+
+_COLOURS = "Red has the army that the material names first; see `Position.swapped`"
 
 
 def choose_inner(armies: tuple[Army, Army]) -> Group | None:
@@ -300,17 +308,26 @@ class Layout:
         return list(map(int, self.descriptor))
 
     def slot(self, position: Position) -> int:
-        """Return the slot of a position with exactly these armies (Red's first)."""
+        """Return the slot of a position; raises `InputError` unless it has exactly these armies."""
         wanted: dict[int, list[int]] = {}
-        for code, square in position.pieces():
+        pieces = position.pieces()
+        for code, square in pieces:
             wanted.setdefault(code, []).append(square)
-        squares = [wanted[code].pop() for code in self.piece_codes]
+        try:
+            squares = [wanted[code].pop() for code in self.piece_codes]
+        except LookupError:
+            squares = []
+        if len(squares) != len(pieces):
+            raise InputError(f"{position.fen} has other armies than this index", _COLOURS)
         return int(slot_of_squares(squares, self._descriptor_list))
 
     def slots_of_boards(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """int64 (n,): slots of boards (n, 90) that all have exactly these armies."""
+        """int64 (n,): slots of boards (n, 90); raises like `slots_of_pieces`."""
         n, pieces = len(boards), len(self.piece_codes)
-        occupied = np.flatnonzero(boards != 0)  # numpy scans booleans twice as fast
+        taken = boards != 0  # numpy scans booleans twice as fast
+        if (np.count_nonzero(taken, axis=1) != pieces).any():
+            raise InputError("a board has other armies than this index", _COLOURS)
+        occupied = np.flatnonzero(taken)
         codes = boards.ravel()[occupied].astype(np.int64).reshape(n, pieces)
         return self.slots_of_pieces(codes, (occupied % SQUARES).reshape(n, pieces))
 
@@ -323,14 +340,21 @@ class Layout:
         are those of `Position.swapped`.
 
         codes, places : int64 (n, pieces), the piece codes and their squares
+
+        Raises `InputError` unless all have exactly these armies, each piece in its area.
         """
         if swapped:
             codes = codes ^ 8
             places = FLIP[places]
         # Sort by code and square: identical pieces may be listed in any order.
         by_code = np.sort(codes * SQUARES + places, axis=1)
+        listed, ordered = np.divmod(by_code, SQUARES)
+        if (listed != np.sort(self.piece_codes)).any():
+            raise InputError("a board has other armies than this index", _COLOURS)
+        if not _AREAS[by_code].all():
+            raise InputError("a piece stands outside its area", "see `tbgen.Position`")
         squares = np.empty(by_code.shape, np.int64)
-        squares[:, np.argsort(self.piece_codes, kind="stable")] = by_code % SQUARES
+        squares[:, np.argsort(self.piece_codes, kind="stable")] = ordered
         red, black = self.defenders
         first = red.pieces + black.pieces
         lead, mirrored = self.lead_of(

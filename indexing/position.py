@@ -52,7 +52,16 @@ class Position:
     side: Side
 
     def __post_init__(self) -> None:
-        """Raise `PositionError` for pieces outside their areas or more than a set has."""
+        """Raise `PositionError` for pieces outside their areas or more than a set has.
+
+        Other buffers than bytes, such as arrays, and plain numbers of sides are converted.
+        """
+        if type(self.board) is not bytes:
+            object.__setattr__(self, "board", bytes(self.board))
+        if type(self.side) is not Side:
+            if self.side not in tuple(Side):
+                raise PositionError(f"{self.side!r} is no side", "it is Side.RED or Side.BLACK")
+            object.__setattr__(self, "side", Side(self.side))
         if len(self.board) != SQUARES:
             raise PositionError(f"a board has {SQUARES} squares, not {len(self.board)}")
         counts: Counter[int] = Counter()

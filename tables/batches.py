@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
+from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import SQUARES
 from tbgen.tables.blocks import Codes
 from tbgen.tables.reader import TableFile
@@ -31,23 +32,30 @@ def look_up(
     """Yield groups of boards: their indices, the file with their values, and their codes.
 
     `file_of` returns the open file of a material, or raises an error. Boards of a material that
-    needs no table are omitted: they are draws.
+    needs no table are omitted: they are draws. Raises `InputError` for other sides than 0 and 1,
+    and for boards that `Position` refuses.
     """
     boards = np.ascontiguousarray(boards, np.uint8).reshape(-1, SQUARES)
     sides = np.asarray(sides)
+    if sides.shape != boards.shape[:1] or ((sides != 0) & (sides != 1)).any():
+        raise InputError(
+            f"{len(boards)} boards need as many sides to move", "each is 0 for Red or 1 for Black"
+        )
     occupied = np.flatnonzero(boards != 0)  # numpy scans booleans faster than integers
     codes = boards.ravel()[occupied].astype(np.int64)
     rows = occupied // SQUARES
     places = occupied - SQUARES * rows
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    if len(starts) < len(boards):
+        raise InputError("a board is empty", "each side has exactly one king")
     for members in _groups(codes, starts):
         example = Position(boards[rows[starts[members[0]]]].tobytes(), Side.RED)
         material, swapped = example.material, example.is_swapped
-        if not material.needs_table:
-            continue
-        file = file_of(material)
+        file = file_of(material) if material.needs_table else None
         listed = starts[members][:, None] + np.arange(material.men)
-        slots = file.layout.slots_of_pieces(codes[listed], places[listed], swapped)
+        slots = Layout.of(material).slots_of_pieces(codes[listed], places[listed], swapped)
+        if file is None:
+            continue
         own = rows[starts[members]]
         movers = sides[own] ^ int(swapped)
         for side in Side:

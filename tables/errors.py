@@ -14,13 +14,19 @@ Facts are attributes; the one-line message is derived from them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tbgen.tables.names import UNKNOWN_RULES, RuleSet
 
 
 class TablebaseError(Exception):
     """Base class of errors of tables and of probing."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle class, `args` and attributes: subclasses have other parameters than `args`."""
+        return partial(type(self).__new__, type(self)), self.args, vars(self)
 
 
 class MissingTableError(TablebaseError, KeyError):

@@ -376,7 +376,7 @@ class Tablebase:
         def file_of(material: Material) -> TableFile | WdlFile:
             return self.wdl_file(material) or self.table(material)
 
-        found = np.zeros(len(boards), np.int8)
+        found = np.zeros(len(sides), np.int8)
         for numbers, file, codes in look_up(boards, sides, file_of):
             if isinstance(file, TableFile):
                 codes = outcomes_of(codes, file.code_space)
@@ -387,8 +387,8 @@ class Tablebase:
         self, boards: Boards, sides: NDArray[Any]
     ) -> tuple[NDArray[np.int8], NDArray[np.uint32], NDArray[np.uint32]]:
         """Outcomes, orders and plies (n,) of legal positions; see `probe_wdl_boards`."""
-        outcomes = np.zeros(len(boards), np.int8)
-        orders, plies = np.zeros(len(boards), np.uint32), np.zeros(len(boards), np.uint32)
+        outcomes = np.zeros(len(sides), np.int8)
+        orders, plies = np.zeros(len(sides), np.uint32), np.zeros(len(sides), np.uint32)
         for numbers, file, codes in look_up(boards, sides, self.table):
             values = value_columns(codes, file.code_space)
             outcomes[numbers], orders[numbers], plies[numbers] = values

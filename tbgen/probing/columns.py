@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.probing.placements import squares_and_legality
@@ -142,7 +142,7 @@ def columns_of_slots(
 def all_columns(
     file: TableFile, sides: Iterable[Side] = SIDES, *, legal_only: bool = True, chunk: int = CHUNK
 ) -> Iterator[TableColumns]:
-    """Yield the legal positions of a table, or all its slots, in parts of at most `chunk` rows.
+    """Yield the legal positions of a table, or all its slots, in parts of `chunk` slots.
 
     Raises `CorruptTableError` if the number of rows differs from the statistics.
     """
@@ -213,7 +213,12 @@ def read_chunks(
     legal_only: bool = True,
     chunk: int = CHUNK,
 ) -> Iterator[TableColumns]:
-    """Yield the columns of `read_table` in parts of at most `chunk` rows, for large tables."""
+    """Yield the columns of `read_table` in parts, for large tables.
+
+    A part has the rows of `chunk` slots of one side to move, and may be empty.
+    """
+    if chunk < 1:
+        raise InputError(f"{chunk} is no number of slots", "chunk is at least 1")
     if not isinstance(tables, Tablebase):
         with Tablebase.open(tables) as opened:
             yield from read_chunks(material, opened, side=side, legal_only=legal_only, chunk=chunk)

@@ -6,7 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from tbgen.indexing import Material, MaterialError, Position, Side
+from tbgen.indexing import InputError, Material, MaterialError, Position, Side
 from tbgen.indexing.layout import MAX_SLOTS, Layout
 from tbgen.indexing.slots import lead_of_squares
 from tbgen.indexing.squares import SQUARES, PieceType, area, mirror_square, piece_code
@@ -181,6 +181,26 @@ def test_slots_stay_within_64_bits() -> None:
         with pytest.raises(MaterialError, match="64-bit") as caught:
             Layout.of(Material.parse(name))
         assert int(str(caught.value).split()[2]) > MAX_SLOTS
+
+
+def test_positions_of_other_armies_have_no_slot() -> None:
+    layout = Layout.of(Material.parse("KRKN"))
+    own = Position.from_fen("3k5/9/9/9/9/R8/9/4n4/9/4K4 w")
+    more = Position.from_fen("3k5/9/9/9/9/R7p/9/4n4/9/4K4 w")
+    fewer = Position.from_fen("3k5/9/9/9/9/R8/9/9/9/4K4 w")
+    knights = Position.from_fen("3k5/9/9/9/9/N8/9/4n4/9/4K4 w")
+    for other in (own.swapped(), more, fewer, knights):
+        boards = np.frombuffer(own.board + other.board, np.uint8).reshape(2, SQUARES)
+        with pytest.raises(InputError, match="other armies"):
+            layout.slot(other)
+        with pytest.raises(InputError, match="other armies"):
+            layout.slots_of_boards(boards)
+    # Together these boards have as many pieces as two positions of KRKN.
+    boards = np.frombuffer(more.board + fewer.board, np.uint8).reshape(2, SQUARES)
+    with pytest.raises(InputError, match="other armies"):
+        layout.slots_of_boards(boards)
+    with pytest.raises(InputError, match="outside"):
+        layout.slots_of_boards(np.roll(np.frombuffer(own.board, np.uint8)[None], 27, axis=1))
 
 
 def test_unreduced_layouts_distinguish_mirror_images() -> None:

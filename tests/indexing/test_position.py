@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,6 +49,18 @@ def test_symmetries(position: Position) -> None:
     assert position.swapped().mirrored() == position.mirrored().swapped()
     assert position.mirrored().material == position.swapped().material == position.material
     assert position.mirrored().side == position.side != position.swapped().side
+
+
+def test_plain_numbers_are_converted() -> None:
+    position = Position.from_fen(f"{KINGS} b")
+    for side in (1, np.uint8(1), np.int64(1)):
+        for board in (np.frombuffer(position.board, np.uint8), bytearray(position.board)):
+            same = Position(board, side)  # type: ignore[arg-type]
+            assert {same} == {position}
+            assert same.side.other == Side.RED
+    for wrong in (2, -1, "w", None):
+        with pytest.raises(PositionError, match="is no side"):
+            Position(position.board, wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tbgen import (
     read_table,
 )
 from tbgen.cli import main
-from tbgen.indexing import Material
+from tbgen.indexing import InputError, Material
 from tbgen.indexing.layout import Layout
 from tbgen.probing.columns import sampled_columns
 from tbgen.probing.dump import write_csv
@@ -190,6 +190,9 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
 
 
 def test_bad_input() -> None:
+    for chunk in (0, -5):
+        with pytest.raises(InputError, match="is no number of slots"):
+            next(read_chunks("KRK", built("KRK"), chunk=chunk))
     assert dump("KNK", "--format", "npz").exit_code == 2
     assert dump("KNK", "--json").exit_code == 2
     assert dump("KPK").exit_code == 1

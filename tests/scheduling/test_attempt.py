@@ -6,15 +6,28 @@ import errno
 import pickle
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tbgen.building.builder import NotEnoughMemoryError
 from tbgen.indexing import InputError
+from tbgen.indexing.rulesets import Rules
 from tbgen.scheduling.attempt import attempt
+from tbgen.tables.certificates import CertificateError
 from tbgen.tables.codes import LimitExceededError
-from tbgen.tables.errors import MissingTableError
+from tbgen.tables.errors import (
+    CorruptTableError,
+    FormatVersionError,
+    IllegalPositionError,
+    MissingTableError,
+    RulesMismatchError,
+    TablebaseError,
+    UnsupportedMaterialError,
+)
+from tbgen.tables.names import RuleSet
+from tbgen.verify.files import RefutedError
 
 
 def result_of(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -55,6 +68,25 @@ def test_an_error_keeps_its_type_and_facts(error: Exception) -> None:
     assert facts(caught.value) == facts(error)
     assert getattr(caught.value, "filename", None) == getattr(error, "filename", None)
     assert "test_attempt" in caught.value.__notes__[0]
+
+
+def test_every_error_of_tables_can_be_pickled() -> None:
+    """pickle alone must suffice for `multiprocessing.Pool`, which waits for ever otherwise."""
+    errors: list[TablebaseError] = [
+        MissingTableError("KRK", RuleSet(Rules.CHECK, 2)),
+        RulesMismatchError("several rule sets", ["check", "wxf"], "say which one to use"),
+        IllegalPositionError("a FEN", "kings face"),
+        UnsupportedMaterialError("KRK", "too large"),
+        CorruptTableError(Path("KRK.xqt"), "bad digest", 3),
+        FormatVersionError(Path("KRK.xqt"), 9, 3),
+        CertificateError(Path("KRK.json"), "no JSON"),
+        NotEnoughMemoryError("KRK", 5 << 20, 4 << 20, "free memory"),
+    ]
+    tested = {type(error) for error in errors} | {RefutedError}
+    assert tested == set(TablebaseError.__subclasses__())
+    for error in errors:
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
 def test_a_result_is_returned() -> None:

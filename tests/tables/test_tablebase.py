@@ -98,6 +98,22 @@ def test_probe_many_agrees_with_probe(directory: tuple[Path, dict[str, Planes]])
         assert tablebase.probe_many([]) == []
 
 
+def test_batches_refuse_what_is_no_position(directory: tuple[Path, dict[str, Planes]]) -> None:
+    """A wrong row must not look like a draw, wherever it is among right ones."""
+    boards = np.frombuffer(KRK.board + ARMLESS.board, np.uint8).reshape(2, 90)
+    kings = boards[1] & 7 == 1
+    outside = np.vstack([boards[1], np.roll(boards[1], -9)])
+    wrong = [(boards, sides) for sides in ([0, -1], [2, 0], [256, 1], [0])]
+    wrong += [(board, [1, 0]) for board in (boards * 0, boards * ~kings, outside, boards[::-1] | 8)]
+    with Tablebase.open(directory[0]) as tablebase:
+        assert tablebase.probe_wdl_boards(boards, np.array([1, 0])).shape == (2,)
+        for board, sides in wrong:
+            with pytest.raises(InputError):
+                tablebase.probe_boards(board, np.array(sides))
+            with pytest.raises(InputError):
+                tablebase.probe_wdl_boards(board, np.array(sides))
+
+
 def test_threads_share_a_tablebase(directory: tuple[Path, dict[str, Planes]]) -> None:
     path, planes = directory
     # One open file and a small cache: files and blocks are dropped while others read them.
