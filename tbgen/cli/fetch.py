@@ -44,13 +44,15 @@ def fetch(
     """Fetch the tables of MATERIAL..., and those that captures lead to.
 
     A file gets its name only if its bytes have the SHA-256 in the index. A partial download is
-    continued, from the same source or the next. You must trust the source of the index.
+    continued, from the same source or the next. You must trust the source of the index: also a
+    certificate is its publisher's statement, which `verify --closure --force` proves here.
 
-    Exit status: 0 ok, 1 a file could not be fetched, 2 bad input.
+    Exit status: 0 ok, 1 a file could not be fetched, 2 bad input or no space.
     """
-    from tbgen.publishing.fetching import FetchError, fetch_index
+    from tbgen.publishing.fetching import FetchError, fetch_index, require_room
     from tbgen.publishing.index import read_index_file
     from tbgen.publishing.sources import source_of
+    from tbgen.tables.certificates import PROOF_SUFFIX
 
     sources = [source_of(address) for address in addresses]
     if index_file is not None:
@@ -70,6 +72,7 @@ def fetch(
     }
     missing = sorted(needed.difference(chosen.values()))
     tables.mkdir(parents=True, exist_ok=True)
+    require_room(chosen, tables)
     answer: dict[str, Any] = {"directory": str(tables), "fetched": [], "present": [], "failed": []}
     hints: set[str] = set()
     with LiveLine() as line:
@@ -87,7 +90,14 @@ def fetch(
         what = f"the index lists no table of {names}"
         show_failure(failures.Failure(failures.FINDINGS, what, hint))
     counts = {name: len(found) for name, found in answer.items() if isinstance(found, list)}
-    click.echo(", ".join(f"{count} {name}" for name, count in counts.items() if count), err=True)
+    said = [f"{count} {name}" for name, count in counts.items() if count]
+    size = sum(entry.bytes for entry in chosen if entry.file in answer["fetched"])
+    click.echo(", ".join(said) + (f"; {format_bytes(size)}" if size else ""), err=True)
+    if any(file.endswith(PROOF_SUFFIX) for file in answer["fetched"]):
+        click.echo(
+            "note: the fetched certificates are statements of their publisher; "
+            "tbgen verify --closure --force proves the tables here", err=True,
+        )  # fmt: skip
     if as_json:
         show_json(answer)
     ctx.exit(failures.FINDINGS if answer["failed"] or missing else failures.OK)

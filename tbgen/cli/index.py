@@ -14,6 +14,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import MaterialChoice, choice_arguments
 from tbgen.indexing.units import format_bytes
+from tbgen.tables.errors import MissingTableError
 
 
 @click.command(cls=Command)
@@ -35,11 +36,11 @@ def index(
 ) -> None:  # fmt: skip
     """Write index.json beside the tables: names, sizes, SHA-256 and digests.
 
-    The index lists all tables, or those selected.
+    The index lists all tables, or only those selected.
 
     A server that serves the directory as files is then a source for `tbgen fetch`.
 
-    Exit status: 0 ok, 2 no such directory, 3 a corrupt file.
+    Exit status: 0 ok, 1 missing table, 2 no such directory, 3 a corrupt file.
     """
     # Imported here to keep `--help` fast.
     from tbgen.publishing.index import index_of, pack_all_densely, table_of, write_index
@@ -47,6 +48,9 @@ def index(
     asked = partial(digest_of_values, threads=threads) if with_values else None
     there = {name.material for path in tables.iterdir() if (name := table_of(path.name))}
     only = set(choice.among(there)) if choice else None
+    absent = sorted(material.name for material in (only or set()) - there)
+    if absent:
+        raise MissingTableError(absent[0])
     with LiveLine() as line:
         if dense:
             pack_all_densely(tables, line.update, threads=threads, only=only)

@@ -13,7 +13,7 @@ from tbgen.cli.command import Command, show_json
 from tbgen.cli.materials import MaterialChoice, choice_arguments, require_tables
 from tbgen.indexing import InputError, Material
 from tbgen.play.tablebase import GameTablebase
-from tbgen.publishing.bundle import write_bundle
+from tbgen.publishing.bundle import bundled_names, write_bundle
 
 
 @click.command(cls=Command)
@@ -25,7 +25,7 @@ from tbgen.publishing.bundle import write_bundle
 @click.option("--force", is_flag=True, help="Replace files that are present.")
 @click.option(
     "--out", "-o", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Write to DIR, with an index, digests, a licence, a README and an archive of all files.",
+    help="Write to DIR; add an index, digests, a licence, a README and an archive of its files.",
 )  # fmt: skip
 @options.threads_option
 @options.table_options
@@ -49,12 +49,13 @@ def pack(
     """
     if not choice:
         raise InputError("nothing to pack", "name materials, or select them by --men 5")
-    archive = None
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+    archive, bundled = None, 0
     with selection.open() as opened:
         wanted = choice.among(_present(opened))
         require_tables(wanted)
+        if out is not None:
+            bundled_names(out, opened.rule_set)  # raises an error before anything is packed
+            out.mkdir(parents=True, exist_ok=True)
         files = []
         for material in wanted:
             table = opened.table(material)
@@ -64,7 +65,7 @@ def pack(
             if not as_json:
                 _show(packed)
         if out is not None:
-            archive = write_bundle(out, [packed.name for packed in files], opened.rule_set)
+            archive, bundled = write_bundle(out, opened.rule_set)
     if as_json:
         show_json({
             "directory": str(out or selection.directory),
@@ -72,7 +73,7 @@ def pack(
             "archive": str(archive) if archive else None,
         })  # fmt: skip
     elif archive is not None:
-        click.echo(f"{archive}: {len(files)} files, {archive.stat().st_size:,} bytes")
+        click.echo(f"{archive}: {bundled} files, {archive.stat().st_size:,} bytes")
 
 
 def _present(opened: GameTablebase) -> list[Material]:

@@ -13,19 +13,20 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
 
+from tbgen.indexing.errors import InputError
+from tbgen.indexing.units import counted
 from tbgen.publishing.index import hash_of
 from tbgen.tables.files import replacing
-from tbgen.tables.names import RuleSet, WdlName
+from tbgen.tables.names import RuleSet, WdlName, parse_name
 from tbgen.tables.wdl import WdlFile
 
 README = """\
 Endgame tables of xiangqi (Chinese chess): who wins
 ===================================================
 
-{count} files, one for each endgame of at most {men} men, under the repetition rules "{rules}".
+{files}, each of an endgame of at most {men} men, under the repetition rules "{rules}".
 They say for every position whether the side to move wins, draws or loses, without distances.
 
 Engines: name this folder in the option XiangqiTablePath or EGTBPaths. An engine that has no such
@@ -47,17 +48,35 @@ _STAMP = (1980, 1, 1, 0, 0, 0)
 """Date and time of all members of the archive: the earliest that a ZIP archive can store."""
 
 
-def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -> Path:
+def bundled_names(directory: Path, rule_set: RuleSet) -> list[WdlName]:
+    """Return the win-draw-loss files of a directory, sorted by men and name.
+
+    Raises `InputError` if one has other rules than `rule_set`: an index is for one rule set.
+    """
+    paths = directory.iterdir() if directory.exists() else ()
+    found = [name for path in paths if isinstance(name := parse_name(path.name), WdlName)]
+    names = sorted(found, key=lambda name: (name.material.men, name.filename))
+    other = next((name for name in names if name.rule_set != rule_set), None)
+    if other is not None:
+        raise InputError(
+            f"{directory} has files of other rules: {other.filename}",
+            "name another directory with --out, one for each rule set",
+        )
+    return names
+
+
+def write_bundle(directory: Path, rule_set: RuleSet) -> tuple[Path, int]:
     """Add the index, checksums, texts and archive to a directory of win-draw-loss files.
 
-    `names` are the win-draw-loss files. Returns the path of the archive.
+    They list all win-draw-loss files that are there. Returns the path of the archive, and the
+    number of these files. Raises like `bundled_names`.
     """
-    names = sorted(names, key=lambda name: (name.material.men, name.filename))
+    names = bundled_names(directory, rule_set)
     men = max((name.material.men for name in names), default=0)
     rows = [_row(directory / name.filename) for name in names]
     lines = [("file", "bytes", "sha256", "source", "source_digest"), *rows]
     texts = {
-        "README.txt": README.format(count=len(names), men=men, rules=rule_set),
+        "README.txt": README.format(files=counted(len(names), "file"), men=men, rules=rule_set),
         "LICENSE.txt": LICENSE,
         "index.csv": "".join(",".join(map(str, line)) + "\n" for line in lines),
         "SHA256SUMS": "".join(f"{row[2]}  {row[0]}\n" for row in rows),
@@ -73,7 +92,7 @@ def write_bundle(directory: Path, names: Sequence[WdlName], rule_set: RuleSet) -
             member.compress_type = zipfile.ZIP_DEFLATED
             with (directory / name).open("rb") as source, packed.open(member, "w") as stored:
                 shutil.copyfileobj(source, stored)
-    return archive
+    return archive, len(names)
 
 
 def _row(path: Path) -> tuple[str, int, str, str, str]:

@@ -4,27 +4,55 @@
 
 An interrupted download leaves the part, from which the next one resumes. A part with a wrong hash
 is emptied. If it had bytes of an earlier download, the same source is tried once more; else the
-next source. The table is locked during a download, as during a build.
+next source. If all sources fail, but have sent enough bytes, they are tried again. The table
+is locked during a download, as during a build.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+import shutil
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from tbgen.publishing.index import INDEX, MAX_INDEX, Entry, decoded, hash_of, read_index
+from tbgen.indexing.errors import InputError
+from tbgen.indexing.units import format_bytes
+from tbgen.publishing.index import (
+    INDEX,
+    MAX_INDEX,
+    BadIndexError,
+    Entry,
+    decoded,
+    hash_of,
+    read_index,
+)
 from tbgen.publishing.sources import Source, SourceError
+from tbgen.tables.certificates import PROOF_SUFFIX
+from tbgen.tables.errors import TablebaseError
 from tbgen.tables.files import continuing, locked
 from tbgen.tables.names import Metric, TableName
+from tbgen.tables.reader import TableFile
 
 CHUNK = 1 << 20
 """Largest number of bytes that are read and written at a time."""
 
 INDEX_SECONDS = 300.0
 """Time limit for downloading an index."""
+
+TRIES = 10
+"""Most times that all sources are tried for one file."""
+
+RETRY_BYTES = 1 << 19
+"""Bytes that the sources must have sent to be tried again.
+
+It is more than a slow server sends before its connection is shut down (`pace`).
+"""
+
+PAUSE_SECONDS = 1.0
+"""Seconds before all sources are tried again."""
 
 Answer = TypeVar("Answer")
 
@@ -44,20 +72,23 @@ class FetchError(SourceError):
 
 
 def fetch_index(sources: Sequence[Source]) -> list[Entry]:
-    """Return the entries of the index of the first source that has an index.
+    """Return the entries of the index of the first source that has a valid index.
 
-    Raises `FetchError` if no source has one, and `BadIndexError`.
+    Raises `FetchError` with the reasons of all sources if none has one.
     """
 
-    def read(source: Source) -> tuple[bytes, Source]:
+    def read(source: Source) -> list[Entry]:
         found = bytearray()
         with source.reading(INDEX, 0, INDEX_SECONDS) as (stream, _):
             while len(found) <= MAX_INDEX and (chunk := stream.read(CHUNK)):
                 found += chunk
-        return bytes(found), source
+        try:
+            return read_index(decoded(bytes(found), source))
+        except BadIndexError as error:
+            raise SourceError(0, f"{source}/{INDEX}: {error}") from None
 
     hint = f"name a folder that has an {INDEX}, as tbgen index writes it, with --from"
-    return read_index(decoded(*_first_success(sources, read, hint)))
+    return _first_success(sources, read, hint)
 
 
 def _first_success(sources: Sequence[Source], ask: Callable[[Source], Answer], hint: str) -> Answer:
@@ -79,7 +110,9 @@ def fetch(
 ) -> bool:
     """Download the file of an index entry, unless it exists; return whether it was downloaded.
 
-    Raises `FetchError` if a file of that name has another hash, or if no source provides it;
+    An existing certificate is kept, and a table of equal contents that is packed otherwise.
+
+    Raises `FetchError` if a file of that name has other contents, or if no source provides it;
     `BlockingIOError` if a build or another download has locked the table; and `OSError`.
     """
     path = directory / entry.file
@@ -87,16 +120,68 @@ def fetch(
     lock = TableName(table.material, table.rule_set, Metric.DTM)
     with locked(directory / f".{lock}.lock"):
         if path.exists():
-            if hash_of(path) != (entry.bytes, entry.sha256):
+            if not _is_equal(path, entry):
                 raise FetchError(
                     f"{path} exists, and differs from the file in the index",
                     "move it away, or choose another directory with --tables",
                 )
             return False
-        hint = "name another source with --from; the same command resumes the download"
         with continuing(path) as part:
-            _first_success(sources, lambda source: _continue(part, entry, source, report), hint)
+            _fetch_part(part, entry, sources, report)
         return True
+
+
+def require_room(entries: Iterable[Entry], directory: Path) -> None:
+    """Raise `InputError` if a directory has less free space than the missing bytes of files take.
+
+    A partial file counts as the bytes that it has.
+    """
+    missing = 0
+    for entry in entries:
+        parts = (directory / entry.file, directory / f".{entry.file}.part")
+        present = next((path.stat().st_size for path in parts if path.exists()), 0)
+        missing += max(0, entry.bytes - present)
+    free = shutil.disk_usage(directory).free
+    if missing > free:
+        raise InputError(
+            f"{format_bytes(missing)} are to be fetched, and {directory} has "
+            f"{format_bytes(free)} left",
+            "fetch fewer materials, or name another directory with --tables",
+        )
+
+
+def _is_equal(path: Path, entry: Entry) -> bool:
+    """Return whether an existing file is as good as that of an entry.
+
+    It has equal bytes, is an undamaged table with equal contents, or is a certificate.
+    """
+    if path.name.endswith(PROOF_SUFFIX) or hash_of(path) == (entry.bytes, entry.sha256):
+        return True
+    try:
+        with TableFile(path, name=entry.table) as file:
+            file.check()
+            return file.header.digest.hex() == entry.digest
+    except TablebaseError:
+        return False
+
+
+def _fetch_part(part: BinaryIO, entry: Entry, sources: Sequence[Source], report: Report) -> None:
+    """Complete a partial file from the sources, which are tried again while they send enough.
+
+    Raises `FetchError` with the reasons of all sources at the last try.
+    """
+    for tries in range(1, TRIES + 1):
+        before = part.seek(0, os.SEEK_END)
+        try:
+            _first_success(sources, lambda source: _continue(part, entry, source, report), "")
+            return
+        except FetchError as error:
+            now = part.seek(0, os.SEEK_END)
+            if now < before + RETRY_BYTES or tries == TRIES:
+                resumes = "; the same command resumes the download" if now else ""
+                error.hint = f"name another source with --from{resumes}"
+                raise
+        time.sleep(PAUSE_SECONDS)
 
 
 def _continue(part: BinaryIO, entry: Entry, source: Source, report: Report) -> None:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from tbgen.cli import main
 from tbgen.indexing import Material
+from tbgen.publishing import fetching
 from tbgen.publishing.fetching import FetchError, fetch, fetch_index
 from tbgen.publishing.index import (
     BadIndexError,
@@ -46,14 +47,23 @@ def test_a_file_is_fetched_once(server: Server, tmp_path: Path) -> None:
     nothing_but(tmp_path, KRK.file)
 
 
-def test_an_interrupted_transfer_resumes(server: Server, tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "PAUSE_SECONDS", 0)
+
+
+def test_an_interrupted_transfer_resumes(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.cut_at = 2_000_000
     source = WebSource(server.address + "/")
-    with pytest.raises(FetchError, match=r"ended after 2,000,000 of 5,120,000 bytes"):
+    monkeypatch.setattr(fetching, "TRIES", 1)
+    with pytest.raises(FetchError, match=r"ended after 2,000,000 of 5,120,000 bytes") as caught:
         fetch(KRK, [source], tmp_path)
+    assert "the same command resumes the download" in caught.value.hint
     nothing_but(tmp_path, part(tmp_path).name)
-    with pytest.raises(FetchError, match=r"ended after 4,000,000"):
-        fetch(KRK, [source], tmp_path)
+    # The next command tries again as long as bytes arrive.
+    monkeypatch.setattr(fetching, "TRIES", 3)
     assert fetch(KRK, [source], tmp_path)
     assert (tmp_path / KRK.file).read_bytes() == CONTENT
     assert [asked for _, asked in server.asked] == [None, "bytes=2000000-", "bytes=4000000-"]
@@ -81,8 +91,9 @@ def test_wrong_content_gets_no_final_name(
     server: Server, tmp_path: Path, content: bytes, ranges: bool
 ) -> None:
     server.files[f"/{KRK.file}"], server.ranges = content, ranges
-    with pytest.raises(FetchError, match=r"longer than|another hash|ended after"):
+    with pytest.raises(FetchError, match=r"longer than|another hash|ended after") as caught:
         fetch(KRK, [WebSource(server.address)], tmp_path)
+    assert ("resumes" in caught.value.hint) == (content == b"<html>")
     # A possible prefix stays; other bytes are dropped.
     nothing_but(tmp_path, *([part(tmp_path).name] if content == b"<html>" else []))
 
@@ -253,7 +264,13 @@ def test_round_trip_of_an_index(tables_dir: Path, tmp_path: Path) -> None:
     assert read_index(write_index(tmp_path, entries).read_text()) == entries
     krk = [entry for entry in entries if entry.file.startswith("KRK.")]
     assert index_of(tmp_path, only={Material.parse("KRK")}) == krk
-    assert fetch_index([DirectorySource(tmp_path / "no"), DirectorySource(tmp_path)]) == entries
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    (broken / "index.json").write_text("{")
+    sources = [DirectorySource(path) for path in (tmp_path / "no", broken, tmp_path)]
+    assert fetch_index(sources) == entries
+    with pytest.raises(FetchError, match=r"broken/index\.json: this is no index"):
+        fetch_index(sources[:2])
     for entry in entries:
         assert hash_of(tmp_path / entry.file) == (entry.bytes, entry.sha256)
         assert (entry.digest is None) == entry.file.endswith(".json")
@@ -285,6 +302,39 @@ def test_the_command_keeps_existing_tables_and_checks_digests(
     assert run(main, [*command, "--index", str(shared / table.name)]).exit_code == 2
 
 
+def test_a_table_that_is_packed_otherwise_is_present(tables_dir: Path, tmp_path: Path) -> None:
+    shared, mine = tmp_path / "shared", tmp_path / "mine"
+    for folder in (shared, mine):
+        folder.mkdir()
+        shutil.copy(tables_dir / "KRKN.check.dtm.xqt", folder)
+        (folder / "KRKN.check.dtm.proof.json").write_text(folder.name)
+    fetching_it = ["--from", str(shared), "--tables", str(mine), "--rules", "check"]
+    run = CliRunner().invoke
+    assert run(main, ["index", "--dense", "--tables", str(shared)]).exit_code == 0
+    fetched = run(main, ["fetch", "KRKN", *fetching_it])
+    assert "2 present" in fetched.stderr, fetched.output
+    (mine / "KRKN.check.dtm.xqt").write_bytes(b"damaged")
+    assert "1 present, 1 failed" in run(main, ["fetch", "KRKN", *fetching_it]).stderr
+
+
+def test_an_index_is_kept_if_a_named_table_is_missing(tables_dir: Path, tmp_path: Path) -> None:
+    shutil.copy(tables_dir / "KNK.check.dtm.xqt", tmp_path)
+    run = CliRunner().invoke
+    assert run(main, ["index", "--tables", str(tmp_path)]).exit_code == 0
+    before = (tmp_path / "index.json").read_bytes()
+    result = run(main, ["index", "KNK", "KRPKN", "--tables", str(tmp_path)])
+    assert (result.exit_code, "no table of KRPKN" in result.stderr) == (1, True)
+    assert (tmp_path / "index.json").read_bytes() == before
+
+
+def test_files_larger_than_the_free_space_are_refused(tmp_path: Path) -> None:
+    listed = replace(KRK, bytes=1 << 60)
+    write_index(tmp_path, [listed])
+    words = ["--from", str(tmp_path), "--tables", str(tmp_path / "mine")]
+    result = CliRunner().invoke(main, ["fetch", "KRK", *words])
+    assert (result.exit_code, "GiB are to be fetched, and" in result.stderr) == (2, True)
+
+
 def test_an_index_without_an_end_is_refused(tmp_path: Path) -> None:
     """An index larger than 8 MiB is refused, before it takes all memory; here /dev/zero."""
     words = ["--from", str(tmp_path), "--index", "/dev/zero", "--tables", str(tmp_path / "mine")]
@@ -314,7 +364,7 @@ def test_hints(tables_dir: Path, tmp_path: Path) -> None:
     for table in shared.glob("*.check.*"):
         table.unlink()
     assert said(shared, 1, "KRKN", "KRKR") == [
-        "name another source with --from; the same command resumes the download",
+        "name another source with --from",
         "name a folder that has them with --from, or build them with tbgen build",
     ]
 
