@@ -14,6 +14,7 @@
     errors            errors in text that names a material, a position or a move
     importing         imports exempt from garbage collection
     systems           differences between operating systems
+    allowance         memory that a process may use
     threads           thread pools, with a check of free memory
     units             bytes and seconds as text
 

@@ -4,7 +4,6 @@
     work             tables to build, in order, with the metrics to try
     builder          solve, count and write a table; skip finished ones, resume interrupted ones
     states           checkpoint of a table under construction, in a file beside it
-    allowance        memory that a process may use
     profile          measured cost of each phase of a build
     collection       many tables at once, each built by a job of `tbgen.scheduling`
     exchange         transfer of tables between machines without a common directory

@@ -21,9 +21,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tbgen.building.allowance import usable_memory
 from tbgen.building.states import STATE_SECONDS, StateFile, remove_state, state_path
 from tbgen.building.work import Task, attempts, finished_table
+from tbgen.indexing.allowance import usable_memory
 from tbgen.indexing.importing import import_permanently
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material

@@ -19,7 +19,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from tbgen.building.allowance import usable_memory
 from tbgen.building.builder import (
     COMPILER_BYTES,
     MEMORY_MARGIN,
@@ -34,6 +33,7 @@ from tbgen.building.builder import (
 from tbgen.building.plan import PlannedTable, plan
 from tbgen.building.states import STATE_SECONDS
 from tbgen.building.work import Task, finished_table, work_for
+from tbgen.indexing.allowance import usable_memory
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
 from tbgen.indexing.units import format_bytes

@@ -17,10 +17,10 @@ import click
 
 from tbgen import __version__
 from tbgen.answers import failures
-from tbgen.building.allowance import usable_memory
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
 from tbgen.compiling.folder import find_kernel_folder, usual_folder
+from tbgen.indexing.allowance import usable_memory
 from tbgen.indexing.systems import usable_cores
 
 _PACKAGES = ("numpy", "numba", "llvmlite", "zstandard", "click", "tqdm")

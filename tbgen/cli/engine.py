@@ -15,8 +15,9 @@ from tbgen.cli.command import Command
 def engine(tables: Path) -> None:
     """Play in a GUI: UCI or UCCI on stdin and stdout, as the first line chooses.
 
-    The program tbgen-engine is the same, for GUIs that pass no arguments (docs/engine.md).
+    The program tbgen-engine is the same (docs/engine.md).
     """
     from tbgen.engine.conversation import run
 
-    run([tables] if tables.is_dir() else [])
+    absent = tables == Path(options.DEFAULT_TABLES) and not tables.is_dir()
+    run([] if absent else [tables])

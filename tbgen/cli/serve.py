@@ -84,9 +84,9 @@ def serve(
     from tbgen.board.web.middleware import is_loopback
     from tbgen.board.web.routes import create_app
     from tbgen.board.web.server import BoardServer
-    from tbgen.building.allowance import usable_memory
     from tbgen.cli.opponent import Opponent
     from tbgen.cli.workshop import Workshop
+    from tbgen.indexing.allowance import usable_memory
 
     if allow_build and not is_loopback(host):
         raise click.UsageError("--allow-build only answers this machine: leave --host out")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tbgen.answers import failures
-from tbgen.building.allowance import require_kernels_memory, usable_memory
 from tbgen.building.contents import checked_digest
 from tbgen.cli import options
 from tbgen.cli.command import Command, show_json
@@ -25,6 +24,7 @@ from tbgen.cli.live import LiveLine
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.proofs import COMPILING, ClosureProgress, Prover, name_of, show_notes, show_report
 from tbgen.indexing import InputError, Material
+from tbgen.indexing.allowance import require_kernels_memory, usable_memory
 from tbgen.indexing.importing import import_permanently
 from tbgen.indexing.units import counted
 from tbgen.tables.proofs import Proofs, find_in_directory

@@ -1,8 +1,8 @@
 """Main loop of the engine: commands from stdin, answers to stdout.
 
-The first line selects the protocol: `ucci`, else UCI. GUIs start an engine without arguments. So
-tables are read from $TBGEN_TABLES, else from ./egtb, until the GUI sets another directory. Lines
-may end with CR LF. The end of input ends the program.
+The first line selects the protocol: `ucci`, else UCI. Tables are read from `--tables`, else from
+$TBGEN_TABLES, else from ./egtb, until the GUI sets another directory. Lines may end with CR LF. The
+end of input ends the program.
 
 Lines are decoded as UTF-8, else in the encoding of the locale, with invalid bytes as surrogate
 escapes: file names keep their bytes. Characters that stdout cannot encode are written as escapes.
@@ -10,15 +10,17 @@ escapes: file names keep their bytes. Characters that stdout cannot encode are w
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import BinaryIO
 
+from tbgen import __version__
 from tbgen.answers import failures
 from tbgen.compiling import ignore_environment
 from tbgen.engine.protocol import EngineProtocol
@@ -28,27 +30,29 @@ from tbgen.engine.uci import Uci
 DEFAULT_TABLES = "egtb"
 
 MAX_LINE = 1 << 20
-"""Maximum bytes read as one line."""
+"""Maximum bytes of a line; a longer line is refused."""
 
 
-def converse(lines: Iterable[str], out: TextIO, directories: Iterable[Path] = ()) -> None:
-    """Execute command lines until `quit` or the end of input; `directories` hold tables."""
-    lock = threading.Lock()
+def converse(
+    lines: Iterable[str | None], write: Callable[[str], None], directories: Iterable[Path] = ()
+) -> None:
+    """Execute command lines until `quit` or the end of input.
 
-    def write(text: str) -> None:
-        with lock:
-            out.write(text + "\n")
-            out.flush()
-
+    lines : None for a line that is too long
+    write : writes a line of output; called from several threads
+    directories : directories of tables
+    """
     protocol: EngineProtocol | None = None
     for line in lines:
-        command = line.strip()
+        command = line.strip() if line is not None else None
         is_first = protocol is None
         if protocol is None:
-            if not command:
+            if command == "":
                 continue
             protocol = (Ucci if command == "ucci" else Uci)(write, tuple(directories))
-        if not protocol.handle(command):
+        if command is None:
+            protocol.refuse(f"a line of more than {MAX_LINE} bytes: ignored")
+        elif not protocol.handle(command):
             return
         if is_first:
             protocol.thinker.prepare()
@@ -64,11 +68,19 @@ def default_directories() -> tuple[Path, ...]:
     return (Path(DEFAULT_TABLES),) if Path(DEFAULT_TABLES).is_dir() else ()
 
 
-def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str]:
-    """Yield the decoded lines of a stream; `encoding` is that of the locale."""
+def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str | None]:
+    """Yield the decoded lines of a stream, without byte order marks; None for a too long line.
+
+    encoding : encoding of the locale
+    """
     while line := stream.readline(MAX_LINE):
+        if len(line) == MAX_LINE and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(MAX_LINE)
+            yield None
+            continue
         try:
-            yield line.decode()
+            yield line.decode("utf-8-sig")
         except UnicodeDecodeError:
             yield line.decode(encoding, "surrogateescape")
 
@@ -76,25 +88,47 @@ def lines_of(stream: BinaryIO, encoding: str) -> Iterator[str]:
 def run(directories: Iterable[Path]) -> None:
     """Run the engine on stdin and stdout, then end the process.
 
-    Raises `OSError` if reading or writing fails, except for a closed pipe, which ends the process.
+    If reading or writing fails, in any thread, the process ends: with a message, or with status 0
+    if the reader of the output has gone.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
-        converse(lines_of(sys.stdin.buffer, sys.stdin.encoding), sys.stdout, directories)
-        sys.stdout.flush()
-    # End without waiting for kernels that still compile in the background.
-    os._exit(0)
+    lock = threading.Lock()
+
+    def write(text: str) -> None:
+        with lock:
+            try:
+                sys.stdout.write(text + "\n")
+                sys.stdout.flush()
+            except OSError as error:
+                _end(error)
+
+    try:
+        converse(lines_of(sys.stdin.buffer, sys.stdin.encoding), write, directories)
+    except KeyboardInterrupt:
+        pass
+    except OSError as error:
+        _end(error)
+    _end()
+
+
+def _end(error: OSError | None = None) -> None:
+    """End the process, without waiting for kernels that still compile in the background."""
+    if error is None or isinstance(error, BrokenPipeError):
+        os._exit(failures.OK)
+    failure = failures.expected(error)
+    with contextlib.suppress(OSError):
+        print(f"error: {failure.message}\nhint: {failure.hint}", file=sys.stderr, flush=True)
+    os._exit(failure.status)
 
 
 def main() -> None:
     """Entry point of the program `tbgen-engine`."""
     if sys.stdin is None or sys.stdout is None:
         sys.exit("error: standard input or output is closed")
+    parser = argparse.ArgumentParser("tbgen-engine", description="Play in a GUI: UCI or UCCI.")
+    parser.add_argument("--tables", type=Path, metavar="DIR", help="the directory of the tables")
+    parser.add_argument("--version", action="version", version=f"tbgen {__version__}")
+    tables = parser.parse_args().tables
     ignore_environment()
-    try:
-        run(default_directories())
-    except OSError as error:
-        failure = failures.expected(error)
-        print(f"error: {failure.message}", file=sys.stderr, flush=True)
-        os._exit(failure.status)
+    run(default_directories() if tables is None else [tables])

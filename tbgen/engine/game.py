@@ -12,8 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tbgen.indexing import START_FEN, Move, Position, PositionError
+from tbgen.indexing.errors import excerpt
 from tbgen.notation import parse_move
 from tbgen.rules import check_legal
+
+_OTHER_FIELDS = 4
+"""Maximum number of fields of a FEN after board and side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,10 @@ class Game:
     def read(cls, words: Sequence[str], notation: str = "iccs", before: Game | None = None) -> Game:
         """Parse `startpos moves ...`, `fen F moves ...` or a bare FEN and moves.
 
-        Only board and side of a FEN are used; programs disagree about the other fields. `notation`
-        is that of the moves (`tbgen.notation`). If the words continue the game `before`, only the
-        new moves are parsed. Raises `PositionError` for an invalid or illegal position, and
-        `MoveTextError` for the first illegal move.
+        Only board and side of a FEN are used; programs disagree about its other fields, at most
+        four numbers or dashes. `notation` is that of the moves (`tbgen.notation`). If the words
+        continue the game `before`, only the new moves are parsed. Raises `PositionError` for an
+        invalid or illegal position, and `MoveTextError` for the first illegal move.
         """
         words = list(words)
         text = words[words.index("moves") + 1 :] if "moves" in words else []
@@ -56,11 +60,13 @@ class Game:
             return before._played(all_words)
         if not start:
             raise PositionError("the position has no FEN")
-        if start[0] == "startpos":
-            position = Position.from_fen(START_FEN)
-        else:
-            side = start[1] if len(start) > 1 else "w"
-            position = Position.from_fen(f"{start[0]} {side}")
+        is_start = start[0] == "startpos"
+        for at, word in enumerate(start[1:] if is_start else start[2:]):
+            if is_start or at >= _OTHER_FIELDS or not (word.isdecimal() or word == "-"):
+                raise PositionError(
+                    f"{excerpt(word, 20)} is no part of a position", "write `moves` before moves"
+                )
+        position = Position.from_fen(START_FEN if is_start else " ".join(start[:2]))
         check_legal(position)
         return cls((position,), (), all_words[: len(all_words) - len(text)])._played(all_words)
 

@@ -20,6 +20,8 @@ _BORROWED_PATH_NAMES = ("syzygypath", "xiangqitablepath")
 """Names of the table option in other engines; GUIs send them to every engine, perhaps empty."""
 _EMPTY = ("", "<empty>", "null")
 MAX_HASH, MAX_LINES, MAX_THREADS = 65_536, 128, 256
+_MAX_DIGITS = 4_000
+"""Maximum length of a number; Python refuses to convert more than 4,300 digits."""
 _LARGEST = {"hash": MAX_HASH, "threads": MAX_THREADS, "multipv": MAX_LINES}
 
 
@@ -55,9 +57,14 @@ class Options:
         key = "".join(name.lower().replace("_", " ").split())
         key = {"hashsize": "hash", "egtbpath": "egtbpaths"}.get(key, key)
         if key in _LARGEST:
-            setattr(self, key, min(max(int(value), 1), _LARGEST[key]))
+            number = integer(value)
+            if not 1 <= number <= _LARGEST[key]:
+                raise ValueError(f"{name} is from 1 to {_LARGEST[key]}, not {excerpt(value, 20)}")
+            setattr(self, key, number)
         elif key in ("useegtb", "usemillisec"):
             setattr(self, key, _flag(value))
+        elif key in ("egtbpaths", *_BORROWED_PATH_NAMES) and "\0" in value:
+            raise ValueError("a path has no NUL character")
         elif key == "egtbpaths":
             self.egtbpaths = "" if value in _EMPTY else value
         elif key in _BORROWED_PATH_NAMES:
@@ -78,6 +85,13 @@ class Options:
         else:
             return False
         return True
+
+
+def integer(text: str) -> int:
+    """Parse a number of decimal digits, with or without a sign; raises `ValueError`."""
+    if not (text.isascii() and text.removeprefix("-").isdecimal() and len(text) <= _MAX_DIGITS):
+        raise ValueError(f"a number is needed, not {excerpt(text, 20)}")
+    return int(text)
 
 
 def _flag(text: str) -> bool:

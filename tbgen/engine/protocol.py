@@ -2,19 +2,20 @@
 
     EngineProtocol.handle(line)   ->   one method per command, `do_NAME(words)`   ->   write(line)
 
-An invalid command is answered by one line and leaves the position unchanged. Two threads write
-whole lines: the reader and the search.
+An invalid command is answered by one line. After an invalid `position` no move is searched until a
+valid one. Several threads write whole lines: the reader, the search, and the wait for readiness.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tbgen.engine.clock import DEFAULT_SECONDS, Limits
 from tbgen.engine.game import Game
-from tbgen.engine.options import Options
-from tbgen.engine.search.scores import Iteration
+from tbgen.engine.options import Options, integer
+from tbgen.engine.search.scores import Iteration, Line
 from tbgen.engine.thinking import Answer, Thinker
 from tbgen.indexing import InputError, Move
 from tbgen.indexing.errors import excerpt
@@ -27,6 +28,8 @@ NUMBERS = {
     "wtime": 0, "btime": 0, "winc": 0, "binc": 0, "time": 0, "increment": 0,
 }  # fmt: skip
 """Numeric arguments of `go` in both protocols, with the least number accepted for each."""
+FLAGS = ("infinite", "ponder", "draw", "searchmoves")
+"""Arguments of `go` without a number; moves follow the last one."""
 
 
 class EngineProtocol:
@@ -39,6 +42,8 @@ class EngineProtocol:
         self.write = write
         self.options = Options(egtbpaths=";".join(map(str, directories)))
         self.game = Game.from_start()
+        self._refused = False
+        """Whether the last `position` was invalid."""
         self.thinker = Thinker(self.report, self.answer, self.note)
 
     def report(self, found: Iteration, seconds: float) -> None:
@@ -89,9 +94,14 @@ class EngineProtocol:
             self.note(f"{words[0]}: {error}")
         return True
 
+    def refuse(self, reason: str) -> None:
+        """Write a note that a command was refused which may have been `position`."""
+        self._refused = True
+        self.note(reason)
+
     def do_isready(self, words: Sequence[str]) -> None:
-        """Answer `readyok`, even during a search."""
-        self.write("readyok")
+        """Answer `readyok`: at once during a search, else when a search can begin at once."""
+        self.thinker.get_ready(replace(self.options), lambda: self.write("readyok"))
 
     def do_setoption(self, words: Sequence[str]) -> None:
         """Execute `setoption name N value V` or UCCI's `setoption N V`; ignore unknown options."""
@@ -117,12 +127,22 @@ class EngineProtocol:
     def do_position(self, words: Sequence[str]) -> None:
         """Set the current game from the words after the command `position`.
 
-        Invalid words raise an error and leave the game unchanged.
+        Invalid words raise an error; `do_go` then has no position to search.
         """
+        self._refused = True
         self.game = Game.read(words, self.notation, self.game)
+        self._refused = False
 
     def do_go(self, words: Sequence[str]) -> None:
-        """Start a search of the current position, with the limits in the words after `go`."""
+        """Start a search of the current position, with the limits in the words after `go`.
+
+        After an invalid `position` the answer has no move.
+        """
+        if self._refused:
+            self.thinker.finish()
+            self.note("go: no position, as the last one was refused")
+            self.answer(Answer(None))
+            return
         self.thinker.begin(self.game, self.options, self.limits(words))
 
     def do_stop(self, words: Sequence[str]) -> None:
@@ -134,13 +154,14 @@ class EngineProtocol:
         self.thinker.ponder_hit()
 
     def do_quit(self, words: Sequence[str]) -> None:
-        """Stop the search and wait until its answer is written."""
-        self.thinker.finish()
+        """Stop the search, and write its answer; a wait for readiness ends, too."""
+        self.thinker.close()
 
     def limits(self, words: Sequence[str]) -> Limits:
         """Parse the words after `go` into search limits.
 
-        Invalid arguments are left out. Without any limit the search takes `DEFAULT_SECONDS`.
+        Invalid arguments are left out, with a note. Without any limit the search takes
+        `DEFAULT_SECONDS`.
         """
         found = self._numbers(words)
         times = {name: number * self.seconds for name, number in found.items()}
@@ -166,16 +187,21 @@ class EngineProtocol:
         """Parse the numeric arguments of a `go` command; return a dict from name to number.
 
         A number below the least one in `NUMBERS` is raised to it, a number above `MAX_NUMBER` is
-        lowered to that. Writes a note for an argument that is not a number.
+        lowered to that. Writes a note for an argument without its number, or an unknown one.
         """
-        found = {}
+        found, last = {}, ""
         for name, text in zip(words, [*words, ""][1:], strict=True):
-            if name not in NUMBERS or (name, text) == ("depth", "infinite"):
-                continue
-            try:
-                found[name] = min(max(NUMBERS[name], int(text)), MAX_NUMBER)
-            except ValueError:
-                self.note(f"go: {name} needs a number, not {excerpt(text, 20)}: ignored")
+            if name in NUMBERS and (name, text) != ("depth", "infinite"):
+                try:
+                    found[name] = min(max(NUMBERS[name], integer(text)), MAX_NUMBER)
+                except ValueError as error:
+                    self.note(f"go: {name}: {error}: ignored")
+            if name in NUMBERS or name in FLAGS:
+                last = name
+            elif last in NUMBERS:
+                last = ""
+            elif last != "searchmoves":
+                self.note(f"go: {excerpt(name, 20)} is unknown: ignored")
         return found
 
     def note(self, text: str) -> None:
@@ -188,6 +214,10 @@ class EngineProtocol:
             return ""
         ponder = f" ponder {self.moves_text([answer.ponder])}" if answer.ponder else ""
         return f"bestmove {self.moves_text([answer.move])}{ponder}"
+
+    def line_text(self, line: Line) -> str:
+        """Return ` pv M ...`; empty for a line without moves."""
+        return f" pv {self.moves_text(line.moves)}" if line.moves else ""
 
     def moves_text(self, moves: Sequence[Move]) -> str:
         """Format moves played from the current position, in the protocol's notation."""

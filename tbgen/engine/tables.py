@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tbgen.play.preference import RootMove
     from tbgen.play.tablebase import GameTablebase
     from tbgen.tables import Outcome
+    from tbgen.tables.names import RuleSet
 
 _LINE_PLIES = 12
 """Maximum plies of a reported line; a table's line can be a hundred plies long."""
@@ -35,13 +36,13 @@ class EngineTables:
     def __init__(self) -> None:
         self._named: tuple[tuple[Path, ...], str] = ((), "")
         self.tables: GameTablebase | None = None
-        self.problem = ""
-        """Reason why the tables cannot be used; empty if they can."""
+        self.problems: list[str] = []
+        """Reasons why tables cannot be used, one for each directory; empty if all can."""
 
     def use(self, directories: tuple[Path, ...], rules: str) -> bool:
         """Open the tables of `directories` under a rule set; return False if these were set before.
 
-        If tables cannot be used, `problem` is the reason.
+        If tables cannot be used, `problems` has the reasons.
         """
         if (directories, rules) == self._named:
             return False
@@ -56,17 +57,17 @@ class EngineTables:
                 try:
                     tables.add_directory(directory)
                 except OSError as error:
-                    self.problem = f"no tables from {directory}: {error.strerror}"
+                    self.problems.append(f"no tables from {directory}: {error.strerror}")
             try:
                 rule_set = tables.rule_set
             except RulesMismatchError as error:  # tables with different limits on orders
-                self.problem = str(error)
+                self.problems.append(str(error))
                 tables.close()
                 return True
             if any(name.rule_set == rule_set for name in tables.available()):
                 self.tables = tables
-            elif not self.problem:
-                self.problem = f"no tables under the rules {rules} in {directories[0]}"
+            elif not self.problems:
+                self.problems.append(_reason(tables, rule_set, directories))
         return True
 
     def leave_out(self, error: Exception) -> str:
@@ -96,7 +97,21 @@ class EngineTables:
         """Close all tables."""
         if self.tables is not None:
             self.tables.close()
-        self.tables, self.problem = None, ""
+        self.tables, self.problems = None, []
+
+
+def _reason(tables: GameTablebase, rule_set: RuleSet, directories: Sequence[Path]) -> str:
+    """Return the reason why directories without tables of a rule set are of no use, and a hint."""
+    found = f"no tables under the rules {rule_set} in {' or '.join(map(str, directories))}"
+    outcomes = [name for name in tables.available_wdl() if name.rule_set == rule_set]
+    if outcomes:
+        file = outcomes[0].filename
+        return (
+            f"{found}: win-draw-loss files such as {file} are not enough, the engine needs the "
+            f"tables with distances that they were packed from (docs/engine.md)"
+        )
+    others = sorted({str(name.rule_set) for name in tables.available()})
+    return f"{found}: there are tables under {', '.join(others)}" if others else found
 
 
 def probe_lines(

@@ -6,10 +6,11 @@ The answer comes from the first of these that is available:
     the search             once its kernels are loaded; loading starts with the program
     choice without search  if time is up before the kernels are loaded, or they cannot be compiled
 
-If a table cannot be read or the hash table is too large, the search continues without that table
-or with a smaller hash table, and writes a note.
+Tables are opened and the hash table is allocated when the GUI asks for readiness (`get_ready`), or
+else by the next search. If a table cannot be read or the hash table is too large, the search
+continues without that table or with a smaller hash table, and writes a note.
 
-A `Thinker` calls its callbacks for reports and the answer from its own thread.
+A `Thinker` calls its callbacks for reports and the answer from its own threads.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
@@ -28,6 +29,7 @@ from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration, Line
 from tbgen.engine.tables import EngineTables, probe_lines
 from tbgen.indexing import Move, Position
+from tbgen.indexing.allowance import usable_memory
 from tbgen.rules import is_terminal, legal_moves
 from tbgen.rules.attacks import is_attacked
 
@@ -40,9 +42,13 @@ _RESIGN_PLIES = 4
 _FALLBACK_NODES = 50_000
 """Node limit of a search to depth 1, run when a search was stopped before its first result."""
 
+_OTHER_BYTES = 256 << 20
+"""Memory that the hash table leaves to the rest of the engine, in bytes."""
 
 _WAITS_BEFORE_NOTE = 150
 """Waits of 0.02 s for the kernels, 3 s in all, after which a note tells the user the reason."""
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,9 @@ class Thinker:
         """Whether the open tables differ from those that the searcher uses."""
         self._hash = 0
         self._forget = False
-        self._loaded = threading.Event()
+        self._loaded, self._loaded_proofs = threading.Event(), threading.Event()
+        self._closed = threading.Event()
+        self._preparing: threading.Thread | None = None
         self._stopped = threading.Event()
         self._may_answer = threading.Event()
         self._thread: threading.Thread | None = None
@@ -97,6 +105,39 @@ class Thinker:
     def prepare(self) -> None:
         """Start to load the kernels."""
         threading.Thread(target=self._load, daemon=True).start()
+
+    def get_ready(self, options: Options, on_ready: Callable[[], None]) -> None:
+        """Load the kernels, open the tables and allocate the hash table; then call `on_ready`.
+
+        During a search `on_ready` is called at once, else from another thread. A search that is
+        begun meanwhile waits.
+        """
+        before, is_searching = self._preparation, self.thinking
+        if is_searching and before is None:
+            on_ready()
+            return
+
+        def get_ready() -> None:
+            if before is not None:
+                before.join()
+            # Compiling would delay the first answers: wait for the proofs, too.
+            if not is_searching and self._wait_for(self._loaded_proofs, self._closed):
+                assert self._searcher is not None
+                try:
+                    self._with_tables(options, partial(self._set_up, options))
+                    self._searcher.allocate(self._closed.is_set)
+                except Exception as error:  # a bug in the engine must not end the game
+                    self._on_note(f"internal error: {type(error).__name__}: {error}")
+            on_ready()
+
+        self._preparing = threading.Thread(target=get_ready, daemon=True)
+        self._preparing.start()
+
+    @property
+    def _preparation(self) -> threading.Thread | None:
+        """Thread that runs for `get_ready`; None if there is none."""
+        thread = self._preparing
+        return thread if thread is not None and thread.is_alive() else None
 
     @property
     def thinking(self) -> bool:
@@ -113,9 +154,12 @@ class Thinker:
         self._limits, self._pondering = limits, limits.ponder
         if not (limits.infinite or limits.ponder):
             self._may_answer.set()
-        self._start_clock()
-        self._began = self._started
-        self._thread = threading.Thread(target=self._run, args=(game, options), daemon=True)
+        preparation = self._preparation
+        if preparation is None:
+            self._start_clock()
+        self._thread = threading.Thread(
+            target=self._run, args=(game, options, preparation), daemon=True
+        )
         self._thread.start()
 
     def stop(self) -> None:
@@ -140,6 +184,13 @@ class Thinker:
             self._thread.join()
             self._thread = None
 
+    def close(self) -> None:
+        """End the search and the waits for readiness; both are answered."""
+        self._closed.set()
+        self.finish()
+        if self._preparing is not None:
+            self._preparing.join()
+
     def forget(self) -> None:
         """Clear the hash table and histories before the next search: a new game begins."""
         self._forget = True
@@ -161,13 +212,21 @@ class Thinker:
             timer.daemon = True
             timer.start()
 
-    def _run(self, game: Game, options: Options) -> None:
+    def _run(self, game: Game, options: Options, preparation: threading.Thread | None) -> None:
         """Find the answer, wait until it may be written, and write it: body of the search thread.
 
+        The clock starts after `preparation`, the thread of `get_ready` if it runs.
         With `infinite` or `ponder` an answer may be written only after `stop` or `ponderhit`.
         """
+        if preparation is not None:
+            while preparation.is_alive() and not self._stopped.is_set():
+                preparation.join(0.02)
+            self._start_clock()
         try:
-            answer = self._decide(game, options)
+            if preparation is not None and preparation.is_alive():
+                answer = self._without_search(game)
+            else:
+                answer = self._decide(game, options)
         except Exception as error:  # a bug in the engine must not end the game
             self._on_note(f"internal error, move without search: {type(error).__name__}: {error}")
             answer = Answer(_move_without_search(game.position, self._limits.only))
@@ -179,18 +238,28 @@ class Thinker:
             self._on_answer(answer)
 
     def _decide(self, game: Game, options: Options) -> Answer:
-        """Return the answer, after opening the tables; tables that cannot be read are left out."""
+        """Return the answer; a mated side gets a report of depth 0."""
+        self._began = time.monotonic()
         if is_terminal(game.position):
+            mated = Line(-scores.MATE, ())
+            self._report(Iteration(0, 0, (mated,), nodes=0, table_hits=0, filled=0))
             return Answer(None)
+        return self._with_tables(options, partial(self._answer, game, options))
+
+    def _with_tables(self, options: Options, act: Callable[[], Result]) -> Result:
+        """Open the tables, and return the result of `act`.
+
+        A table that cannot be read is left out, and `act` is called again.
+        """
         if self._tables.use(options.directories, options.rules):
             self._tables_changed = True
-            if self._tables.problem:
-                self._on_note(self._tables.problem)
+            for problem in self._tables.problems:
+                self._on_note(problem)
         from tbgen.tables import TablebaseError
 
         while True:
             try:
-                return self._answer(game, options)
+                return act()
             except (TablebaseError, OSError, MemoryError) as error:
                 if self._tables.tables is None:
                     raise
@@ -207,24 +276,28 @@ class Thinker:
                 self._report(Iteration(1, 1, lines, nodes=0, table_hits=1, filled=0))
                 accepts = self._limits.draw_offered and outcome <= 0
                 return Answer.of_line(lines[0], accepts_draw=accepts)
-        if not self._wait_for_kernels():
-            self._on_note("the search is not loaded yet: move without search")
-            return Answer(_move_without_search(game.position, self._limits.only))
+        if not self._wait_for(self._loaded, self._stopped):
+            return self._without_search(game)
+        self._set_up(options)
         return self._search(game, options)
 
-    def _wait_for_kernels(self) -> bool:
-        """Wait for the kernels until the search is stopped; return whether they are loaded."""
+    def _without_search(self, game: Game) -> Answer:
+        self._on_note("the search is not loaded yet: move without search")
+        return Answer(_move_without_search(game.position, self._limits.only))
+
+    def _wait_for(self, loaded: threading.Event, ended: threading.Event) -> bool:
+        """Wait for kernels until `ended` is set; return whether they are loaded."""
         waits = 0
-        while not self._loaded.wait(0.02) and not self._stopped.is_set():
+        while not loaded.wait(0.02) and not ended.is_set():
             waits += 1
             if waits == _WAITS_BEFORE_NOTE:
                 self._on_note("compiling the search, once on this machine: about 20 s")
-        return self._loaded.is_set() and self._searcher is not None
+        return loaded.is_set() and self._searcher is not None
 
     def _search(self, game: Game, options: Options) -> Answer:
         searcher, limits = self._searcher, self._limits
         assert searcher is not None
-        self._set_up(searcher, options)
+        self._began = time.monotonic()
         searcher.clear_stop()
         if self._stopped.is_set():
             searcher.stop()
@@ -255,8 +328,10 @@ class Thinker:
         line = best.lines[0]
         return Answer.of_line(line, accepts_draw=limits.draw_offered and line.score < 0)
 
-    def _set_up(self, searcher: Searcher, options: Options) -> None:
+    def _set_up(self, options: Options) -> None:
         """Apply the options and the open tables to the searcher."""
+        searcher = self._searcher
+        assert searcher is not None
         if options.hash != self._hash:
             self._resize(searcher, options.hash)
         elif self._forget:
@@ -273,14 +348,13 @@ class Thinker:
             self._tables_changed = False
 
     def _resize(self, searcher: Searcher, mebibytes: int) -> None:
-        """Allocate the hash table; halve its size until it fits into memory."""
+        """Allocate the hash table; halve its size until it fits into the available memory."""
+        searcher.resize(0)  # the former table counts no longer
+        room = (usable_memory().memory - _OTHER_BYTES) >> 20
         fitting = mebibytes
-        while True:
-            try:
-                searcher.resize(fitting)
-                break
-            except MemoryError:
-                fitting //= 2
+        while fitting > max(room, 1):
+            fitting //= 2
+        searcher.resize(fitting)
         if fitting < mebibytes:
             self._on_note(f"no memory for a hash table of {mebibytes} MiB: it has {fitting} MiB")
         self._hash = mebibytes
@@ -325,6 +399,7 @@ class Thinker:
         except Exception as error:  # tables can still be used
             self._on_note(f"the search cannot be loaded: {type(error).__name__}: {error}")
         self._loaded.set()
+        self._loaded_proofs.set()
 
 
 def _move_without_search(position: Position, only: tuple[Move, ...] | None) -> Move | None:

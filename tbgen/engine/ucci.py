@@ -91,7 +91,7 @@ class Ucci(EngineProtocol):
                 score = _MATE_SCORE - plies if plies > 0 else -_MATE_SCORE - plies
             self.write(
                 f"info depth {found.depth} score {score} time {int(1000 * seconds)} "
-                f"nodes {found.nodes} tbhits {found.table_hits} pv {self.moves_text(line.moves)}"
+                f"nodes {found.nodes} tbhits {found.table_hits}{self.line_text(line)}"
             )
 
     def answer(self, answer: Answer) -> None:

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from tbgen import __version__
 from tbgen.engine.options import MAX_HASH, MAX_LINES, MAX_THREADS, REPETITION_RULES, RULES
-from tbgen.engine.protocol import NUMBERS, EngineProtocol
+from tbgen.engine.protocol import FLAGS, NUMBERS, EngineProtocol
 from tbgen.engine.search import scores
 from tbgen.engine.search.scores import Iteration
 from tbgen.engine.thinking import Answer
 from tbgen.indexing import InputError, Move, Side
+from tbgen.indexing.errors import excerpt
 from tbgen.notation import parse_move
 
 
@@ -93,7 +94,7 @@ class Uci(EngineProtocol):
         A variant other than xiangqi is an invalid value.
         """
         if name.lower() == "uci_variant" and value.lower() != "xiangqi":
-            raise ValueError(f"the only variant is xiangqi, not {value[:20]}")
+            raise ValueError(f"the only variant is xiangqi, not {excerpt(value, 20)}")
         super().set_option(name, value)
 
     def allowed_moves(self, words: Sequence[str]) -> tuple[Move, ...] | None:
@@ -105,7 +106,7 @@ class Uci(EngineProtocol):
             return None
         only = []
         for word in words[words.index("searchmoves") + 1 :]:
-            if word in NUMBERS or word in ("infinite", "ponder", "searchmoves"):
+            if word in NUMBERS or word in FLAGS:
                 break
             try:
                 only.append(parse_move(self.game.position, word, self.notation))
@@ -126,8 +127,7 @@ class Uci(EngineProtocol):
             self.write(
                 f"info depth {found.depth} seldepth {found.deepest} multipv {number} "
                 f"score {score} nodes {found.nodes} nps {rate} hashfull {found.filled} "
-                f"tbhits {found.table_hits} time {int(1000 * seconds)} "
-                f"pv {self.moves_text(line.moves)}"
+                f"tbhits {found.table_hits} time {int(1000 * seconds)}{self.line_text(line)}"
             )
 
     def answer(self, answer: Answer) -> None:

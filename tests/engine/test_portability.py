@@ -43,7 +43,7 @@ Searcher(hash_mebibytes=1).warm_up()
 commands = ["uci", "setoption name Rules value check", "position startpos", "go depth 3",
             "isready", "position fen 3k5/9/9/9/9/9/9/9/9/R3K4 w", "go depth 3", "quit"]
 out = io.StringIO()
-converse(commands, out, [Path(sys.argv[1])])
+converse(commands, lambda line: print(line, file=out), [Path(sys.argv[1])])
 print(out.getvalue())
 """
 )

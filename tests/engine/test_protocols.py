@@ -13,9 +13,10 @@ import pytest
 from tbgen.indexing import START_FEN, Move, Position, Side
 from tbgen.play.tablebase import open_tablebase
 from tbgen.rules import legal_moves
-from tests.helpers.commands import ANSWER_SECONDS, ENGINE, Engine
+from tests.helpers.commands import ANSWER_SECONDS, ENGINE, TBGEN, Engine
 from tests.helpers.paths import ROOT
 
+NO_SPACE = "free some space, or choose another directory"
 ROOK_ALONE = "3k5/9/9/9/9/9/9/9/9/R3K4 w"
 
 
@@ -115,7 +116,45 @@ def test_uci_survives_invalid_commands(uci):
     assert all(line.startswith("info string ") for line in lines[:-1])
     uci.say("go depth 1")
     move = best_move(uci.hear("bestmove"))
-    assert Move.from_iccs(move) in legal_moves(Position.from_fen(START_FEN))
+    assert move == "(none)"
+
+
+@pytest.mark.parametrize(
+    "invalid",
+    [
+        "startpos h2e2",
+        "startpos MOVES h2e2",
+        "startpos moves h2h2",
+        f"fen {ROOK_ALONE.split()[0]}",
+        f"fen {ROOK_ALONE} - - 0 1 7",
+        f"fen {ROOK_ALONE} h2e2",
+        "fen",
+        "startpos moves" + " h2e2" * 300_000,
+    ],
+    ids=lambda text: text[:40],
+)
+def test_no_move_after_an_invalid_position(uci, invalid):
+    """The engine does not answer with a move for the position before."""
+    uci.say("position startpos", f"position {invalid}", "go depth 1")
+    lines = uci.hear("bestmove")
+    assert lines[-1] == "bestmove (none)"
+    assert len(lines) == 3
+    uci.say("position startpos moves h2e2", "go depth 1 searchmoves h9g7")
+    assert best_move(uci.hear("bestmove")) == "h9g7"
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["Hash value abc", "Hash value \u0663\u0664", "Hash value 1_0", "Hash value 99999999",
+     "Threads value 0", "EGTBPaths value a\0b", "SyzygyPath value \0"],
+)  # fmt: skip
+def test_an_invalid_option_changes_nothing(uci, option):
+    uci.say(f"setoption name {option}", "isready")
+    note, ready = uci.hear("readyok")
+    assert note.startswith("info string setoption: ")
+    assert "invalid literal" not in note
+    assert "embedded" not in note
+    assert ready == "readyok"
 
 
 @pytest.mark.parametrize(
@@ -124,6 +163,8 @@ def test_uci_survives_invalid_commands(uci):
         "",
         "nodes abc",
         "depth many",
+        "depth 1_0 movetime 20",
+        "perft 2",
         "searchmoves zzzz",
         "searchmoves zzzz nodes 100",
         "movetime 1e9999",
@@ -151,7 +192,9 @@ def test_every_go_is_answered_once(uci, arguments):
 
 def test_uci_without_a_legal_move(uci):
     uci.say("position fen 3Rk4/9/4P4/9/9/9/9/9/9/3K5 b", "go depth 3")
-    assert uci.hear("bestmove")[-1] == "bestmove (none)"
+    mated, answer = uci.hear("bestmove")[-2:]
+    assert mated.startswith("info depth 0 seldepth 0 multipv 1 score mate 0 ")
+    assert answer == "bestmove (none)"
 
 
 def test_uci_variant_means_ranks_from_one(uci):
@@ -240,15 +283,49 @@ def test_cchess_plays_a_game_with_the_engine(loaded, protocol):
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict", "gbk", "latin-1"])
 def test_lines_may_be_any_bytes(encoding: str) -> None:
-    """Lines of invalid text do not stop the engine: it answers the `isready` after them."""
-    lines = [b"uci", b"\xff\xfe \xe8", b"setoption name EGTBPaths value caf\xe9",
+    """Lines of invalid text do not stop the engine: it answers the `isready` after them.
+
+    A byte order mark before the first line does not change the protocol.
+    """
+    lines = [b"\xef\xbb\xbfucci", b"\xff\xfe \xe8", b"setoption name EGTBPaths value caf\xe9",
              b"position fen \xe8\xbd\xa6 \xff", b"isready", b"quit"]  # fmt: skip
     result = subprocess.run(
         [ENGINE], input=b"\n".join(lines), capture_output=True,
         env={**os.environ, "PYTHONIOENCODING": encoding},
     )  # fmt: skip
     assert (result.returncode, result.stderr) == (0, b"")
-    assert result.stdout.splitlines()[-1] == b"readyok"
+    assert result.stdout.splitlines()[-2:] == [b"readyok", b"bye"]
+
+
+def test_the_reader_of_a_search_goes_away(loaded: object) -> None:
+    """The engine ends without a message when the reader of its output has gone."""
+    engine = subprocess.Popen([ENGINE], stdin=-1, stdout=-1, stderr=-1, text=True)
+    assert engine.stdin is not None
+    assert engine.stdout is not None
+    assert engine.stderr is not None
+    engine.stdin.write("uci\nisready\nposition startpos\ngo infinite\n")
+    engine.stdin.flush()
+    while not engine.stdout.readline().startswith("info depth"):
+        pass
+    engine.stdout.close()
+    assert (engine.wait(ANSWER_SECONDS), engine.stderr.read()) == (0, "")
+
+
+@pytest.mark.parametrize("program", [[ENGINE], [TBGEN, "engine"]], ids=["alone", "command"])
+def test_a_missing_directory_of_tables_is_named(program: list[Path], tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    engine = Engine("uci", command=[*program, "--tables", missing], named=tmp_path)
+    engine.say("isready")
+    assert f"info string no tables from {missing}: No such file or directory" in engine.hear(
+        "ready"
+    )
+    engine.close()
+
+
+def test_unknown_arguments_are_refused() -> None:
+    done = subprocess.run([ENGINE, "--bogus"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "unrecognized arguments: --bogus" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -256,7 +333,7 @@ def test_lines_may_be_any_bytes(encoding: str) -> None:
     [
         ("<&-", "error: standard input or output is closed\n", 1),
         (">&-", "error: standard input or output is closed\n", 1),
-        ("> /dev/full", "error: No space left on device\n", 2),
+        ("> /dev/full", f"error: No space left on device\nhint: {NO_SPACE}\n", 2),
         ("| true", "", 0),
     ],
 )

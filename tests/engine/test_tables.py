@@ -65,3 +65,31 @@ def test_the_other_tables_stay_when_one_is_too_long_for_a_batch(
         NumbaTables(library.tables, ["KRKN"])
     assert library.leave_out(caught.value).endswith("the search goes on without KRKN")
     assert materials(library) == before - {"KRKN"}
+
+
+def test_every_directory_without_tables_is_named(tables_dir: Path, tmp_path: Path) -> None:
+    library, missing = EngineTables(), (tmp_path / "a", tmp_path / "b")
+    library.use((*missing, tables_dir), "check")
+    assert library.problems == [
+        f"no tables from {path}: No such file or directory" for path in missing
+    ]
+    assert library.tables is not None
+
+
+def test_outcome_files_alone_are_not_enough(tmp_path: Path) -> None:
+    (tmp_path / "KRKN.wxf.wdl.xqt").touch()
+    library = EngineTables()
+    library.use((tmp_path,), "wxf")
+    assert library.tables is None
+    assert "win-draw-loss files such as KRKN.wxf.wdl.xqt are not enough" in library.problems[0]
+    library.use((tmp_path,), "check")
+    assert "win-draw-loss" not in library.problems[0]
+
+
+def test_tables_of_other_rules_are_named(tmp_path: Path) -> None:
+    (tmp_path / "KRKN.computer.dtm.xqt").touch()
+    library = EngineTables()
+    library.use((tmp_path,), "wxf")
+    assert library.problems == [
+        f"no tables under the rules wxf in {tmp_path}: there are tables under computer"
+    ]

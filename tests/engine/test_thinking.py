@@ -1,6 +1,7 @@
-"""The search thread without kernels."""
+"""The search thread and the wait for readiness, without kernels."""
 
-from queue import Queue
+from dataclasses import dataclass, field
+from queue import Empty, Queue
 
 import pytest
 
@@ -8,6 +9,29 @@ from tbgen.engine.clock import Limits
 from tbgen.engine.game import Game
 from tbgen.engine.options import Options
 from tbgen.engine.thinking import Answer, Thinker
+from tbgen.indexing.allowance import Allowance
+
+
+@dataclass
+class Hash:
+    """Searcher in place of the compiled one: records the sizes of the hash table."""
+
+    sizes: list[int] = field(default_factory=list)
+
+    def resize(self, mebibytes: int) -> None:
+        self.sizes.append(mebibytes)
+
+    def allocate(self, ended: object) -> None:
+        self.sizes.append(-1)
+
+    def clear(self) -> None:
+        pass
+
+    def use_threads(self, threads: int) -> None:
+        pass
+
+    def use_tables(self, tables: object) -> None:
+        pass
 
 
 def test_a_long_wait_for_the_kernels_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,3 +48,62 @@ def test_a_long_wait_for_the_kernels_is_explained(monkeypatch: pytest.MonkeyPatc
     thinker.stop()
     assert answers.get(timeout=60).move is not None
     thinker.finish()
+
+
+def thinker_with(notes: Queue[str]) -> tuple[Thinker, Hash]:
+    """Return a thinker whose kernels count as loaded, and its searcher."""
+    thinker, searcher = Thinker(lambda found, seconds: None, lambda answer: None, notes.put), Hash()
+    thinker._searcher = searcher  # type: ignore[assignment]
+    return thinker, searcher
+
+
+def test_readiness_waits_for_kernels_and_hash_table() -> None:
+    """Readiness is told only when the kernels are loaded and the hash table is allocated."""
+    told: Queue[str] = Queue()
+    thinker, searcher = thinker_with(told)
+    thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
+    with pytest.raises(Empty):
+        told.get(timeout=0.2)
+    assert searcher.sizes == []
+    thinker._loaded_proofs.set()
+    assert told.get(timeout=60) == "ready"
+    assert searcher.sizes == [0, 4, -1]
+    thinker.get_ready(Options(hash=4), lambda: told.put("ready"))
+    assert told.get(timeout=60) == "ready"
+    assert searcher.sizes == [0, 4, -1, -1]
+
+
+def test_the_end_answers_a_wait_for_readiness() -> None:
+    told: Queue[str] = Queue()
+    thinker, searcher = thinker_with(told)
+    thinker.get_ready(Options(), lambda: told.put("ready"))
+    thinker.close()
+    assert told.get_nowait() == "ready"
+    assert searcher.sizes == []
+
+
+def test_a_search_waits_for_readiness() -> None:
+    """A search begun before readiness begins its clock after it; `stop` ends the wait."""
+    told: Queue[str] = Queue()
+    answers: Queue[Answer] = Queue()
+    thinker = Thinker(lambda found, seconds: None, answers.put, told.put)
+    thinker.get_ready(Options(), lambda: told.put("ready"))
+    thinker.begin(Game.from_start(), Options(), Limits(move_time=0.01))
+    with pytest.raises(Empty):
+        answers.get(timeout=0.2)
+    thinker.stop()
+    assert answers.get(timeout=60).move is not None
+    thinker.close()
+
+
+def test_the_hash_table_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = Allowance(1000 << 20, "free memory", 1 << 50)
+    monkeypatch.setattr("tbgen.engine.thinking.usable_memory", lambda: allowed)
+    notes: Queue[str] = Queue()
+    thinker, searcher = thinker_with(notes)
+    thinker._loaded_proofs.set()
+    thinker.get_ready(Options(hash=4096), lambda: notes.put("ready"))
+    note = notes.get(timeout=60)
+    assert note == "no memory for a hash table of 4096 MiB: it has 512 MiB"
+    assert notes.get(timeout=60) == "ready"
+    assert searcher.sizes == [0, 512, -1]

@@ -14,7 +14,7 @@ only the hash table (lazy SMP). The result is that of the first thread.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -38,6 +38,8 @@ _WINDOW, _WIDEST = 25, 1_000
 """Half-width of the first aspiration window around the last score (`_WINDOW`), and the half-width
 from which the window has no limit on the side of the score (`_WIDEST`).
 """
+_ALLOCATED_ENTRIES, _PAGE_ENTRIES = 1 << 20, 4096 // transposition.ENTRY_BYTES
+"""Entries of the hash table allocated at a time, 16 MiB, and entries of a page of memory."""
 _EMPTY = "3k5/9/9/9/9/9/9/9/9/4K4 w"
 _NOTHING = 25
 """Score up to which neither side has an advantage, in units of the score. Such a line may be
@@ -62,7 +64,7 @@ class Searcher:
         self.tries_proofs = True
         """Whether proofs are tried; the first proof compiles or loads their kernel."""
         self._preferred: Move | None = None
-        self._table = transposition.new_table(hash_mebibytes)
+        self.resize(hash_mebibytes)
         self._no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ())
         self._tables = self._no_tables
         # Compile the probe separately: kernels compiled within the search count no references,
@@ -82,8 +84,23 @@ class Searcher:
             self._prover.warm_up(state[:1], self._tables.buffers)
 
     def resize(self, hash_mebibytes: int) -> None:
-        """Replace the hash table by an empty one of another size."""
+        """Replace the hash table by an empty one; both are never in memory together."""
+        self._table = transposition.new_table(0)
         self._table = transposition.new_table(hash_mebibytes)
+        self._hash = hash_mebibytes
+        self._is_allocated = False
+
+    def allocate(self, ended: Callable[[], bool]) -> None:
+        """Write to every page of a new hash table, so that the system allocates it.
+
+        Otherwise the next search would wait for each page. Stops early once `ended()` is true.
+        """
+        if not self._is_allocated:
+            for first in range(0, len(self._table), _ALLOCATED_ENTRIES):
+                if ended():
+                    return
+                self._table[first : first + _ALLOCATED_ENTRIES : _PAGE_ENTRIES] = 0
+        self._is_allocated = True
 
     def use_threads(self, threads: int) -> None:
         """Set the number of search threads."""
@@ -98,7 +115,7 @@ class Searcher:
 
     def clear(self) -> None:
         """Clear the hash table, the histories and the last proof."""
-        self._table[:] = 0
+        self.resize(self._hash)
         self._prover.forget()
         for name in ("history", "followups", "countermoves"):
             self._states[name] = 0
@@ -142,6 +159,7 @@ class Searcher:
             legal = [move for move in legal if move in only]
         if not legal:
             return
+        self._is_allocated = True  # entries follow, which `allocate` must not clear
         state = self._begin(positions, moves, rule_set)
         state["node_limit"] = nodes or NO_LIMIT
         state["full_width"] = full_width

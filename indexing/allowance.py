@@ -14,13 +14,17 @@ other systems only total memory and the limits of the process.
 from __future__ import annotations
 
 import os
-import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tbgen.indexing import InputError
+from tbgen.indexing.errors import InputError
+
+try:
+    import resource
+except ImportError:  # not a POSIX system
+    resource = None  # type: ignore[assignment]
 
 ROOT = Path("/")
 
@@ -69,7 +73,7 @@ def usable_memory(asked: int = 0, root: Path = ROOT) -> Allowance:
         room = _room(group)
         if room is not None:
             limits.append((room + used.memory, "the limit of the control group"))
-    data, addresses = _rlimit(resource.RLIMIT_DATA), _rlimit(resource.RLIMIT_AS)
+    data, addresses = _rlimit("RLIMIT_DATA"), _rlimit("RLIMIT_AS")
     if data is not None:
         limits.append((data - used.data + used.memory, "ulimit -d"))
     if addresses is not None:
@@ -107,7 +111,7 @@ def _usage(root: Path) -> _Usage:
     return _Usage(size, resident - shared, data)
 
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 def _free(root: Path) -> int:
@@ -115,12 +119,14 @@ def _free(root: Path) -> int:
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    return _PAGE * os.sysconf("SC_PHYS_PAGES")
+    return _PAGE * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else sys.maxsize
 
 
-def _rlimit(which: int) -> int | None:
+def _rlimit(name: str) -> int | None:
     """Return the soft limit of a resource of this process; None without a limit."""
-    limit = resource.getrlimit(which)[0]
+    if resource is None:
+        return None
+    limit = resource.getrlimit(getattr(resource, name))[0]
     return None if limit == resource.RLIM_INFINITY else limit
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tbgen.building import allowance
-from tbgen.building.allowance import Allowance, usable_memory
 from tbgen.cli import main
+from tbgen.indexing import allowance
+from tbgen.indexing.allowance import Allowance, usable_memory
 from tests.helpers.built import built
 
 MIB = 1 << 20
@@ -120,10 +119,10 @@ def test_a_requested_amount_replaces_free_memory_but_no_limit(tmp_path: Path) ->
 
 
 def test_limits_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, limits = machine(tmp_path, "", ""), {resource.RLIMIT_DATA: 300 * MIB}
+    root, limits = machine(tmp_path, "", ""), {"RLIMIT_DATA": 300 * MIB}
     monkeypatch.setattr(allowance, "_rlimit", limits.get)
     assert usable_memory(root=root) == ((300 - 200 + 100) * MIB, "ulimit -d", sys.maxsize)
-    limits[resource.RLIMIT_AS] = 550 * MIB
+    limits["RLIMIT_AS"] = 550 * MIB
     assert usable_memory(root=root) == ((550 - 500 + 100) * MIB, "ulimit -v", 550 * MIB)
 
 
