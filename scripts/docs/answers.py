@@ -325,7 +325,18 @@ ANSWERS: dict[str, Schema] = {
         columns={"type": "object", "description": "meaning of each column"},
         out=string("the file"),
     ),
-    "judge": JUDGEMENT,
+    "judge": record(
+        JUDGEMENT["description"],
+        **JUDGEMENT["properties"],
+        decided=nullable(
+            record(
+                "the first position of the game that has a verdict; null without one",
+                ply=integer("plies played before it"),
+                verdict=string("the verdict", "draw", "red wins", "black wins"),
+                reason=string("the verdict in words, with the article"),
+            )
+        ),
+    ),
     "convert": record(
         "a position, or moves, in other notations",
         input=string("the input"),

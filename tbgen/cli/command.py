@@ -11,14 +11,14 @@ import mmap
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
 
 from tbgen.answers import failures
 from tbgen.cli.lessons import LESSONS, typed_options, write_lesson
-from tbgen.cli.streams import json_text, never_fail_to_write, read_lines
+from tbgen.cli.streams import Line, json_text, never_fail_to_write, read_lines
 
 HELP_NAMES = ["-h", "--help"]
 
@@ -59,9 +59,12 @@ def show_json(answer: object) -> None:
 
 
 def answer_lines(
-    context: click.Context, answer: Callable[[str], Answer], show: Callable[[Answer], object]
+    context: click.Context,
+    answer: Callable[[str], Answer],
+    show: Callable[[Answer], object],
+    lines: Iterable[Line] | None = None,
 ) -> int:
-    """Answer every line of standard input; return the worst exit status.
+    """Answer every line, by default of standard input; return the worst exit status.
 
     For a line that cannot be answered its failure is printed, and the next line is read.
 
@@ -69,7 +72,7 @@ def answer_lines(
     show : prints an answer, as a line or as JSON
     """
     worst = failures.OK
-    for line in read_lines():
+    for line in read_lines() if lines is None else lines:
         try:
             found = answer(line.read())
         except BrokenPipeError:
@@ -81,7 +84,7 @@ def answer_lines(
             if context.params["as_json"]:
                 show_json(failure.to_json(line.text))
             else:
-                show_failure(failure, f"line {line.number}: ")
+                show_failure(failure, f"{line.kind} {line.number}: ")
         else:
             show(found)
     return worst

@@ -1,31 +1,44 @@
 """`tbgen judge`: verdicts under the repetition rules, with reasons.
 
-    tbgen judge FEN MOVE...     one game
-    tbgen judge -               one `FEN;MOVE MOVE ...` per line of standard input
+    tbgen judge FEN MOVE...     one game, in any form that `tbgen.notation.games` reads
+    tbgen judge FILE            the games of a file: PGN, a list of moves, or one game a line
+    tbgen judge -               the same from standard input
 
 Reads text, calls `tbgen.referee`, and prints. No tables are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
 from tbgen.cli import options
 from tbgen.cli.command import Command, answer_lines, show_json
-from tbgen.indexing import InputError
+from tbgen.cli.streams import Line, read_lines
+from tbgen.indexing.errors import InputError, MoveTextError
 from tbgen.indexing.rulesets import CHINESE
 from tbgen.indexing.squares import square_name
-from tbgen.notation import parse_move
-from tbgen.referee import Game, Judgement, Label, Rules, judge_chinese, judge_game
+from tbgen.notation import begins_with_moves, read_game, split_games
+from tbgen.referee import (
+    Game,
+    Judgement,
+    Label,
+    Rules,
+    Verdict,
+    judge_chinese,
+    judge_game,
+    record,
+)
 from tbgen.referee.diagram import Diagram
 
 
 @click.command(cls=Command)
-@click.argument("fen")
-@click.argument("moves", nargs=-1)
+@click.argument("game", nargs=-1, required=True)
 @options.rules_option(options.DEFAULT_RULES, judges=True)
 @click.option(
     "--occurrences", type=click.IntRange(min=2), metavar="N", default=2,
@@ -36,66 +49,130 @@ from tbgen.referee.diagram import Diagram
 @options.json_option
 @click.pass_context
 def judge(
-    context: click.Context, fen: str, moves: tuple[str, ...], rules: str, occurrences: int,
+    context: click.Context, game: tuple[str, ...], rules: str, occurrences: int,
     minor_chases: bool, tables: Path, as_json: bool,
 ) -> None:  # fmt: skip
     """Judge the last position of a game, and label every ply.
 
-    FEN is the first position, MOVES were played from it, as h2e2 or in any notation that `convert`
-    reads. If the last position has occurred before, the moves in between are judged: checks on
-    every move lose to anything else, chases of one piece on every move to anything milder; equal
-    conduct draws. Plies are check, chase (of which piece by which) or idle. No tables are needed.
+    GAME is a FEN and the moves played from it, or only moves from the opening array; as h2e2 or in
+    any notation that `convert` reads, with or without move numbers. If the last position has
+    occurred before, the moves in between are judged: checks on every move lose to anything else,
+    chases of one piece on every move to anything milder; equal conduct draws. Plies are check,
+    chase (of which piece by which) or idle. If an earlier position had another verdict, the first
+    one is named. No tables are needed.
 
     Under chinese the verdict is undecided unless a side surely must vary and does not: each of its
     moves checks or threatens mate by checks (kill), and the other side has an idle move. A move
     that may be a chase is open.
 
-    With - every line of standard input is one `FEN;MOVE MOVE ...`, answered in one line each; with
-    --json in one object each, a bad line by {"input","error","hint"}.
+    GAME may also be a file, or - for standard input: PGN, a list of moves, or, if its first line
+    begins with a FEN, one game a line, as `FEN;MOVE MOVE ...`. Several games are answered in one
+    line each; with --json in one object each, a bad one by {"input","error","hint"}.
 
     Exit status: 0 ok, 2 bad input.
     """
-
     judged = Rules.WXF if rules == CHINESE else Rules(rules)
 
-    def answer(fen_text: str, texts: Sequence[str]) -> Judgement:
-        game = _read_game(fen_text, texts, judged.chase_rules(minor_chases=minor_chases))
+    def judge_last(played: Game) -> Judgement:
         if rules == CHINESE:
-            return judge_chinese(game, occurrences=occurrences)
-        return judge_game(game, rules=judged, occurrences=occurrences)
+            return judge_chinese(played, occurrences=occurrences)
+        return judge_game(played, rules=judged, occurrences=occurrences)
 
-    def answer_line(line: str) -> Judgement:
-        fen, _, moves = line.partition(";")
-        return answer(fen, moves.replace(",", " ").split())
+    def answer(text: str) -> _Answer:
+        read = read_game(text, Diagram.from_fen)
+        if read.fault is not None:
+            ply, fault = len(read.moves) + 1, read.fault
+            raise MoveTextError(f"ply {ply}: {fault.message}", fault.hint)
+        played = Game(read.start, judged.chase_rules(minor_chases=minor_chases))
+        first = None
+        for move in read.moves:
+            played.push(move)
+            span = record.find_span(played.boards, played.log, played.plies, occurrences)
+            if first is None and span != record.NO_SPAN:
+                first = _decided(judge_last(played))
+        last = judge_last(played)
+        return _Answer(last, first or _decided(last))
 
-    def show_as_json(judgement: Judgement) -> None:
-        show_json(judgement.as_json())
+    def answer_line(text: str) -> _Answer:
+        if begins_with_moves(text):
+            raise InputError("the line does not begin with a FEN", "write FEN;MOVE MOVE ...")
+        return answer(text)
 
-    if fen == "-":
-        if moves:
-            raise click.UsageError("with - the moves are read from standard input too", context)
-        show = show_as_json if as_json else _show_line
-        context.exit(answer_lines(context, answer_line, show))
-    (show_as_json if as_json else _show)(answer(fen, moves))
-
-
-def _read_game(fen: str, texts: Sequence[str], chase_rules: int) -> Game:
-    """Parse and play the moves of a game; raises `InputError` with the number of a bad ply."""
-    game = Game(Diagram.from_fen(fen), chase_rules)
-    for ply, text in enumerate(texts, 1):
-        try:
-            game.push(parse_move(game.last, text))
-        except InputError as error:
-            raise type(error)(f"ply {ply}: {error.message}", error.hint) from None
-    return game
+    text = " ".join(game)
+    if game[0] == "-" and len(game) > 1:
+        raise click.UsageError("with - the moves are read from standard input too", context)
+    if text == "-" or (len(game) == 1 and os.path.isfile(text)):
+        games = _read(text)
+        if not isinstance(games, list) or len(games) > 1:
+            how = answer if isinstance(games, list) else answer_line
+            show = _show_json if as_json else _show_line
+            context.exit(answer_lines(context, how, show, games))
+        text = games[0].text
+    (_show_json if as_json else _show)(answer(text))
 
 
-def _show_line(judgement: Judgement) -> None:
-    click.echo(f"{judgement.verdict.text}: {judgement.reason}")
+class _Answer(NamedTuple):
+    """Judgement of a game's last position, and of the first position that has a verdict."""
+
+    last: Judgement
+    first: Judgement | None
+    """None if every position is undecided."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON answer."""
+        decided = None
+        if self.first is not None:
+            decided = {
+                "ply": len(self.first.plies),
+                "verdict": self.first.verdict.text,
+                "reason": self.first.reason,
+            }
+        return self.last.as_json() | {"decided": decided}
+
+    @property
+    def earlier(self) -> str:
+        """Ply, verdict and reason of the first verdict; empty unless the last one differs."""
+        if self.first is None or self.first.verdict == self.last.verdict:
+            return ""
+        return f"at ply {len(self.first.plies)}: {self.first.verdict.text}: {self.first.reason}"
 
 
-def _show(judgement: Judgement) -> None:
+def _decided(judgement: Judgement) -> Judgement | None:
+    return None if judgement.verdict == Verdict.UNDECIDED else judgement
+
+
+def _read(name: str) -> list[Line] | Iterator[Line]:
+    """Return the games of a file, or of standard input for -.
+
+    Each line is a game. But if any line of the file, or the first one of standard input, begins
+    with moves or tags, games may have several lines, and a list of them is returned.
+    """
+    lines: Iterator[Line] = iter(())
+    if name == "-":
+        lines = read_lines()
+        known = list(itertools.islice(lines, 1))
+    else:
+        with open(name, "rb") as file:
+            known = list(read_lines(file))
+    if not any(begins_with_moves(line.text) for line in known):
+        return itertools.chain(known, lines)
+    text = "\n".join(line.read() for line in itertools.chain(known, lines))
+    games = split_games(text) or [text]
+    return [Line(number, game, kind="game") for number, game in enumerate(games, 1)]
+
+
+def _show_json(found: _Answer) -> None:
+    show_json(found.as_json())
+
+
+def _show_line(found: _Answer) -> None:
+    earlier = f"; {found.earlier}" if found.earlier else ""
+    click.echo(f"{found.last.verdict.text}: {found.last.reason}{earlier}")
+
+
+def _show(found: _Answer) -> None:
     """Print the plies with their labels, then the verdict and the reason."""
+    judgement = found.last
     start = judgement.span[0] if judgement.span else len(judgement.plies)
     for number, ply in enumerate(judgement.plies):
         note = ""
@@ -109,6 +186,8 @@ def _show(judgement: Judgement) -> None:
         click.echo(f"Judged: the plies marked *. Level of Red {red}, of Black {black}.")
     click.echo(f"Verdict: {judgement.verdict.text}")
     click.echo(f"{judgement.reason[0].upper()}{judgement.reason[1:]}.")
+    if found.earlier:
+        click.echo(f"{found.earlier[0].upper()}{found.earlier[1:]}.")
 
 
 def _names(squares: tuple[int, ...]) -> str:

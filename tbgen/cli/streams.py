@@ -1,19 +1,20 @@
-"""Text on the standard streams, with any content and in any locale.
+"""Text on the standard streams and in files, with any content and in any locale.
 
-Input is UTF-8, else in the locale's encoding, else with replacement characters; overlong input is
-refused. Arguments contain undecodable bytes as lone surrogates, as file names need them; JSON must
-not contain any.
+Input is UTF-8, with or without a mark of byte order, else in the locale's encoding, else GB 18030,
+else with replacement characters. UTF-16 and overlong input are refused. Arguments contain
+undecodable bytes as lone surrogates, as file names need them; JSON must not contain any.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import itertools
 import json
 import re
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from tbgen.indexing.errors import InputError
 
@@ -29,11 +30,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Line(NamedTuple):
-    """A line of standard input: number from 1, and text, or the start of the text if overlong."""
+    """A line of input: number from 1, and text, or the start of the text if overlong."""
 
     number: int
     text: str
-    is_whole: bool
+    is_whole: bool = True
+    kind: str = "line"
+    """Noun for messages; not `line` for a part of a text that has lines of its own."""
 
     def read(self) -> str:
         """Return the text; raises `InputError` if the line is overlong."""
@@ -47,16 +50,22 @@ def read_text() -> str:
     data = sys.stdin.buffer.read(MAX_TEXT + 1)
     if len(data) > MAX_TEXT:
         raise _too_long("standard input")
+    _refuse_utf_16(data)
     return _decode(data)
 
 
-def read_lines() -> Iterator[Line]:
-    """Yield every line of standard input that is not blank."""
-    stream = sys.stdin.buffer
+def read_lines(stream: BinaryIO | None = None) -> Iterator[Line]:
+    """Yield every line of a stream, by default of standard input, that is not blank.
+
+    Raises `InputError` for text in UTF-16.
+    """
+    stream = sys.stdin.buffer if stream is None else stream
     for number in itertools.count(1):
         data = stream.readline(MAX_TEXT + 1)
         if not data:
             return
+        if number == 1:
+            _refuse_utf_16(data)
         is_whole = len(data) <= MAX_TEXT
         skipped = data
         while len(skipped) >= MAX_TEXT and not skipped.endswith(b"\n"):
@@ -86,9 +95,16 @@ def json_text(answer: object) -> str:
     return text
 
 
+def _refuse_utf_16(data: bytes) -> None:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and len(data) > 2:
+        raise InputError("the text is UTF-16, not UTF-8", "iconv -f utf-16 -t utf-8 converts it")
+
+
 def _decode(data: bytes) -> str:
     """Decode bytes of input; invalid bytes become replacement characters."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return data.decode(sys.stdin.encoding, "replace")
+    for encoding in ("utf-8-sig", sys.stdin.encoding, "gb18030"):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return data.decode(sys.stdin.encoding, "replace")

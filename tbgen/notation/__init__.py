@@ -3,9 +3,11 @@
     text  ->  parse_position  ->  Position  ->  format_position  ->  fen | pai | six | board
     text  ->  parse_move      ->  Move      ->  format_move      ->  iccs | fairy | wxf | zh
     text  ->  parse_material  ->  Material
+    text  ->  read_game       ->  GameText
 
     positions       FEN, Pai's string, six integers, boards of ten lines
     materials       letters, English and Chinese names of endgames
+    games           PGN, lists of moves, Chinese records, UCI; one game or several
     moves           detection of a text's notation; ICCS and Fairy-Stockfish's coordinates
     wxf, chinese    notations that name the moving piece by its kind and file
     naming          file numbers and places of pieces, shared by `wxf` and `chinese`
@@ -14,6 +16,7 @@ docs/notations.md describes each notation with examples. This package depends ne
 on tables, and does not import numba or numpy. `tbgen.answers` explains values in words.
 """
 
+from tbgen.notation.games import GameText, begins_with_moves, read_game, split_games
 from tbgen.notation.materials import parse_material, read_material
 from tbgen.notation.moves import MOVE_NOTATIONS, format_move, parse_move
 from tbgen.notation.positions import (
@@ -27,12 +30,16 @@ from tbgen.notation.positions import (
 __all__ = [
     "MOVE_NOTATIONS",
     "POSITION_STYLES",
+    "GameText",
     "PositionText",
+    "begins_with_moves",
     "format_move",
     "format_position",
     "parse_material",
     "parse_move",
     "parse_position",
+    "read_game",
     "read_material",
     "read_position",
+    "split_games",
 ]

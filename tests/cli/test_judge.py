@@ -21,7 +21,7 @@ def test_json_has_exactly_the_agreed_keys():
     result = run(FEN, *LOOP.split(), "--json")
     assert result.exit_code == 0
     answer = json.loads(result.stdout)
-    assert list(answer) == ["fen", "moves", "verdict", "level", "plies", "reason"]
+    assert list(answer) == ["fen", "moves", "verdict", "level", "plies", "reason", "decided"]
     assert answer["fen"] == FEN + " - - 0 1"
     assert answer["moves"] == LOOP.split()
     assert answer["verdict"] == "black wins"
@@ -61,7 +61,9 @@ def test_good_lines_exit_with_0():
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["nonsense"], "fields"),
+        (["nonsense"], "ply 1: 'nonsense' is no move"),
+        (["9/9 w", "h2e2"], "ten ranks"),
+        ([f"{FEN} w c4b4 moves"], "ply 1: 'w' is no move"),
         (["4k4/9/9/9/9/9/9/9/9/4K4 w"], "the kings face each other"),
         ([FEN, "c4d5"], "the rook on c4 cannot reach d5"),
         ([FEN, "c4b4", "b6"], "ply 2: 'b6' is no move"),
@@ -82,6 +84,87 @@ def test_bad_input_is_one_line_and_a_hint_on_stderr(args, message):
 def test_moves_in_other_notations():
     result = run(FEN, "R7.8", "c2.3", "車八平七", "C3.2", "--json")
     assert json.loads(result.stdout)["moves"] == LOOP.split()
+
+
+PGN = f"""[Event "a \\"b\\""]
+[FEN "{FEN}"]
+
+1. c4b4 {{a note}} b6c6 2. b4c4
+c6b6 0-1
+
+[Event "b"]
+[FEN "{FEN}"]
+
+1. c4b4 zz *
+"""
+
+
+@pytest.mark.parametrize("way", ["file", "-"])
+def test_each_game_of_a_pgn_is_judged(tmp_path, way):
+    file = tmp_path / "games.pgn"
+    file.write_text(PGN)
+    result = run(str(file)) if way == "file" else run("-", input=PGN)
+    assert result.exit_code == 2
+    assert result.stdout.startswith("black wins: Red's rook")
+    assert result.stderr.startswith("game 2: error: ply 2: 'zz' is no move\n")
+    result = run(str(file), "--json") if way == "file" else run("-", "--json", input=PGN)
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert first["moves"] == LOOP.split()
+    assert second["input"] == PGN[PGN.index('[Event "b"]') :].strip().replace("\n\n", "\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"1. {LOOP}",
+        f"{FEN};{LOOP}",
+        f"{FEN}; 1. {LOOP} 0-1",
+        f"{FEN} - - 0 1 moves {LOOP}",
+        f"position fen {FEN} moves {LOOP}",
+    ],
+)
+def test_a_game_is_read_alike_from_arguments_a_file_and_standard_input(tmp_path, text):
+    text = text if "/" in text else f'[FEN "{FEN}"] {text}'
+    file = tmp_path / "game"
+    file.write_text(f"\ufeff{text}\n", "utf-8")
+    answers = [run(*text.split()), run(text), run(str(file)), run("-", input=f"\ufeff{text}\n")]
+    for answer in answers:
+        assert answer.exit_code == 0, answer.stderr
+        assert "black wins" in answer.stdout
+
+
+def test_a_line_without_a_fen_among_lines_with_one():
+    result = run("-", input=f"{FEN};c4b4\n1. h2e2\n")
+    assert (result.exit_code, result.stdout.count("undecided")) == (2, 1)
+    assert result.stderr.startswith("line 2: error: the line does not begin with a FEN")
+
+
+def test_a_file_may_begin_with_a_fen_on_a_line_of_its_own(tmp_path):
+    file = tmp_path / "game"
+    file.write_text(f"{FEN}\n1. {LOOP[:9]}\n2. {LOOP[10:]}\n")
+    assert "Verdict: black wins" in run(str(file)).stdout
+
+
+def test_gb_18030_is_read_and_utf_16_is_named(tmp_path):
+    file = tmp_path / "game"
+    file.write_bytes("1. 炮二平五 马8进7".encode("gb18030"))
+    assert json.loads(run(str(file), "--json").stdout)["moves"] == ["h2e2", "h9g7"]
+    file.write_bytes("1. 炮二平五 马8进7".encode("utf-16"))
+    result = run(str(file))
+    assert (result.exit_code, "UTF-16" in result.stderr) == (2, True)
+
+
+def test_an_earlier_verdict_is_named():
+    moves = [*LOOP.split(), "f0f1"]
+    decided = json.loads(run(FEN, *moves, "--json").stdout)["decided"]
+    assert (decided["ply"], decided["verdict"]) == (4, "black wins")
+    assert decided["reason"].startswith("Red's rook chases")
+    shown = run(FEN, *moves).stdout
+    assert "Verdict: undecided" in shown
+    assert "\nAt ply 4: black wins: Red's rook chases" in shown
+    assert "; at ply 4: black wins" in run("-", input=f"{FEN};{' '.join(moves)}").stdout
+    assert "At ply" not in run(FEN, *LOOP.split()).stdout
+    assert json.loads(run(FEN, *moves[:3], "--json").stdout)["decided"] is None
 
 
 def test_usage_errors():

@@ -26,7 +26,6 @@ from functools import partial
 
 from click.testing import CliRunner
 
-from tbgen.board.knowledge.games import begins_with_fen, read_game
 from tbgen.board.web.editor import read_sketch
 from tbgen.board.web.view import preferred_language, read_view
 from tbgen.building.sets import materials_of
@@ -36,7 +35,16 @@ from tbgen.engine.uci import Uci
 from tbgen.finding.query import read_query
 from tbgen.indexing import InputError, Material, Position
 from tbgen.indexing.squares import parse_square
-from tbgen.notation import MOVE_NOTATIONS, format_position, parse_move, read_material, read_position
+from tbgen.notation import (
+    MOVE_NOTATIONS,
+    begins_with_moves,
+    format_position,
+    parse_move,
+    read_game,
+    read_material,
+    read_position,
+    split_games,
+)
 from tbgen.publishing.index import read_index
 from tbgen.referee.diagram import Diagram
 from tbgen.tables import TableName
@@ -79,6 +87,8 @@ GAMES = (
     "[DhtmlXQ_binit]0919293949596979891777062646668600102030405060708012720323436383"
     "[/DhtmlXQ_binit][DhtmlXQ_movelist]77477062[/DhtmlXQ_movelist]",
     f"{FENS[0]} - - 0 1 moves a0a1 d9d8",
+    f'[FEN "{FENS[0]}"]\n1. a0a1 1-0\n[Event "b \\"x\\""]\n*',
+    "（红先）1．车九进一，将4退1。《书》第2回合：车一进一！红先胜",
 )
 TEXTS = (
     *FENS,
@@ -143,7 +153,8 @@ def readers() -> dict[str, tuple[Callable[[str], object], type[Exception] | tupl
         "TableStatistics.from_text": (TableStatistics.from_text, ValueError),
         "preferred_language": (preferred_language, ()),
         "read_game": (read_game, InputError),
-        "begins_with_fen": (begins_with_fen, ()),
+        "split_games": (split_games, ()),
+        "begins_with_moves": (begins_with_moves, ()),
         "read_sketch": (lambda text: read_sketch({"fen": text, "was": text}, endgame), InputError),
         "read_query": (_wanted, InputError),
         "read_material": (read_material, ()),

@@ -6,7 +6,7 @@
     GET  /build/events     progress as server-sent events, until the end
 
 The board does not build: the caller of `create_app` passes in a `Workshop`. These are the only
-requests that change anything, and only servers with building enabled accept them.
+requests that change anything. Only servers with building enabled accept them, and not from a proxy.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tbgen.board.knowledge.builds import Progress, Stage, Workshop, may_build
 from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import material_name, time_in_words
-from tbgen.board.web.http import EVENTS, Answer, RequestError, failure
+from tbgen.board.web.http import EVENTS, Answer, RequestError, body_of, failure
 from tbgen.board.web.layout import copy_button, hidden_fields, link, wide_page, with_settings
-from tbgen.board.web.middleware import is_loopback
+from tbgen.board.web.middleware import is_forwarded, is_loopback
 from tbgen.board.web.verdict import MOST_NAMED, can_be_built
 from tbgen.board.web.view import View
 from tbgen.indexing import InputError, Material
@@ -42,9 +42,6 @@ MAX_STREAMS = 32
 
 POLL_SECONDS = 0.3
 """Seconds between progress events."""
-
-BODY_SECONDS = 5
-"""Timeout in seconds for the body of a form."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -132,19 +129,18 @@ class BuildEndpoints:
     ) -> Response:
         """Check a form, run `change` with its fields, and redirect to the page of the form."""
         try:
+            if is_forwarded(request.scope["headers"]):
+                hint = "ask by this machine's own address, without a proxy"
+                raise RequestError(403, "only this machine itself may have tables built", hint)
             if request.headers.get("origin") != f"http://{request.headers.get('host')}":
                 raise RequestError(403, "this was asked from elsewhere", "use the board's own page")
             if not _is_key(request.cookies.get(_cookie(request), "")):
                 raise _not_permitted()
-            body = await asyncio.wait_for(request.body(), BODY_SECONDS)
-            fields = parse_qs(body.decode("utf-8", "replace"))
+            fields = parse_qs((await body_of(request)).decode("utf-8", "replace"))
             form = {name: values[0] for name, values in fields.items()}
             if not secrets.compare_digest(form.get("token", "").encode(), TOKEN.encode()):
                 raise RequestError(403, "this page is out of date", "load it again")
             await asyncio.to_thread(change, form)
-        except TimeoutError:
-            slow = RequestError(408, "the request does not arrive", "try again in a moment")
-            return self._refuse(request, slow)
         except (InputError, RequestError) as error:
             return self._refuse(request, error)
         return RedirectResponse(_own_address(form.get("back", "/")), 303)

@@ -56,6 +56,9 @@ ANSWER_SECONDS = 20
 SEARCH_SECONDS = 300
 """Timeout of a search in seconds: minutes, as the first search may have to compile kernels."""
 
+BODY_SECONDS = 5
+"""Timeout in seconds for the body of a form."""
+
 RETRY_SECONDS = 5
 """Value of `Retry-After` in answers with status 503."""
 
@@ -285,6 +288,15 @@ class EndpointRunner:
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
         return f'"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
+
+
+async def body_of(request: Request) -> bytes:
+    """Return the body of a form; raises `RequestError` if it takes longer than `BODY_SECONDS`."""
+    try:
+        return await asyncio.wait_for(request.body(), BODY_SECONDS)
+    except TimeoutError:
+        hint = "try again in a moment"
+        raise RequestError(408, "the request does not arrive", hint) from None
 
 
 async def _client_gone(request: Request) -> None:

@@ -160,9 +160,9 @@ def _navigation(view: View, on_board: bool) -> str:
         links.append(link(href, view.text("find_tab"), "tab"))
     label = view.message("find")
     find = (
-        f'<form class="find" action="/find" method="get" role="search">'
+        f'<form class="find" action="/find" method="post" role="search">'
         f"{hidden_fields(view.settings())}"
-        f'<input name="q" aria-label="{label}" placeholder="{label}" maxlength="3000" '
+        f'<input name="q" aria-label="{label}" placeholder="{label}" '
         f'autocomplete="off" spellcheck="false">'
         f'<button type="submit">{view.message("find_go")}</button></form>'
     )

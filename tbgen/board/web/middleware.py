@@ -7,8 +7,8 @@
     answer that is a page                    ->  prefix inserted into its links
 
 These headers count only if a proxy on this machine sends them. Of a header with several values, the
-last one counts, which the nearest proxy has added. Forwarded requests may come from anywhere: they
-cannot start builds, and pages for them do not name the directory of the tables.
+last one counts, which the nearest proxy has added. Forwarded requests may come from anywhere:
+`building` refuses them, and pages for them do not name the directory of the tables.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tbgen.board.web.http import EVENTS, HTML, RequestError, failure
 
 MAX_QUERY = 6000
-"""Most bytes of path and query: a game of `games.MAX_MOVES` plies fits."""
+"""Most bytes of path and query: a game of `view.MAX_MOVES` plies fits."""
 
-MAX_BODY = 2000
-"""Most bytes of a form."""
+MAX_BODY = 1 << 16
+"""Most bytes of a form: a game of `view.MAX_MOVES` plies fits, in any notation."""
 
 SAME_ORIGIN = (HTML, EVENTS)
 """Media types that scripts of other origins may not read."""
@@ -60,12 +60,10 @@ class RequestLimits:
     in `posts` accept POST.
     """
 
-    def __init__(
-        self, app: ASGIApp, loopback_only: bool = False, posts: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, app: ASGIApp, posts: frozenset[str], loopback_only: bool = False) -> None:
         self._app = app
-        self._loopback_only = loopback_only
         self._posts = posts
+        self._loopback_only = loopback_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request: refuse it if it is beyond the limits, else pass it on.
@@ -130,9 +128,6 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
         problem = RequestError(405, "only GET and HEAD are answered", "put everything in the query")
     elif len(scope["query_string"]) + len(scope.get("raw_path") or b"") > MAX_QUERY:
         problem = RequestError(414, "the address is too long", f"{MAX_QUERY} bytes are read")
-    elif post and is_forwarded(scope["headers"]):
-        hint = "ask by this machine's own address, without a proxy"
-        problem = RequestError(403, "only this machine itself may have tables built", hint)
     elif post and (b"transfer-encoding" in headers or _length(headers) > MAX_BODY):
         problem = RequestError(413, "the form is too large", f"{MAX_BODY} bytes are read")
     elif not post and (_length(headers) or b"transfer-encoding" in headers):

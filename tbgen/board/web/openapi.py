@@ -17,7 +17,6 @@ from typing import Any
 
 from tbgen import __version__
 from tbgen.board.drawing.pieces import PIECE_SETS
-from tbgen.board.knowledge.games import MAX_MOVES
 from tbgen.board.knowledge.search import MOST_SHOWN
 from tbgen.board.knowledge.store import MAX_LINE
 from tbgen.board.language.i18n import LANGUAGES, text
@@ -25,7 +24,7 @@ from tbgen.board.web.api import MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
 from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer, RequestError
 from tbgen.board.web.layout import link, wide_page
 from tbgen.board.web.schemas import SCHEMAS
-from tbgen.board.web.view import MAX_POSITION_TEXT, VIEW, View
+from tbgen.board.web.view import MAX_MOVES, MAX_POSITION_TEXT, VIEW, View
 from tbgen.finding.query import FIELDS, LARGEST_NUMBER, SORTS
 from tbgen.indexing.errors import excerpt
 from tbgen.notation import MOVE_NOTATIONS

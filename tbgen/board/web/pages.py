@@ -13,7 +13,6 @@ from dataclasses import replace
 from starlette.requests import Request
 
 from tbgen.board.knowledge.builds import closure_bound
-from tbgen.board.knowledge.games import GameText, begins_with_fen, read_game
 from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, puzzle_of_the_day, today
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.building import missing_page
@@ -28,10 +27,16 @@ from tbgen.board.web.openapi import description
 from tbgen.board.web.position_page import playing_page, reading_page
 from tbgen.board.web.search_page import search_page
 from tbgen.board.web.small_boards import gallery_page
-from tbgen.board.web.view import MAX_POSITION_TEXT, SETTINGS, View, read_view
+from tbgen.board.web.view import MAX_MOVES, MAX_POSITION_TEXT, SETTINGS, View, read_view
 from tbgen.indexing import Material, Position, Side
 from tbgen.indexing.errors import InputError, MoveTextError, PositionError, excerpt
-from tbgen.notation import parse_material, read_material, read_position
+from tbgen.notation import (
+    GameText,
+    parse_material,
+    read_game,
+    read_material,
+    read_position,
+)
 from tbgen.rules import check_legal
 from tbgen.tables import MissingTableError, Outcome
 
@@ -157,13 +162,11 @@ class Pages:
         material = read_material(asked)
         if material is not None:
             return _moved(with_settings(f"/endgames/{material}", view))
-        if begins_with_fen(asked):
-            return self._game(view, read_game(asked))
         try:
             read = read_position(asked[: MAX_POSITION_TEXT + 1])
         except PositionError as error:
             try:
-                return self._game(view, read_game(asked))
+                return self._game(view, read_game(asked, most=MAX_MOVES))
             except MoveTextError as unreadable:
                 numbered = any(map(str.isdigit, asked))  # every position has a digit
                 if " " in asked and (numbered or not asked.isascii()):
@@ -185,6 +188,8 @@ class Pages:
         """
         shown = replace(view, start=game.start, moves=game.moves, mode="read")
         if game.fault is not None:
+            if not game.moves:
+                raise game.fault
             return reading_page(self._store, shown, fault=game.fault)
         found = self._store.probe_game(shown.positions, shown.moves).final if game.stated else "*"
         if found in ("*", game.stated):

@@ -36,9 +36,23 @@ from tbgen.board.web.building import PATHS, BuildEndpoints, build_page, build_st
 from tbgen.board.web.endgames import list_page
 from tbgen.board.web.files import ADDRESS, CompressionExceptFiles, FileEndpoint
 from tbgen.board.web.handbook import handbook_page
-from tbgen.board.web.http import HTML, TEXT, Answer, EndpointRunner, Lane, RequestError, failure
+from tbgen.board.web.http import (
+    HTML,
+    TEXT,
+    Answer,
+    EndpointRunner,
+    Lane,
+    RequestError,
+    body_of,
+    failure,
+)
 from tbgen.board.web.layout import link, page, with_settings
-from tbgen.board.web.middleware import SECURITY_HEADERS, ForwardedHeaders, RequestLimits
+from tbgen.board.web.middleware import (
+    MAX_QUERY,
+    SECURITY_HEADERS,
+    ForwardedHeaders,
+    RequestLimits,
+)
 from tbgen.board.web.openapi import ENDPOINTS, api_page, refuse_unknown
 from tbgen.board.web.pages import Pages, bare_view
 from tbgen.board.web.search_processes import SearchProcesses
@@ -96,7 +110,8 @@ def create_app(
     ]
     if files and directory is not None:
         routes.append(Route(f"{ADDRESS}/{{name}}", FileEndpoint(directory, runner.requests).answer))
-    posts = PATHS if workshop is not None and workshop.limits is not None else frozenset()
+    builds = workshop is not None and workshop.limits is not None
+    posts = frozenset({"/find"}) | (PATHS if builds else frozenset())
     app = Starlette(
         routes=routes,
         middleware=[
@@ -128,10 +143,12 @@ def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunne
     shown = partial(_route, runner, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
     found, searched = partial(shown, cached=False, lane=Lane.LONG), searchers.endpoint("page")
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
+    box = shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False)
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")
     return [
         shown("/", "board", pages.board, known=board, lane=_of_board),
-        shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False),
+        box,
+        Route("/find", partial(_posted, box.endpoint), methods=["POST"]),
         found("/puzzle/{material}", "puzzle", pages.puzzle, known=puzzle),
         found("/puzzle", "puzzle", pages.puzzle_of_the_day),
         found("/reply", "reply", pages.reply, known=VIEW),
@@ -167,6 +184,24 @@ def _route(
         return function(request)
 
     return Route(path, runner.endpoint(name, checked, **how))
+
+
+async def _posted(find: Callable[[Request], Any], request: Request) -> Response:
+    """Answer the form of the search box as if its fields were the query of the address.
+
+    If they fit in an address, redirect to it, so that the page can be reloaded.
+    """
+    try:
+        fields = await body_of(request)
+    except RequestError as error:
+        return _error_response(request, error)
+    address = f"/find?{fields.decode('latin-1')}"
+    if len(address) <= MAX_QUERY and address.isprintable():
+        return RedirectResponse(address, 303)
+    answer: Response = await find(
+        Request({**request.scope, "query_string": fields}, request.receive)
+    )
+    return answer
 
 
 def _building_routes(workshop: Workshop | None, runner: EndpointRunner) -> list[Route]:

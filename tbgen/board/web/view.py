@@ -23,7 +23,6 @@ from urllib.parse import urlencode
 from tbgen.answers.reasons import Words
 from tbgen.board.drawing.diagram import Look, position_address
 from tbgen.board.drawing.pieces import PIECE_SETS
-from tbgen.board.knowledge.games import MAX_MOVES
 from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.board.language.words import WORDS
 from tbgen.indexing import Move, Position, Side
@@ -31,6 +30,9 @@ from tbgen.indexing.errors import InputError, PositionError
 from tbgen.indexing.squares import parse_square, square_name
 from tbgen.notation import MOVE_NOTATIONS, format_move, read_position
 from tbgen.rules import play
+
+MAX_MOVES = 400
+"""Greatest number of plies of a game; they take 2 kB in a URL."""
 
 MAX_POSITION_TEXT = 400
 """Characters of a position; a FEN has fewer than 110, a text diagram fewer than 300."""

@@ -54,7 +54,8 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   stopPlaying();
   const fields = new URLSearchParams(new FormData(form));
-  if (form.method === "post") go(form.action, { animate: false, keep: "replace", form: fields });
+  const keep = form.matches(".find") ? "push" : "replace";
+  if (form.method === "post") go(form.action, { animate: false, keep, form: fields });
   else go(`${form.action}?${fields}`, { animate: false });
 });
 

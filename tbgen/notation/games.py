@@ -1,0 +1,281 @@
+"""Games as text: PGN, lists of moves, FEN with moves, Chinese records, UCI, DhtmlXQ boards.
+
+    [FEN "..."] 1. C2.5 {a note} H8+7 1-0      PGN, also several games one after the other
+    FEN;h2e2 h9g7    h2e2,h9g7    1. 炮二平五     moves, from the opening array without a FEN
+    （红先）1.车七平八，炮2平3。红胜                   as books print them
+    position startpos moves h2e2               UCI
+    [DhtmlXQ_binit]8979...[/DhtmlXQ_binit]     boards of web pages
+
+    text  ->  split_games  ->  text of each game  ->  read_game  ->  GameText
+
+Comments, variations, move numbers and marks of praise are passed over. Any other text that is no
+move is an error. Moves are read by `parse_move`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tbgen.indexing.errors import InputError, MoveTextError, excerpt
+from tbgen.indexing.move import Move
+from tbgen.indexing.position import START_FEN, Position
+from tbgen.indexing.squares import FILES, LETTERS, SQUARES, PieceType, Side, piece_code
+from tbgen.notation.moves import parse_move
+from tbgen.rules import check_legal, play
+
+_GAP = r"\s,;:!?\u3001\u3002\uff0c\uff1a\uff1b\uff01\uff1f\u200b\ufeff"
+"""Characters between moves, in a class of a pattern: blanks and punctuation."""
+
+_NUMERALS = "1-9\uff11-\uff19一二三四五六七八九"
+
+_TOKEN = re.compile(
+    rf"""
+    (?P<skipped> (?:(?!;)[{_GAP}])+ | ;(?!\S)[^\n]* | \$\d+ | \[/?DhtmlXQ\]
+        | [红紅黑]方?先[行走手]?(?![胜勝负負和]) )
+    | \[DhtmlXQ_ (?P<part>\w+) \]
+    | \[\s* (?P<tag>\w+) \s+" (?P<value>(?:[^"\\]|\\.)*) "\s*\]
+    | (?P<bracket> [({{（《【] )
+    | (?P<number> 第\s*[\d十{_NUMERALS}]+\s*(?:回合|[局盘手步]) | [\u2460-\u2473]
+        | \d{{1,3}} (?: \s*[.\uff0e]+(?!\d) | [\u3001)\uff09] | (?=\s) ) )
+    | (?P<result> (?:1-0 | 0-1 | 1/2(?:-1/2)? | \*) (?=[{_GAP}]|$)
+        | [红紅黑][方先棋]?[胜勝负負和] | [成作]?和[棋局] )
+    | (?P<fen> [0-9A-Za-z]+/[0-9A-Za-z/]+ (?:[\s_+]+[A-Za-z](?![^\s_+;,]))? )
+        (?: [\s_+]+-[\s_+]+- (?:[\s_+]+\d+[\s_+]+\d+(?![^\s_+;,]))? )? \s*;?
+    | (?P<move> [^{_GAP}]{{2,4}}? [进進退平上下] [{_NUMERALS}] )
+    | (?P<word> [^{_GAP}()\[\]{{}}（）《》【】]+ | . )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Pattern of a part of a game's text; one always matches."""
+
+_CLOSING = {"{": "}", "《": "》", "【": "】"}
+_FAULTY = frozenset("()[]{}（）《》【】;")
+"""Characters that must not stand alone; other words without letters and digits are skipped."""
+
+_XQ_PIECES = "RNBAKABNRCCPPPPP"
+"""Letters of one side's pieces in the order of a DhtmlXQ board, where Red's pieces come first."""
+
+
+class GameText(NamedTuple):
+    """A game read from text: first position, and moves up to the first invalid one."""
+
+    start: Position
+    moves: tuple[Move, ...]
+    fault: MoveTextError | None = None
+    """Error of the first move that was not accepted, after `moves`; None if all moves are valid."""
+    stated: str = ""
+    """Result as the text states it: 1-0, 0-1 or 1/2-1/2; empty if it states none."""
+
+
+@dataclass(slots=True)
+class _Record:
+    """The parts of one game's text, before its positions and moves are read."""
+
+    first: int = 0
+    """Index of the game's first character in the text."""
+    tags: dict[str, str] = field(default_factory=dict)
+    """Tags of PGN by name in upper case, parts of a DhtmlXQ board by name in lower case."""
+    fen: str = ""
+    """FEN in front of the moves; empty if there is none."""
+    words: list[str] = field(default_factory=list)
+    """Moves as text."""
+    stated: str = ""
+    ended: bool = False
+    """True if a result follows the moves."""
+
+    def read_xq(self) -> tuple[Position, list[str | Move]]:
+        """Return first position and moves of a DhtmlXQ board.
+
+        A piece has two digits, file and row from Black's side; a move has four.
+        """
+        board = bytearray(SQUARES)
+        places, moves = self.tags.get("binit", ""), self.tags.get("movelist", "")
+        for number in range(len(places) // 2):
+            square = _square(places[2 * number : 2 * number + 2])
+            if square is not None and number < 2 * len(_XQ_PIECES):
+                side, place = divmod(number, len(_XQ_PIECES))
+                board[square] = piece_code(side, LETTERS.index(_XQ_PIECES[place]))
+        start = Position(bytes(board), Side.RED) if places else Position.from_fen(START_FEN)
+        given: list[str | Move] = []
+        for at in range(0, len(moves) - 3, 4):
+            source, target = _square(moves[at : at + 2]), _square(moves[at + 2 : at + 4])
+            if source is None or target is None:
+                raise MoveTextError(
+                    f"{excerpt(moves[at : at + 4])} is no move", "four digits, 7747"
+                )
+            if not given and start.board[source] >= piece_code(Side.BLACK, PieceType.KING):
+                start = Position(start.board, Side.BLACK)
+            given.append(Move(source, target))
+        return start, given
+
+
+def read_game(
+    text: str, from_fen: Callable[[str], Position] = Position.from_fen, most: int | None = None
+) -> GameText:
+    """Return the only game of a text, up to its first invalid move.
+
+    A text without moves must have a first position.
+
+    from_fen : returns the position of a FEN, or raises `PositionError`
+    most : maximum number of moves; None for no limit
+    Raises `PositionError` for an impossible first position, and `InputError` for a text of no game
+    or of several, and for too many moves.
+    """
+    games = _split(text)
+    if not games:
+        raise InputError("the text has no moves", "write moves, with a FEN in front of them")
+    if len(games) > 1:
+        raise InputError(
+            f"the text has {len(games)} games", "give one of them; `tbgen judge FILE` reads all"
+        )
+    (game,) = games
+    given: list[str | Move]
+    if {"binit", "movelist"} & game.tags.keys():
+        start, given = game.read_xq()
+    else:
+        start = from_fen(game.fen or game.tags.get("FEN", START_FEN))
+        given = [*game.words]
+    check_legal(start)
+    if most is not None and len(given) > most:
+        raise InputError(f"the game has more than {most} moves", "begin with a later position")
+    moves: list[Move] = []
+    position, stated = start, game.stated or _result(game.tags.get("RESULT", ""))
+    for entry in given:
+        try:
+            move = parse_move(position, entry) if isinstance(entry, str) else entry
+            position = play(position, move)
+        except MoveTextError as error:
+            return GameText(start, tuple(moves), error, stated)
+        moves.append(move)
+    return GameText(start, tuple(moves), None, stated)
+
+
+def split_games(text: str) -> list[str]:
+    """Return the texts of the games in a text, in order.
+
+    A game ends before a FEN or tags that follow moves, before moves that follow a result, and
+    before move number 1 behind two or more moves.
+    """
+    games = _split(text)
+    ends = [*(game.first for game in games), len(text)][1:]
+    return [text[game.first : end].strip() for game, end in zip(games, ends, strict=True)]
+
+
+def _split(text: str) -> list[_Record]:
+    games = [_Record()]
+    for kind, name, value, first in _tokens(text):
+        game = games[-1]
+        if _begins_game(game, kind, name):
+            game = _Record(first)
+            games.append(game)
+        if kind == "tag":
+            game.tags[name] = value
+        elif kind == "fen":
+            game.fen = value
+        elif kind == "move":
+            game.words.append(value)
+        elif kind == "result":
+            game.stated, game.ended = _result(value), bool(game.words)
+    return [game for game in games if game.words or game.fen or game.tags]
+
+
+def begins_with_moves(line: str) -> bool:
+    """Return whether the first line of a text belongs to a longer record of games.
+
+    True for a line that begins with a tag, with a move number or with a move; false for a FEN.
+    """
+    kind, _, value, _ = next(_tokens(line), ("fen", "", "", 0))
+    if kind != "move":
+        return kind not in ("fen", "position")
+    try:
+        parse_move(Position.from_fen(START_FEN), value)
+    except MoveTextError as error:
+        return not error.message.endswith("is no move")
+    return True
+
+
+def _begins_game(game: _Record, kind: str, name: str) -> bool:
+    """Return whether a token belongs to the next game of the text, given the game before it."""
+    if kind == "tag":
+        return bool(game.words or game.ended or name in game.tags)
+    if kind in ("fen", "position"):
+        return bool(game.words or game.fen)
+    if kind == "first":
+        return len(game.words) > 1
+    return game.ended and kind in ("move", "number")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield kind, name, text and first index of each part of a text that is not passed over.
+
+    Kinds are `tag`, `fen`, `position` (the word of UCI), `first` (move number 1), `number` (any
+    other), `move` and `result`. Only a tag has a name.
+    """
+    at = 0
+    while match := _TOKEN.match(text, at):
+        first, at, kind, value = match.start(), match.end(), match.lastgroup or "", match[0]
+        if kind == "part":
+            closing = f"[/DhtmlXQ_{match['part']}]"
+            end = text.find(closing, at)
+            yield "tag", match["part"], text[at : end if end >= 0 else len(text)].strip(), first
+            at = end + len(closing) if end >= 0 else len(text)
+        elif kind == "value":
+            yield "tag", match["tag"].upper(), re.sub(r"\\(.)", r"\1", match["value"]), first
+        elif kind == "bracket":
+            at = _end_of_bracket(text, first)
+            if at < 0:
+                yield "move", "", text[first:], first
+                return
+        elif kind == "number":
+            digits = re.sub(r"[^\d一]", "", unicodedata.normalize("NFKC", value))
+            yield "first" if digits in ("1", "一") else "number", "", value, first
+        elif kind == "word":
+            if value == "position":
+                yield "position", "", "", first
+            elif value == "startpos":
+                yield "fen", "", START_FEN, first
+            elif value not in ("fen", "moves") and (
+                value in _FAULTY or any(map(str.isalnum, value))
+            ):
+                yield "move", "", value, first
+        elif kind != "skipped":
+            yield kind, "", match["fen"] or value, first
+
+
+def _end_of_bracket(text: str, start: int) -> int:
+    """Return the index behind the bracket that closes the one at `start`; -1 without one.
+
+    Round brackets, half and full width, may contain others.
+    """
+    closing = _CLOSING.get(text[start])
+    if closing is not None:
+        return text.find(closing, start) + 1 or -1
+    depth = 0
+    for match in re.compile(r"([(\uff08])|[)\uff09]").finditer(text, start):
+        depth += 1 if match[1] else -1
+        if not depth:
+            return match.end()
+    return -1
+
+
+def _result(text: str) -> str:
+    """Return the result 1-0, 0-1 or 1/2-1/2 that a text such as 红先胜 states; else ""."""
+    if text in ("1-0", "0-1"):
+        return text
+    if text.startswith("1/2") or "和" in text:
+        return "1/2-1/2"
+    if not text or text[-1] not in "胜勝负負":
+        return ""
+    return "1-0" if (text[0] != "黑") == (text[-1] in "胜勝") else "0-1"
+
+
+def _square(digits: str) -> int | None:
+    """Return the square of two digits in a DhtmlXQ text; None for 99, a captured piece."""
+    if not re.fullmatch("[0-9]{2}", digits):
+        raise MoveTextError(f"{excerpt(digits)} is no point of a DhtmlXQ board", "two digits, 77")
+    file, row = int(digits[0]), int(digits[1])
+    return None if file >= FILES else FILES * (9 - row) + file

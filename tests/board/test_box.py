@@ -1,0 +1,139 @@
+"""The search box: endgames, positions and games of any text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `web` is not installed")
+pytest.importorskip("httpx", reason="starlette's test client needs it")
+
+from starlette.testclient import TestClient
+
+from tbgen import open_tablebase
+from tbgen.board.web.routes import create_app
+from tests.board.test_pages import JUDGED, LOOP, page
+from tests.helpers.board_server import demo
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with open_tablebase(demo().tables) as tables:
+        yield TestClient(create_app(tables, demo().tables))
+
+
+def test_the_search_box_finds_endgames_and_positions(client: TestClient) -> None:
+    def found(words: str) -> str:
+        answer = client.get("/find", params={"q": words}, follow_redirects=False)
+        return str(answer.headers.get("location"))
+
+    for words in ("KRKN", "krkn", "R v N", "车对马", "車對馬", "Chariot versus a horse", "rook"):
+        expected = "None" if words == "rook" else "/endgames/KRKN"
+        assert found(words) == expected, words
+    one_side = page(client, "/find", 400, q="rook and knight")
+    assert "is no endgame, position or game" in one_side
+    assert "rook against knight" in one_side
+    assert "is no endgame, position or game" in page(client, "/find", 400, q="nonsense")
+    assert "「nonsense」不是残局、局面或棋谱" in page(
+        client, "/find", 400, q="nonsense", lang="zh-Hans"
+    )
+    assert "of the FEN has 10 files" in page(client, "/find", 400, q=LOOP.replace("1n7", "1n8"))
+    assert found("994K4999991N7r2k5") == f"/?fen={LOOP}"
+    assert found("9/9/4k4/9/9/9/9/9/1n7/R2K5 w") == f"/?fen={LOOP}"
+    assert found("") == "/"
+
+
+GAMES = (
+    "炮二平五 马8进7 马二进三 车９平８",
+    "1. h2e2 h9g7 2. h0g2 i9h9",
+    "C2.5 H8+7 H2+3 R9.8",
+    '[Game "Chinese Chess"]\n[Red "?"]\n1. C2.5 {a comment} H8+7 (1... H2+3) 2. H2+3 R9.8 *',
+    "[DhtmlXQ_binit]8979695949392919097717866646260600102030405060708012720323436383"
+    "[/DhtmlXQ_binit][DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist]",
+)
+"""One opening of four plies in five notations or file formats."""
+
+
+@pytest.mark.parametrize("given", GAMES)
+def test_games_are_read_from_any_text(client: TestClient, given: str) -> None:
+    answer = client.get("/find", params={"q": given}, follow_redirects=False)
+    asked = parse_qs(urlsplit(answer.headers["location"]).query)
+    assert asked["moves"] == ["h2e2,h9g7,h0g2,i9h9"]
+    assert asked["fen"] == ["rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR_w"]
+
+
+def test_two_games_are_not_merged(client: TestClient) -> None:
+    fen = LOOP.replace("_", " ")
+    text = f'[FEN "{fen}"]\n1. d0d1 *\n\n[FEN "{fen}"]\n1. a0a1 *\n'
+    assert "The text has 2 games" in page(client, "/find", 400, q=text)
+    assert "有2盘棋" in page(client, "/find", 400, q=text, lang="zh-Hans")
+
+
+def test_long_games_are_posted(client: TestClient) -> None:
+    """The form of the box takes a game of 300 plies, whose text is too long for an address."""
+    moves = "炮二平三 炮8平7 炮三平二 炮7平8 " * 75
+    assert 'action="/find" method="post"' in page(client, "/")
+    answer = client.post("/find", data={"q": moves}, follow_redirects=False)
+    asked = parse_qs(urlsplit(answer.headers["location"]).query)
+    assert asked["moves"][0].count(",") == 299
+    short = client.post("/find", data={"q": "炮二平五", "lang": "en"}, follow_redirects=False)
+    assert short.headers["location"].startswith("/find?q=")
+    assert client.post("/find", data={"q": moves * 2}).status_code == 400  # more than 400 moves
+    assert client.post("/find", data={"q": moves * 8}).status_code == 413
+    assert client.post("/find", data={"x": moves}).status_code == 400  # an unknown field
+
+
+def test_a_game_is_judged_ply_by_ply_beside_the_tables(client: TestClient) -> None:
+    fen = LOOP.replace("_", " ")
+    text = page(client, "/find", q=f"{fen} - - 0 1 moves {JUDGED.replace(',', ' ')}")
+    record = text.split('<p class="game">')[1].split("</p>")[0]
+    assert record.count('<i class="check">check</i>') == 2
+    assert record.count('<b class="num win">') == 2
+    assert record.count('<b class="num loss">') == 2
+    assert "art. 6" in text
+    hidden = page(client, "/", fen=LOOP, moves=JUDGED, mode="play")
+    assert 'class="num' not in hidden
+    wrong = page(client, "/find", 400, q=f"{fen} d0d1 a0a9")
+    assert 'class="notice problem"' in wrong
+
+
+@pytest.mark.parametrize(
+    ("moves", "result", "said"),
+    [
+        ("d0d1", "1/2-1/2", "The text says “Draw”, but the tables say “Red wins”."),
+        (JUDGED, "0-1", "The text says “Black wins”, but the rules say “Red wins”."),
+        ("d0d1", "1-0", ""),
+        ("d0d1", "*", ""),
+    ],
+)
+def test_a_stated_result_is_compared(
+    client: TestClient, moves: str, result: str, said: str
+) -> None:
+    """A pasted game gets a remark if its stated result disagrees with the tables or with the rules.
+
+    The result is read from the PGN tag, or from the end of the moves.
+    """
+    game = f'[FEN "{LOOP.replace("_", " ")}"]\n{moves.replace(",", " ")}'
+    for given in (f'[Result "{result}"]\n{game}', f"{game} {result}"):
+        answer = client.get("/find", params={"q": given, "lang": "en"}, follow_redirects=False)
+        assert answer.status_code == (200 if said else 303)
+        assert said in answer.text
+    chinese = page(client, "/find", 200, q=f"{game} {result}", lang="zh-Hant")
+    assert ("棋譜記為「" in chinese) == bool(said)
+
+
+def test_a_bad_move_keeps_the_moves_before_it(client: TestClient) -> None:
+    found = client.get("/find", params={"q": "1. 炮二平五 马8进9 hello", "lang": "en"})
+    assert found.status_code == 400
+    assert "Move 2 of Red: &#x27;hello&#x27; is no move" in found.text
+    assert "The 2 plies before it are shown." in found.text
+    assert found.text.count("Write h2e2") == 1
+    assert "Moves (" in found.text  # of a position that no table can hold
+    assert '<b class="num unknown">' not in found.text
+    assert "moves=h2e2,h9i7" in found.text
+    chinese = client.get("/find", params={"q": "炮二平五 a9b9", "lang": "zh-Hans"})
+    assert "第1回合黑方：" in chinese.text
+    alone = client.get("/find", params={"q": "h2e2 a9b9", "lang": "en"})
+    assert "Move 1 of Black: a9b9: b9 is held" in alone.text  # squares are in lower case

@@ -1,0 +1,151 @@
+"""Texts of games: every form gives the same moves, and nothing is passed over in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+from tbgen.indexing import START_FEN, InputError, Position, PositionError, Side
+from tbgen.notation import begins_with_moves, read_game, split_games
+
+START = Position.from_fen(START_FEN)
+FEN = "3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w"
+OPENING = ["h2e2", "h9g7", "h0g2", "i9h9"]
+
+# Text of the game `OPENING`, and the result that it states.
+OPENINGS = [
+    ("炮二平五 马8进7 马二进三 车９平８", ""),
+    ("炮二平五马8进7马二进三车9平8", ""),
+    ("1. h2e2 h9g7 2. h0g2 i9h9 1-0", "1-0"),
+    ("1.h2e2 h9g7\n2.h0g2 i9h9 *", ""),
+    ("1) h2e2 h9g7 2) h0g2 i9h9", ""),
+    ("1 h2e2 h9g7 2 h0g2 i9h9", ""),
+    ("1. h2e2 1... h9g7 2. h0g2 i9h9", ""),
+    ("h2e2,h9g7;\nh0g2,i9h9", ""),
+    ("h2e2! h9g7?! +- h0g2+ $3 i9h9# 1/2-1/2", "1/2-1/2"),
+    ("C2.5 H8+7 ; a note\nH2+3 {another} R9.8 (R9+1 (H8+7) {x}) 0-1", "0-1"),
+    ("1．炮二平五，马8进7。2、马二进三！车9平8（平炮兑车）红胜", "1-0"),
+    ("《书》第1局（红先）①炮二平五；马8进7？第二回合：马二进三　车9平8 黑胜。", "0-1"),
+    ("红先和 第1回合 炮二平五 马8进7 第2回合 马二进三 车9平8", "1/2-1/2"),
+    ("1. 炮二平五 马8进7 2. 马二进三 车9平8 红先负", "0-1"),
+    ("\ufeff1. 炮二平五 马8进7 2. 馬二進三 車9平8 和棋", "1/2-1/2"),
+    ("position startpos moves h2e2 h9g7 h0g2 i9h9", ""),
+    (f"position fen {START_FEN} moves h2e2 h9g7 h0g2 i9h9", ""),
+    (f"{START_FEN};h2e2 h9g7 h0g2 i9h9", ""),
+    (f"{START_FEN} ; h2e2, h9g7, h0g2, i9h9", ""),
+    (f"{START_FEN} 1. h2e2 h9g7 2. h0g2 i9h9", ""),
+    (f"{START_FEN.replace(' ', '_')} moves h2e2 h9g7 h0g2 i9h9", ""),
+    ('[Red "a \\"b\\" ]"]\n[Result "1-0"]\n\n1. h2e2 h9g7 2. h0g2 i9h9', "1-0"),
+    (
+        "[DhtmlXQ][DhtmlXQ_title]x 1-0[/DhtmlXQ_title]"
+        "[DhtmlXQ_movelist]7747706279678070[/DhtmlXQ_movelist][/DhtmlXQ]", "",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "stated"), OPENINGS)
+def test_every_form_gives_the_same_game(text: str, stated: str) -> None:
+    game = read_game(text)
+    assert game.fault is None
+    assert (game.start, [move.iccs for move in game.moves]) == (START, OPENING)
+    assert game.stated == stated
+    assert split_games(text) == [text.strip()]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("h2e2 hello h9g7", "'hello'"),
+        ("h2e2;h9g7", "';'"),
+        ("h2e2 (h9g7", "'(h9g7'"),
+        ("h2e2 {h9g7", "'{h9g7'"),
+        ("h2e2) h9g7", "')'"),
+        ("h2e2 [h9g7]", "'['"),
+        ("炮二平五 好棋", "'好棋'"),
+    ],
+)
+def test_text_that_is_no_move_is_a_fault(text: str, word: str) -> None:
+    game = read_game(text)
+    assert [move.iccs for move in game.moves] == ["h2e2"]
+    assert game.fault is not None
+    assert game.fault.message == f"{word} is no move"
+
+
+@pytest.mark.parametrize(
+    ("text", "games"),
+    [
+        (
+            f'[Event "a"]\n[FEN "{FEN}"]\n1. c4b4 *\n\n[Event "b"]\n[FEN "{START_FEN}"]\n1. h2e2 *',
+            2,
+        ),
+        (f'[FEN "{FEN}"]\n[Result "*"]\n\n*\n\n[FEN "{START_FEN}"]\n*', 2),
+        (f"{FEN};c4b4\n{START_FEN};h2e2\n", 2),
+        ("1. h2e2 h9g7 2. h0g2 1-0\n1. h2e2 0-1", 2),
+        ("1. h2e2 h9g7 2. h0g2\n1. h2e2", 2),
+        (f"position fen {FEN} moves c4b4\nposition startpos moves h2e2", 2),
+        (f'[FEN "{FEN}"] c4b4 ' * 3, 3),
+    ],
+)
+def test_games_are_not_merged(text: str, games: int) -> None:
+    found = [read_game(game) for game in split_games(text)]
+    assert len(found) == games
+    assert all(game.fault is None for game in found)
+    with pytest.raises(InputError, match=f"{games} games"):
+        read_game(text)
+
+
+def test_a_game_may_be_a_position_alone() -> None:
+    assert read_game(FEN).start == Position.from_fen(FEN)
+    assert read_game(f'[FEN "{FEN}"]\n*').moves == ()
+    for text in ("", " \n", "* {nothing}", "?!", "(h2e2)"):
+        assert split_games(text) == []
+        with pytest.raises(InputError, match="no moves"):
+            read_game(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9/9/9 w h2e2", "3k5/9/9/9/9/9/9/9/9/3K5 w d9d8", '[FEN "x"] h2e2', f"{FEN[:-1]}x c4b4"],
+)
+def test_impossible_first_positions(text: str) -> None:
+    with pytest.raises(PositionError):
+        read_game(text)
+
+
+def test_a_limit_of_moves() -> None:
+    assert len(read_game("h2e2 h9g7", most=2).moves) == 2
+    with pytest.raises(InputError, match="more than 1 moves"):
+        read_game("h2e2 h9g7", most=1)
+
+
+def test_the_side_of_a_dhtmlxq_board() -> None:
+    places = "99" * 4 + "49" + "99" * 11 + "99" * 4 + "30" + "99" * 4 + "00" + "99" * 6
+    game = read_game(
+        f"[DhtmlXQ_binit]{places}[/DhtmlXQ_binit][DhtmlXQ_movelist]3031[/DhtmlXQ_movelist]"
+    )
+    assert game.start.side == Side.BLACK
+    assert [move.iccs for move in game.moves] == ["d9d8"]
+
+
+@pytest.mark.parametrize(
+    ("line", "begins"),
+    [
+        ('[Event "x"]', True),
+        ("1. h2e2", True),
+        ("炮二平五", True),
+        ("c4b4", True),  # illegal in the opening array
+        ("（红先）1.车七平八", True),
+        (f"{FEN};c4b4", False),
+        ("position startpos moves h2e2", False),
+        ("nonsense", False),
+        ("", False),
+    ],
+)
+def test_first_lines(line: str, begins: bool) -> None:
+    assert begins_with_moves(line) is begins
+
+
+@pytest.mark.parametrize("letter", list('{([（《;1"/\\[a平'))
+def test_long_texts_without_an_end_take_linear_time(letter: str) -> None:
+    """A text of one repeated character has no brackets that close; it is read in one pass."""
+    for text in (letter * 40_000, f"{letter} " * 20_000):
+        assert len(split_games(text)) <= 1
