@@ -46,6 +46,11 @@ def open_to_read(path: Path, *, links: bool = True) -> int:
     return require_regular(os.open(path, _READ_FLAGS if links else _READ_FLAGS | _NO_LINK), path)
 
 
+def is_full_disk(error: OSError) -> bool:
+    """Return whether an error means a full disk, an exceeded quota or a too large file."""
+    return error.errno in _NO_ROOM
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold a lock file across processes, and remove it afterwards.

@@ -147,6 +147,7 @@ ANSWERS: dict[str, Schema] = {
         memory_bytes=integer("of the largest table"),
         slots=integer("of all tables, for each side to move"),
         disk_bytes=integer("of all tables"),
+        scratch_bytes=integer("most bytes on disk beside the tables, while one is built"),
         seconds=number("of all tables"),
     ),
     "build": record(

@@ -54,7 +54,7 @@ def describe(error: BaseException, tables_option: str = "") -> Failure | None:
     `tables_option` (` --tables DIR`) is appended to the command that builds a missing table.
     """
     if isinstance(error, KeyboardInterrupt):
-        return Failure(INTERRUPTED, "interrupted")
+        return Failure(INTERRUPTED, "interrupted", str(error))
     if _lacks_memory(error):
         hint = "close other programs, or raise the limit that was set (ulimit -v)"
         return Failure(BAD_INPUT, "there is not enough memory", hint)

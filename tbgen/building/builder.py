@@ -15,9 +15,11 @@ it is solved again with the next metric or the next larger code space (`work.att
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +38,7 @@ from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import BusyError
 from tbgen.tables.codes import CodeSpace, LimitExceededError
 from tbgen.tables.errors import MissingTableError, TablebaseError
-from tbgen.tables.files import locked, remove_leftovers
+from tbgen.tables.files import is_full_disk, locked, remove_leftovers
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import Metric, RuleSet, TableName, build_record_path, write_build_record
 from tbgen.tables.palettes import Palette
@@ -152,6 +154,9 @@ class Progress:
         If a build resumes, a phase "resuming" is reported, with order and plies of the checkpoint.
         """
 
+    def note(self, text: str) -> None:
+        """Called with a note on the current table, in one line."""
+
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """Called when a table has been written."""
 
@@ -185,7 +190,10 @@ class Builder:
         task = start.job.payload
         assert isinstance(task, Task)
         self.directory.mkdir(parents=True, exist_ok=True)
-        with self._lock(task.material):
+        kept = finished_table(self.directory, task.material, self.rule_set, task.metric)
+        # A finished table needs no lock in a directory that cannot be written.
+        reads = kept is not None and not task.rebuild and not os.access(self.directory, os.W_OK)
+        with contextlib.nullcontext() if reads else self._lock(task.material):
             finished = finished_table(self.directory, task.material, self.rule_set, task.metric)
             name = finished or self._name(task.material, task.metric or Metric.DTM)
             done = finished is not None and not task.rebuild
@@ -193,6 +201,8 @@ class Builder:
             if done:
                 # Raises an error if the finished table is damaged.
                 TableFile(self._path(name), name=name).close()
+                if reads:
+                    return Built(name)
             built = Built(name) if done else self._build_table(task)
             for metric in Metric:
                 remove_state(self.directory, self._name(task.material, metric))
@@ -299,7 +309,9 @@ class Builder:
         return 0
 
     def _state(self, spec: TableSpec, supporting: dict[str, TableFile]) -> StateFile:
-        return StateFile(self.directory, spec, supporting.values(), self.state_seconds)
+        return StateFile(
+            self.directory, spec, supporting.values(), self.state_seconds, self.progress.note
+        )
 
     def _solve_and_write(
         self, material: Material, metric: Metric, codes: CodeSpace
@@ -341,11 +353,19 @@ class Builder:
         planes = CountedPlanes(solution)
         self.progress.phase("write", 0, 0, 0)
         self._load_wide_kernels("write", *solution.palettes)
-        header = write_table(
-            self._path(name), spec, planes.numbers_from,
+        write = partial(
+            write_table, self._path(name), spec, planes.numbers_from,
             lambda: _statistics(name, planes),
             threads=self.threads, palettes=solution.palettes, encode=encode,
         )  # fmt: skip
+        try:
+            header = write()
+        except OSError as error:
+            if not is_full_disk(error) or not state.path.exists():
+                raise
+            # The solved table needs no state, which is usually larger than the file.
+            state.path.unlink()
+            header = write()
         return header.file_size, state.spent
 
     @contextlib.contextmanager

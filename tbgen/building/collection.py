@@ -36,7 +36,7 @@ from tbgen.building.work import Task, finished_table, work_for
 from tbgen.indexing.allowance import usable_memory
 from tbgen.indexing.errors import InputError
 from tbgen.indexing.material import Material
-from tbgen.indexing.units import format_bytes
+from tbgen.indexing.units import counted, format_bytes
 from tbgen.retrograde.memory import code_spaces, has_orders, memory_needed
 from tbgen.scheduling.queue import Job, Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Observer, Outcome, run
@@ -145,12 +145,10 @@ class Collection:
             self._plans[threads] = [table for table in listed if table.material in missing]
         return self._plans[threads]
 
-    def require_room(self, memory: int, threads: int) -> None:
-        """Raise an error if the tables need more memory or disk space than this machine has.
+    def require_memory(self, memory: int, threads: int) -> None:
+        """Raise `NotEnoughMemoryError`, for the table that needs most, if memory is too small.
 
         memory : requested bytes, 0 for free memory; threads : number of threads of a table
-
-        Raises `NotEnoughMemoryError` for the table that needs most, and `InputError` for the disk.
         """
         rules, planned = self.rule_set.rules, self.planned(threads)
         assert rules is not None
@@ -165,15 +163,29 @@ class Collection:
             ordered = any(has_orders(table.material, rules) for table in planned)
             needed, how = least_memory(largest, available, rules, ordered=ordered)
             raise NotEnoughMemoryError(name, needed, available, limit, how=how)
+
+    def require_disk(self, memory: int, threads: int) -> tuple[int, int]:
+        """Return the most bytes of disk that a build may take, and the free bytes.
+
+        Files, and what the table that needs most has on disk while it is built, are counted.
+        Arguments are as in `require_memory`. Raises `InputError` if the files alone do not fit.
+        """
+        planned, available = self.planned(threads), usable_memory(memory).memory
         disk = sum(table.disk_bytes for table in planned)
+        scratch = [
+            table.scratch_bytes(self.state_seconds)
+            + (table.memory_bytes if table.memory_bytes * MEMORY_MARGIN > available else 0)
+            for table in planned
+        ]
         parents = (self.directory, *self.directory.absolute().parents)
         free = shutil.disk_usage(next(each for each in parents if each.exists())).free
         if disk > _DISK_ERROR * free:
             raise InputError(
-                f"{len(planned)} tables take about {format_bytes(disk)} of disk, and "
-                f"{self.directory} has {format_bytes(free)} left",
+                f"{counted(len(planned), 'table')} would take about {format_bytes(disk)} of disk, "
+                f"and {self.directory} has {format_bytes(free)} left",
                 "build fewer materials, or name another directory with --tables",
             )
+        return disk + max(scratch, default=0), free
 
     def jobs(self, threads: int, floor: int = 0) -> list[Job]:
         """Return the missing tables as jobs, with their estimated memory and CPU seconds.

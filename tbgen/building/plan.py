@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tbgen.building.estimate import Estimates, finished_tables
 from tbgen.building.measured import measurements
+from tbgen.building.states import STATE_SECONDS
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material, needed_materials
 from tbgen.indexing.rulesets import Rules
@@ -30,6 +31,12 @@ CLASSES = tuple(gib << 30 for gib in (1, 4, 16, 64, 256))
 Larger tables form a further class.
 """
 
+_SETTLED_BYTES = 0.7
+"""Most bytes per slot of the file without a name that has the settled positions."""
+
+_STATE_BYTES = 0.8
+"""Most bytes per slot of a saved state."""
+
 
 @dataclass(frozen=True)
 class PlannedTable:
@@ -41,6 +48,7 @@ class PlannedTable:
     placements: int
     """Number of canonical placements without overlaps; the other slots are holes."""
     memory_bytes: int
+    """Bytes with which a build accepts the table."""
     disk_bytes: int
     """Size of the finished file, or an estimate."""
     cpu_seconds: float
@@ -52,6 +60,14 @@ class PlannedTable:
     time, else to the machine of the measurements.
     """
 
+    def scratch_bytes(self, state_seconds: float = STATE_SECONDS) -> int:
+        """Return the most bytes on disk that are needed beside files while the table is built.
+
+        state_seconds : seconds between two checkpoints; two states exist while one is saved
+        """
+        states = 2 if self.seconds > state_seconds else 0
+        return round(self.index_size * (_SETTLED_BYTES + states * _STATE_BYTES))
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:
@@ -62,19 +78,22 @@ class Totals:
     """Number of slots for each side to move, of all tables."""
     memory_bytes: int
     disk_bytes: int
+    scratch_bytes: int
     seconds: float
 
     @classmethod
     def of(cls, planned: Sequence[PlannedTable]) -> Totals:
         """Return the totals of planned tables.
 
-        Slots, disk and time are sums; `memory_bytes` is the memory of the table that needs most.
+        Slots, disk and time are sums; `memory_bytes` and `scratch_bytes` are those of the table
+        that needs most.
         """
         return cls(
             len(planned),
             sum(table.index_size for table in planned),
             max((table.memory_bytes for table in planned), default=0),
             sum(table.disk_bytes for table in planned),
+            max((table.scratch_bytes() for table in planned), default=0),
             sum(table.seconds for table in planned),
         )
 
@@ -94,13 +113,13 @@ def plan(
     planned = []
     for material in needed_materials(materials):
         cpu_seconds = estimates.cpu_seconds(material)
-        codes = code_spaces(material, rules)[0]
+        need = memory_needed(material, code_spaces(material, rules)[0], rules, threads)
         planned.append(
             PlannedTable(
                 material=material,
                 index_size=Layout.of(material).slots,
                 placements=estimates.placements(material),
-                memory_bytes=memory_needed(material, codes, rules, threads).in_memory,
+                memory_bytes=max(need.in_memory, need.least),
                 disk_bytes=estimates.disk_bytes(material),
                 cpu_seconds=cpu_seconds,
                 seconds=cpu_seconds * wall_per_cpu,

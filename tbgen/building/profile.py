@@ -87,6 +87,10 @@ class Profile(Progress):
         self._costs.setdefault(self._phase, PhaseCost(name, order)).settled += settled
         self._progress.phase(name, order, plies, settled)
 
+    def note(self, text: str) -> None:
+        """Forward a note; implements `Progress.note`."""
+        self._progress.note(text)
+
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """Complete the costs of the table, and call `show`; implements `Progress.written`."""
         self._charge()

@@ -7,7 +7,7 @@
 
 The file is beside the table. A new state replaces the previous one after it is written and synced.
 It is removed when the table is complete. A state with another identity, of another user, or with a
-wrong checksum is ignored: the table is solved from the beginning. Wrong parts under a correct
+wrong checksum is not used: the table is solved from the beginning. Wrong parts under a correct
 checksum are an `InputError`. `tbgen.retrograde.state` defines the parts.
 """
 
@@ -18,14 +18,14 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from tbgen.indexing.errors import InputError
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.errors import TablebaseError
-from tbgen.tables.files import open_to_read, replacing, sync_directory
+from tbgen.tables.files import is_full_disk, open_to_read, replacing, sync_directory
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import TableName
 from tbgen.tables.reader import TableFile
@@ -54,11 +54,13 @@ class StateFile:
     """File that holds the checkpoint of a build; implements `tbgen.retrograde.state.Checkpoint`.
 
     every : seconds between two checkpoints, `math.inf` for none
+    note : called with a line of text if a state is not used, or not saved
     """
 
     def __init__(
-        self, directory: Path, spec: TableSpec, supporting: Iterable[TableFile], every: float
-    ) -> None:
+        self, directory: Path, spec: TableSpec, supporting: Iterable[TableFile], every: float,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:  # fmt: skip
         """Compute the identity that a usable checkpoint of this table must have."""
         from tbgen.retrograde.state import source_digest
 
@@ -73,7 +75,7 @@ class StateFile:
             },
             "program": source_digest(),
         }
-        self._every = every
+        self._every, self._note = every, note
         self._begun = time.monotonic(), time.process_time()
         self.spent = 0.0, 0.0
         """Wall and CPU seconds spent before the saved state."""
@@ -94,6 +96,8 @@ class StateFile:
         """
         file = self._opened()
         self._is_loaded = file is not None
+        if file is None and self.path.exists():
+            self._note(f"{self.path.name} is damaged, or of another version, and is not used")
         return None if file is None else _parts(file)
 
     @contextlib.contextmanager
@@ -157,8 +161,21 @@ class StateFile:
         return time.monotonic() >= self._next
 
     def save(self, parts: Iterable[bytes]) -> None:
-        """Replace the saved state; the old one is kept if this raises `OSError`."""
+        """Replace the saved state.
+
+        The old one is kept on a full disk, which is noted, and if this raises `OSError`.
+        """
         began = time.monotonic()
+        try:
+            self._write(parts, began)
+        except OSError as error:
+            if not is_full_disk(error):
+                raise
+            self._note("the disk has no room to save its state (--save-state 0 saves none)")
+        now = time.monotonic()
+        self._next = now + max(self._every, (now - began) / SAVING_SHARE)
+
+    def _write(self, parts: Iterable[bytes], began: float) -> None:
         wall, cpu = self.spent
         spent = (wall + began - self._begun[0], cpu + time.process_time() - self._begun[1])
         digest = hashlib.sha256()
@@ -173,8 +190,6 @@ class StateFile:
                 write(len(part).to_bytes(_LENGTH_BYTES, "little"))
                 write(part)
             file.write(digest.digest())
-        now = time.monotonic()
-        self._next = now + max(self._every, (now - began) / SAVING_SHARE)
 
 
 def _parts(file: BinaryIO) -> Iterator[bytes]:

@@ -24,7 +24,7 @@ from tbgen.cli.lessons import show_next, typed_options
 from tbgen.cli.materials import material_arguments, require_tables
 from tbgen.cli.progress import SetProgress
 from tbgen.indexing import InputError, Material
-from tbgen.indexing.units import format_bytes, format_duration
+from tbgen.indexing.units import counted, format_bytes, format_duration
 from tbgen.scheduling.forecast import Forecast
 from tbgen.scheduling.queue import Start
 from tbgen.scheduling.run import Executor, InProcess, LostError, Outcome
@@ -105,12 +105,16 @@ def build(
         raise click.UsageError("--via needs --dask")
     cores = threads or (1 if cluster is not None else os.cpu_count() or 1)
     _check_first(collection, memory, cores, by_workers=cluster is not None, confirmed=yes)
-    if cluster is not None:
-        progress, outcome = _on_cluster(collection, cluster, via, cores, memory, keep_going)
-    else:
-        progress, outcome = _on_this_machine(
-            collection, jobs, cores, memory, profile=profile, keep_going=keep_going
-        )
+    try:
+        if cluster is not None:
+            progress, outcome = _on_cluster(collection, cluster, via, cores, memory, keep_going)
+        else:
+            progress, outcome = _on_this_machine(
+                collection, jobs, cores, memory, profile=profile, keep_going=keep_going
+            )
+    except KeyboardInterrupt:
+        kept = "finished tables and saved states are kept; the same command resumes"
+        raise KeyboardInterrupt(kept) from None
     failed = {
         key: TablebaseError(f"{key} failed repeatedly: {error}")
         if isinstance(error, LostError)
@@ -155,21 +159,31 @@ def _check_first(
     by_workers : whether workers build, whose memory is not that of this machine
     confirmed : whether the user accepts a build of any length
     """
-    if len(collection.unfinished) < 2:
-        return  # the builder itself checks a single table, and a plan would only delay it
+    if not collection.unfinished:
+        return
     if not by_workers:
-        collection.require_room(memory, threads)
+        if len(collection.unfinished) > 1:  # the builder itself checks a single table
+            collection.require_memory(memory, threads)
+        needed, free = collection.require_disk(memory, threads)
+        if needed > free:
+            click.echo(
+                f"note: the build may take up to {format_bytes(needed)} of disk, and "
+                f"{collection.directory} has {format_bytes(free)} left (docs/build-big.md)",
+                err=True,
+            )
     totals = Totals.of(collection.planned(threads))
     if totals.seconds > _LONG_SECONDS and not confirmed:
         raise InputError(
-            f"{totals.tables} tables take about {totals.seconds / 3600:,.0f} hours",
+            f"building {counted(totals.tables, 'table')} takes about "
+            f"{totals.seconds / 3600:,.0f} hours",
             "confirm with --yes; tbgen plan lists them",
         )
     if totals.seconds > _TOTALS_SECONDS:
         click.echo(
-            f"{totals.tables} tables to build, {totals.slots:,} slots a side: "
+            f"{counted(totals.tables, 'table')} to build, {totals.slots:,} slots a side: "
             f"up to {format_bytes(totals.memory_bytes)} of memory, "
-            f"{format_bytes(totals.disk_bytes)} of disk, about {format_duration(totals.seconds)}",
+            f"{format_bytes(totals.disk_bytes)} of disk and {format_bytes(totals.scratch_bytes)} "
+            f"more meanwhile, about {format_duration(totals.seconds)}",
             err=True,
         )
 

@@ -87,7 +87,8 @@ def _show(entries: list[dict[str, Any]], total: Totals) -> None:
                    f"{format_bytes(entry['disk_bytes']):>9}  {time:>8}")  # fmt: skip
     click.echo(f"{total.tables} of {len(entries)} tables to build, "
                f"{total.slots:,} slots a side: {format_bytes(total.memory_bytes)} of memory, "
-               f"{format_bytes(total.disk_bytes)} of disk, "
+               f"{format_bytes(total.disk_bytes)} of disk and "
+               f"{format_bytes(total.scratch_bytes)} more meanwhile, "
                f"about {format_duration(total.seconds)}")  # fmt: skip
 
 

@@ -89,6 +89,10 @@ class SetProgress(LiveLine, Progress, Observer):
             text += f", ply {plies}, {self._settled:,} positions settled"
         self._show_at_intervals(text)
 
+    def note(self, text: str) -> None:
+        """Print a note on the table; implements `Progress.note`."""
+        self.print(f"{self._label}: {text}")
+
     def written(self, name: TableName, size: int, seconds: float) -> None:
         """Show a table that has been written; implements `Progress.written`."""
         self.tables.append(

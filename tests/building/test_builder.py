@@ -265,6 +265,20 @@ def test_a_finished_table_of_any_metric_is_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "KRKN.none.dtm.xqt").exists()
 
 
+def test_finished_tables_need_no_write_permission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(path)
+
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
+    monkeypatch.setattr("tbgen.building.builder.os.access", lambda path, mode: False)
+    monkeypatch.setattr("tbgen.building.builder.locked", refuse)
+    Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KRK")])
+    with pytest.raises(PermissionError):
+        Builder(tmp_path, NO_RULES, Progress()).build([Material.parse("KNK")])
+
+
 def test_a_table_removed_during_a_build_is_missing(tmp_path: Path) -> None:
     class Vanishing(_Tables):
         def table(self, name: TableName, finished: bool) -> None:

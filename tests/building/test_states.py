@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +28,7 @@ from tbgen.tables import CodeSpace, Metric, Rules, TableFile
 from tbgen.tables.codes import LimitExceededError
 from tbgen.tables.header import TableSpec
 from tbgen.tables.names import RuleSet, TableName, read_build_record
+from tbgen.tables.writer import write_table
 from tests.building.test_builder import digests
 from tests.helpers.built import Builder, built
 
@@ -118,6 +121,39 @@ def test_a_failed_save_keeps_the_previous_state(
         found.save(parts())
     assert left(found) == PARTS
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_full_disk_skips_a_save(tmp_path: Path, supporting: list[TableFile]) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"new"
+        raise OSError(errno.ENOSPC, "full")
+
+    said: list[str] = []
+    found = StateFile(tmp_path, SPEC, supporting, 0.0, said.append)
+    found.save(PARTS)
+    found.save(parts())
+    assert left(found) == PARTS
+    assert len(said) == 1
+    assert "--save-state 0" in said[0]
+    found.path.write_bytes(b"damaged")
+    assert found.load() is None
+    assert "is damaged, or of another version, and is not used" in said[1]
+
+
+def test_a_solved_table_replaces_its_state_on_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "SAVING_SHARE", np.inf)
+
+    def full_while_a_state_is_there(path: Path, *arguments: Any, **options: Any) -> Any:
+        if state_path(tmp_path, KRKN).exists():
+            raise OSError(errno.ENOSPC, "full", str(path))
+        return write_table(path, *arguments, **options)
+
+    monkeypatch.setattr("tbgen.building.builder.write_table", full_while_a_state_is_there)
+    Builder(tmp_path, CHECK, Progress(), state_seconds=0.0).build([KRKN.material])
+    assert digests(tmp_path).items() >= digests(built("KRKN")).items()
+    assert not state_path(tmp_path, KRKN).exists()
 
 
 def test_saving_takes_a_small_share_of_the_time(
