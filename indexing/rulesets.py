@@ -14,10 +14,10 @@
 A piece is *protected* if it has a *root*: a piece of its side that can legally recapture on its
 square. *Minor pieces* are advisors and elephants.
 
-Each set is one `Terms`: its offences, its `Chases` and its names. `Chases.word` packs the
-definition of a chase into an integer. Solver, proof, referee, engine and the C reader test the bits
-of this word, never the name of a set. A new set is a member of `Rules` with its terms
-(docs/architecture.md, "How to add a rule set").
+Each set is one `Terms`: its `Chases` and its names. Perpetual check loses under all sets but
+`none`. `Chases.word` packs the definition of a chase into an integer. Solver, proof, referee,
+engine and the C reader test the bits of this word, and no other names of sets than `none`. A new
+set is a member of `Rules` with its terms (docs/architecture.md, "How to add a rule set").
 
 Source: WXF 2018. Points in comments are those of docs/referee.md, section 2.
 """
@@ -121,19 +121,17 @@ def protected_bit(attacker_kind: int, victim_kind: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Offences and names of a rule set.
+    """Names of a rule set, and its definition of a chase.
 
     `meaning` and `in_chinese` state the result of a repetition in a few words. `option` is the
-    value of the engine option `Repetition Rule` by which GUIs choose this set. `checks_lose` is
-    True if perpetual check is an offence. `chases` defines a chase; None if perpetual chase is no
-    offence. `without_minor_chases` is the alternative definition of rules that leave open whether
-    minor pieces chase protected pieces.
+    value of the engine option `Repetition Rule` by which GUIs choose this set. `chases` defines a
+    chase; None if perpetual chase is no offence. `without_minor_chases` is the alternative
+    definition of rules that leave open whether minor pieces chase protected pieces.
     """
 
     meaning: str
     in_chinese: str
     option: str
-    checks_lose: bool = True
     chases: Chases | None = None
     without_minor_chases: Chases | None = None
 
@@ -170,13 +168,18 @@ class Rules(StrEnum):
 
     @property
     def judges_checks(self) -> bool:
-        """True if perpetual check loses."""
-        return self.terms.checks_lose
+        """True if perpetual check loses: under every set but `none`."""
+        return self is not Rules.NONE
 
     @property
     def judges_chases(self) -> bool:
         """True if perpetual chase loses."""
         return self.terms.chases is not None
+
+    @property
+    def offences(self) -> int:
+        """Number of offences that lose: 0, 1 (perpetual check), or 2 (also perpetual chase)."""
+        return self.judges_checks + self.judges_chases
 
     @property
     def leaves_minor_chases_open(self) -> bool:
@@ -194,7 +197,7 @@ class Rules(StrEnum):
 
 
 _TERMS = {
-    Rules.NONE: Terms("repetition is a draw", "循环作和", "NoJudgement", checks_lose=False),
+    Rules.NONE: Terms("repetition is a draw", "循环作和", "NoJudgement"),
     Rules.CHECK: Terms("perpetual check loses", "长将作负", "AllowChase"),
     Rules.WXF: Terms(
         "perpetual check or chase loses",

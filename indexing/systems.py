@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import mmap
 import os
 import stat
 import sys
@@ -121,6 +122,15 @@ def memory_left() -> MemoryLeft:
 def _left(which: int, taken: int) -> int:
     limit = resource.getrlimit(which)[0]
     return sys.maxsize if limit == resource.RLIM_INFINITY else max(0, limit - taken)
+
+
+def resident_bytes() -> int | None:
+    """Return the memory that the process occupies, in bytes; None on systems without `/proc`."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:
+            return int(file.read().split()[1]) * mmap.PAGESIZE
+    except FileNotFoundError:
+        return None
 
 
 def stack_bytes() -> int:

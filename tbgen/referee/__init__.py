@@ -30,7 +30,7 @@ Parameters of kernels, unless a kernel says otherwise:
     side : int, 0 Red, 1 Black
     source, target, square : int, a square, 0 to 89
     code : int, a piece code, or `EMPTY`
-    rules : int, `Rules.number`
+    offences : int, `Rules.offences`
     occurrences : int, 2 or more: the number of times that a position must have occurred
     chase_rules : int, bits of the rule set (`tbgen.indexing.rulesets`)
     draw_is_enough : bool, whether the answer may be "at least a draw"

@@ -51,7 +51,7 @@ def _k_push(boards, ids, log, ply, side, source, target):
 
 
 @kernel
-def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, draw_is_enough):
+def _k_judge(boards, ids, log, plies, side, offences, occurrences, chase_rules, draw_is_enough):
     """Return the verdict on the last position, as `record.judge_record` does.
 
     Buffers for chases are allocated only if the position has occurred before.
@@ -60,7 +60,7 @@ def _k_judge(boards, ids, log, plies, side, rules, occurrences, chase_rules, dra
         return record.UNDECIDED
     scratch = np.empty((2, record.PAIRS_ROOM), np.int64)
     return record.judge_record(
-        boards, ids, log, plies, side, rules, occurrences, chase_rules, draw_is_enough,
+        boards, ids, log, plies, side, offences, occurrences, chase_rules, draw_is_enough,
         (scratch[0], scratch[1]),
     )  # fmt: skip
 
@@ -79,7 +79,7 @@ def _compile() -> None:
     with compile_lock():
         _k_start(board, ids, log, 0)
         _k_push(board, ids, log, 0, 0, 4, 13)
-        _k_judge(board, ids, log, 1, 1, Rules.WXF.number, 2, Rules.WXF.chase_rules(), False)
+        _k_judge(board, ids, log, 1, 1, Rules.WXF.offences, 2, Rules.WXF.chase_rules(), False)
 
 
 class History:
@@ -165,7 +165,7 @@ class History:
         opponent's moves are not examined (Tan & Watkinson Medina, section 5.2).
         """
         found = _k_judge(
-            self._boards, self._ids, self._log, self._plies, self._side, self.rules.number,
+            self._boards, self._ids, self._log, self._plies, self._side, self.rules.offences,
             self.occurrences, self._chase_rules, draw_is_enough,
         )  # fmt: skip
         return _VERDICTS[found]

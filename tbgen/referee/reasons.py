@@ -67,7 +67,7 @@ class Conduct:
         end = game.plies
         first = start if game.last.side == side else start + 1
         span = (game.boards, game.ids, game.log, start, end, first)
-        level = record.side_level(*span, rules.number, game.chase_rules, game.scratch)
+        level = record.side_level(*span, rules.offences, game.chase_rules, game.scratch)
         checks = record.count_checks(game.log, first, end)
         voided = game.chase_rules & CHECK_VOIDS and any(
             game.log[ply + 1][record.CHECKED] for ply in range(start, end)
@@ -171,7 +171,7 @@ def explain(conducts: tuple[Conduct, ...], verdict: str, rules: Rules) -> str:
     `verdict` is `draw`, `red wins` or `black wins`.
     """
     red, black = conducts
-    if rules == Rules.NONE:
+    if not rules.judges_checks:
         return "the position repeats, and without repetition rules that is a draw"
     offender, other = (red, black) if red.level >= black.level else (black, red)
     if offender.level > other.level:

@@ -71,10 +71,8 @@ NO_SPAN = -1
 UNDECIDED, DRAW, RED_WINS, BLACK_WINS = -1, 0, 1, 2
 """Verdicts as integers, the same as the members of `tbgen.referee.verdict.Verdict`."""
 
-NO_RULES, CHECKS_ONLY = Rules.NONE.number, Rules.CHECK.number
-"""Rule sets as integers (`Rules.number`): without repetition rules, and with perpetual check alone.
-All others also judge chases, by `chase_rules`.
-"""
+NO_OFFENCE, CHECKS_ONLY = Rules.NONE.offences, Rules.CHECK.offences
+"""Values of `Rules.offences` under which nothing loses, and perpetual check alone."""
 
 ALLOWED, PERPETUAL_CHASE, PERPETUAL_CHECK = 0, 1, 2
 """Levels of offence; the side with the higher level loses."""
@@ -299,20 +297,20 @@ def count_checks(log: Log, first_ply: int, end: int) -> int:
 
 @scalar
 def side_level(
-    boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, rules: int,
+    boards: Boards, ids: Boards, log: Log, start: int, end: int, first_ply: int, offences: int,
     chase_rules: int, scratch: Scratch,
 ) -> int:  # fmt: skip
     """Return the level of offence over a span of the side that plays `first_ply`.
 
     `first_ply` is `start` or `start + 1`. The level is 2 for perpetual check, 1 for perpetual
-    chase, else 0.
+    chase, else 0. `offences` is `Rules.offences` of the rule set.
     """
-    if rules == NO_RULES:
+    if offences == NO_OFFENCE:
         return ALLOWED
     checks = count_checks(log, first_ply, end)
     if checks == (end - first_ply + 1) // 2:
         return PERPETUAL_CHECK
-    if checks > 0 or rules == CHECKS_ONLY:
+    if checks > 0 or offences == CHECKS_ONLY:
         return ALLOWED
     if chase_rules & CHECK_VOIDS and count_checks(log, 2 * start + 1 - first_ply, end) > 0:
         return ALLOWED
@@ -332,16 +330,16 @@ def verdict_of(level_red: int, level_black: int) -> int:
 
 @scalar
 def judge_record(
-    boards: Boards, ids: Boards, log: Log, plies: int, side: int, rules: int, occurrences: int,
+    boards: Boards, ids: Boards, log: Log, plies: int, side: int, offences: int, occurrences: int,
     chase_rules: int, draw_is_enough: bool,
     scratch: Scratch,
 ) -> int:  # fmt: skip
     """Return the verdict on the last position of a game; `UNDECIDED` if it has not repeated.
 
-    `side` is to move in it. `draw_is_enough` is the shortcut of Tan & Watkinson Medina, section
-    5.2, for a search whose beta is no higher than a draw. Then, if the side to move commits no
-    offence, the answer is DRAW, which means "at least a draw", and the opponent's chases are not
-    computed.
+    `side` is to move in it. `offences` is `Rules.offences` of the rule set. `draw_is_enough` is the
+    shortcut of Tan & Watkinson Medina, section 5.2, for a search whose beta is no higher than a
+    draw. Then, if the side to move commits no offence, the answer is DRAW, which means "at least a
+    draw", and the opponent's chases are not computed.
     """
     start = find_span(boards, log, plies, occurrences)
     if start == NO_SPAN:
@@ -349,12 +347,12 @@ def judge_record(
     # The span has an even number of plies, so the side to move plays its first one. If a side
     # only checks, the verdict does not depend on chases, and they are not computed.
     half = (plies - start) // 2
-    if rules > CHECKS_ONLY and (
+    if offences > CHECKS_ONLY and (
         count_checks(log, start, plies) == half or count_checks(log, start + 1, plies) == half
     ):
-        rules = CHECKS_ONLY
-    own = side_level(boards, ids, log, start, plies, start, rules, chase_rules, scratch)
+        offences = CHECKS_ONLY
+    own = side_level(boards, ids, log, start, plies, start, offences, chase_rules, scratch)
     if draw_is_enough and own == ALLOWED:
         return DRAW
-    other = side_level(boards, ids, log, start, plies, start + 1, rules, chase_rules, scratch)
+    other = side_level(boards, ids, log, start, plies, start + 1, offences, chase_rules, scratch)
     return verdict_of(own, other) if side == 0 else verdict_of(other, own)

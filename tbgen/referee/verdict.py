@@ -171,7 +171,7 @@ def repetition_verdict(game: Game, *, rules: Rules, occurrences: int = 2) -> Ver
     """Return the verdict on a repetition; `UNDECIDED` without one, even if the game has ended."""
     return Verdict(
         record.judge_record(
-            game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.number,
+            game.boards, game.ids, game.log, game.plies, int(game.last.side), rules.offences,
             occurrences, game.chase_rules, False, game.scratch,
         )
     )  # fmt: skip

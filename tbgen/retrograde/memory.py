@@ -86,7 +86,7 @@ def has_orders(material: Material, rules: Rules) -> bool:
     Never if one side is armless: a repetition loses only against a side that can still win
     (Fang, Hsu & Hsu 2002).
     """
-    return rules != Rules.NONE and material.both_armed
+    return rules.judges_checks and material.both_armed
 
 
 def code_spaces(material: Material, rules: Rules) -> tuple[CodeSpace, CodeSpace]:

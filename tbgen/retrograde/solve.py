@@ -22,6 +22,7 @@ from tbgen.indexing.systems import trim_process
 from tbgen.retrograde.captures import Captures
 from tbgen.retrograde.initialisation import SortedPositions, sort_by_captures
 from tbgen.retrograde.legality import find_legal
+from tbgen.retrograde.memory import has_orders
 from tbgen.retrograde.propagation import Propagation
 from tbgen.retrograde.revised_phase import settle_orders
 from tbgen.retrograde.solution import Solution
@@ -65,9 +66,9 @@ def solve(
     checkpoint : storage of the state; a solver that resumes from one opens no table, and reports
         "resuming" with its order and plies
 
-    Raises `LimitExceededError` if the codes are too small.
+    Raises `LimitExceededError` if the codes are too small, `InputError` if the rules are unknown.
     """
-    layout = Layout.of(material)
+    layout, rules = Layout.of(material), rule_set.known_rules
 
     trim_process()
     with Workers(threads, storage, meter) as workers:
@@ -95,7 +96,7 @@ def solve(
         state = resume_state(checkpoint, sets, code_space, report) or begin()
         if state.order == 0:
             state.propagate(0)
-        if rule_set.rules != Rules.NONE and material.both_armed:
+        if has_orders(material, rules):
             settle_orders(state, layout, rule_set)
         state.propagation.settle_draws()
         return Solution(

@@ -25,6 +25,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from tbgen.indexing.systems import resident_bytes
+
 _HUGE_PAGES = 4 << 20
 """Size in bytes from which an array uses huge pages: that of two such pages, on most machines."""
 
@@ -126,7 +128,10 @@ class DiskStorage(Storage):
             return super()._pages(size)
         with self._new_file() as file, self._naming_directory():
             # Allocate now: a full disk raises an error here, but would kill the process later.
-            os.posix_fallocate(file.fileno(), 0, size)
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:  # macOS
+                file.truncate(size)
             pages = mmap.mmap(file.fileno(), size, flags=mmap.MAP_SHARED)
         with self._lock:
             self._mapped.add(pages)
@@ -135,16 +140,11 @@ class DiskStorage(Storage):
     def release_if_large(self) -> None:
         """Release the memory of all arrays if the process is larger than the ceiling.
 
-        Their contents stay in the files. Overrides `Storage.release_if_large`.
+        Their contents stay in the files. Does nothing where the size of the process is unknown.
         """
-        if resident_bytes() > self._ceiling:
+        resident = resident_bytes()
+        if resident is not None and resident > self._ceiling:
             with self._lock:
                 for pages in self._mapped:
                     # Shared pages: the file keeps what was written.
                     pages.madvise(mmap.MADV_DONTNEED)
-
-
-def resident_bytes() -> int:
-    """Return the memory that the process occupies, in bytes."""
-    with open("/proc/self/statm", "rb", buffering=0) as file:
-        return int(file.read().split()[1]) * mmap.PAGESIZE

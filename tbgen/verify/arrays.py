@@ -26,10 +26,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tbgen.compiling.jit import by_pointer
-from tbgen.indexing import InputError, Side
+from tbgen.indexing import Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.material import Material
-from tbgen.indexing.rulesets import Rules
 from tbgen.indexing.squares import PieceType, piece_kind, piece_side
 from tbgen.tables.blocks import Codes, NumbersOf
 from tbgen.tables.codes import CodeSpace
@@ -308,9 +307,7 @@ def gather(
     Raises `InputError` for a rule set without rules, `LimitExceededError` for more values than
     16-bit ranks can tell apart, and the errors of `supporting`.
     """
-    if rule_set.rules is None:
-        raise InputError("nothing is proven under unknown rules", "name the rules of the table")
-    layout, judges_checks = table.layout, rule_set.rules != Rules.NONE
+    layout, rules = table.layout, rule_set.known_rules
     allocator = PlaneAllocator(None if memory is None else max(0, memory - layout.slots), folder)
     tables, captures, planes, slots = _list_captures(layout, supporting)
     own = [list_codes(table, side) for side in Side]
@@ -322,7 +319,7 @@ def gather(
         [keys for _, keys in own],
         [[keys for (_, _, here), (_, keys) in zip(planes, others, strict=True) if here == side]
          for side in Side],
-        judges_checks=judges_checks,
+        judges_checks=rules.judges_checks,
     )  # fmt: skip
     marks = make_marks(values.keys)
     dtype = np.min_scalar_type(max(values.keys.shape[1], marks.keys.shape[1]) - 1)
@@ -350,8 +347,8 @@ def gather(
         captures=captures,
         values=values,
         hanging=np.zeros((len(Side), 0), np.uint8),
-        judges_checks=judges_checks,
-        judges_chases=rule_set.rules.judges_chases,
+        judges_checks=rules.judges_checks,
+        judges_chases=rules.judges_chases,
         chase_rules=rule_set.chase_rules,
     )
     return Loaded(arrays, marks, palettes)

@@ -48,7 +48,7 @@ def graph_of(
     states["boards"][0, 0] = np.frombuffer(position.board, np.int8)
     played = np.array([move.source << 7 | move.target for move in moves], np.int32)
     begin(states, played, int(position.side))
-    states["rules"], states["node_limit"] = Rules.CHECK.number, 1 << 40
+    states["offences"], states["node_limit"] = Rules.CHECK.offences, 1 << 40
     if tables is not None:
         states["table_pieces"] = max(material.men for material in tables.materials)
     tables = tables or NumbaTables(Tablebase(rules=Rules.CHECK), ())

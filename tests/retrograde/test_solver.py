@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tbgen.indexing import Material, Position, Side
+from tbgen.indexing import InputError, Material, Position, Side
 from tbgen.indexing.layout import Layout
 from tbgen.indexing.rulesets import Rules
 from tbgen.retrograde.captures import capture_value
@@ -83,6 +83,11 @@ def test_first_order_draws_of_krakr_agree_with_the_paper() -> None:
         solved = solution(material, Rules.CHECK, orders=orders)
         found = sum(int((solved.plane(side) == solved.code_space.draw).sum()) for side in Side)
         assert found == draws
+
+
+def test_unknown_rules_are_refused() -> None:
+    with pytest.raises(InputError, match="rules of the table are unknown"):
+        solve(Material.parse("KRK"), lambda child: solution(child.name), rule_set=RuleSet(None))
 
 
 def test_solving_frees_the_sets() -> None:

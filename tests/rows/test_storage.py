@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 
 import tbgen.rows.storage as storage_module
-from tbgen.rows.storage import DiskStorage, Storage, resident_bytes
+from tbgen.indexing import systems
+from tbgen.rows.storage import DiskStorage, Storage
 
 SIZE = 1 << 23
+
+
+def resident_bytes() -> int:
+    """Return the memory that this process occupies, in bytes; it is known on Linux."""
+    resident = systems.resident_bytes()
+    assert resident is not None
+    return resident
 
 
 def storages(directory: Path) -> list[Storage]:
@@ -72,6 +80,18 @@ def test_pages_on_disk_are_released_only_above_the_ceiling(tmp_path: Path) -> No
     storage.release_if_large()
     assert resident_bytes() <= full - 3 * SIZE
     assert (array[::1000] == 1).all()
+
+
+def test_arrays_are_stored_on_disk_without_what_only_linux_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(storage_module.os, "posix_fallocate")
+    monkeypatch.setattr(storage_module, "resident_bytes", lambda: None)
+    storage = DiskStorage(tmp_path, 0)
+    array = storage.zeros(SIZE, np.uint8)
+    array[::1000] = 1
+    storage.release_if_large()
+    assert array.sum() == len(array[::1000])
 
 
 def test_a_full_disk_is_an_error_that_names_the_directory(

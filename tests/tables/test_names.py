@@ -82,7 +82,7 @@ def test_the_option_exists_only_for_rules_with_chases() -> None:
         assert RuleSet(rules).choice is None
         with pytest.raises(InputError, match="leave no choice about chases"):
             RuleSet(rules, minor_chases=False)
-    with pytest.raises(ValueError, match="needs rules"):
+    with pytest.raises(ValueError, match="rules of the table are unknown"):
         TableName(KRNKR, RuleSet(None), Metric.DTM)
 
 

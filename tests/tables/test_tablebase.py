@@ -131,6 +131,18 @@ def test_threads_share_a_tablebase(directory: tuple[Path, dict[str, Planes]]) ->
         assert tablebase.cache_info.bytes <= 50_000
 
 
+def test_blocks_of_a_closed_file_serve_it_when_reopened(
+    directory: tuple[Path, dict[str, Planes]],
+) -> None:
+    """With fewer open files than tables, each probe opens a file, and finds its block cached."""
+    with Tablebase.open(directory[0], max_open=1) as tablebase:
+        for position in [KRK, some_positions("KRKR", 1)[0]] * 20:
+            tablebase.probe(position)
+        info = tablebase.cache_info
+        assert (info.blocks, info.misses, info.hits) == (2, 2, 38)
+    assert tablebase.cache_info.blocks == tablebase.cache_info.bytes == 0
+
+
 def test_materials_without_attackers_are_draws_without_a_table(tmp_path: Path) -> None:
     result = Tablebase().probe(ARMLESS)
     assert (result.outcome, result.value, result.order, result.plies) == (Outcome.DRAW, 0, 0, None)

@@ -55,7 +55,7 @@ def verdict_score(state, row, side, beta):
         state.log,
         row,
         side,
-        state.rules,
+        state.offences,
         2,
         state.chase_rules,
         beta <= DRAW,

@@ -238,7 +238,7 @@ class Searcher:
         played = [move.source << 7 | move.target for move in moves[first:]]
         begin(state, np.array(played, np.int32), int(positions[first].side))
         rules = rule_set.rules or Rules.WXF
-        state["rules"], state["chase_rules"] = rules.number, rule_set.chase_rules
+        state["offences"], state["chase_rules"] = rules.offences, rule_set.chase_rules
         state["table_pieces"] = max((m.men for m in self._tables.materials), default=0)
         self._states[1:] = state
         return self._states

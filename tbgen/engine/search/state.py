@@ -81,7 +81,7 @@ STATE = np.dtype(
         ("scratch", np.int64, (2, record.PAIRS_ROOM)),
         ("root", np.int64),
         ("root_side", np.int64),
-        ("rules", np.int64),
+        ("offences", np.int64),
         ("chase_rules", np.int64),
         ("table_pieces", np.int64),  # maximum pieces of the tables; 0 without tables
         ("generation", np.int64),  # of new hash table entries

@@ -15,25 +15,31 @@ from .movegen import Board, Move, after, is_legal, king_square, kings_face, othe
 class Terms:
     """Conditions of a chase that differ between rule sets."""
 
-    minor_chases: bool = True
-    """Point 4a: advisors and elephants chase protected rooks, knights and cannons."""
-    new_by_victim: bool = False
-    """Point 6: an attack is new if its victim was not attacked before; point 7 does not apply."""
-    check_voids: bool = False
-    """A check anywhere in the loop voids all its chases."""
+    chasers: str = "ABNCR"
+    """Point 1: letters of the pieces that chase."""
+    chased: str = "ABNCRP"
+    """Point 2: letters of the pieces that can be chased."""
     pawns_at_home: bool = False
     """Point 2: pawns on their own half can be chased, too."""
-    unprotected_only: bool = False
-    """Point 4a does not hold: a protected piece is not chased."""
+    protected: tuple[str, ...] = ("NR", "CR", "AR", "AN", "AC", "BR", "BN", "BC")
+    """Point 4a: pairs of letters; a piece of the first chases a protected piece of the second."""
+    even_exchanges: bool = False
+    """Point 5 does not hold: the victim may be able to capture an attacker of its own type."""
+    new_by_victim: bool = False
+    """Point 6: an attack is new if its victim was not attacked before."""
+    unanswered: bool = False
+    """Point 7 does not hold: the reply need not answer the attack."""
+    check_voids: bool = False
+    """A check anywhere in the loop voids all its chases."""
 
 
 WXF = Terms()
 TERMS = {
     "wxf": WXF,
-    "wxf-nominor": replace(WXF, minor_chases=False),
-    "computer": replace(WXF, new_by_victim=True, check_voids=True),
+    "wxf-nominor": replace(WXF, protected=("NR", "CR")),
+    "computer": replace(WXF, new_by_victim=True, unanswered=True, check_voids=True),
     "taiwan": replace(WXF, pawns_at_home=True),
-    "unprotected": replace(WXF, unprotected_only=True),
+    "unprotected": replace(WXF, protected=()),
 }
 """Conditions by the names of rule sets in file names."""
 
@@ -58,17 +64,7 @@ def is_victim(letter: str, square: int, terms: Terms) -> bool:
     """Return whether a piece can be chased (point 2): no king; pawns at home under few rules."""
     own_half = (square % 10 <= 4) == letter.isupper()
     at_home = letter.upper() == "P" and own_half
-    return letter.upper() != "K" and (terms.pawns_at_home or not at_home)
-
-
-def is_unequal(attacker: str, victim: str, terms: Terms) -> bool:
-    """Return whether V is worth taking even if it is protected (point 4a)."""
-    if terms.unprotected_only:
-        return False
-    pair = (attacker.upper(), victim.upper())
-    if pair in (("N", "R"), ("C", "R")):
-        return True
-    return terms.minor_chases and pair[0] in "AB" and pair[1] in "RNC"
+    return letter.upper() in terms.chased and (terms.pawns_at_home or not at_home)
 
 
 def has_root(board: Board, q: int, v: int, through: bool) -> bool:
@@ -95,7 +91,7 @@ def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool
     `through` is as in `has_root`.
     """
     attacker, victim = board[q], board[v]
-    if attacker.upper() in "KP" or not is_victim(victim, v, terms):
+    if attacker.upper() not in terms.chasers or not is_victim(victim, v, terms):
         return False
     if owner(attacker) == owner(victim) or v not in targets(board, q):
         return False
@@ -103,9 +99,10 @@ def is_worth_taking(board: Board, q: int, v: int, terms: Terms, *, through: bool
     if checkers(taken, side) - checkers(board, side):
         return False
     may_take_back = q in targets(board, v) and is_legal(after(board, (v, q)), side)
-    if attacker.upper() == victim.upper() and may_take_back:
+    if attacker.upper() == victim.upper() and may_take_back and not terms.even_exchanges:
         return False
-    return is_unequal(attacker, victim, terms) or not has_root(board, q, v, through)
+    pair = attacker.upper() + victim.upper()
+    return pair in terms.protected or not has_root(board, q, v, through)
 
 
 def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
@@ -136,9 +133,9 @@ def chased(board: Board, move: Move, terms: Terms) -> dict[int, frozenset[int]]:
 def is_answered(board: Board, attackers: frozenset[int], v: int, reply: Move, terms: Terms) -> bool:
     """Return whether the reply, no capture, undoes one of the attacks on V (point 7).
 
-    Always true under rules where point 7 does not apply (`new_by_victim`).
+    Always true under rules where point 7 does not apply (`unanswered`).
     """
-    if terms.new_by_victim:
+    if terms.unanswered:
         return True
     replied = after(board, reply)
     stands = reply[1] if reply[0] == v else v
