@@ -159,7 +159,7 @@ def test_picture_and_export(client: TestClient) -> None:
     svg = client.get("/v1/render.svg", params={"fen": LOOP, "flip": 1, "pieces": "latin"})
     assert svg.headers["content-type"].startswith("image/svg+xml")
     assert svg.text.count("<use ") == 4
-    assert "<text" not in re.sub(r'<text class="coordinate".*?</text>', "", svg.text)
+    assert "<text" not in svg.text  # so that pixels need no font
     pgn = client.get("/export.pgn", params={"fen": LOOP, "moves": "d0d1,b1c3", "notation": "wxf"})
     assert '[Format "WXF"]' in pgn.text
     assert "1. K6+1 H2-3\n" in pgn.text

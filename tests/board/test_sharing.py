@@ -19,9 +19,10 @@ from starlette.testclient import TestClient
 
 from tbgen import open_tablebase
 from tbgen.board.drawing import bitmap
-from tbgen.board.drawing.diagram import place
+from tbgen.board.drawing.diagram import BOARDS, place
 from tbgen.board.web.routes import create_app
 from tbgen.indexing import Move, Position
+from tbgen.notation import MOVE_NOTATIONS
 from tests.board.test_pages import KNIGHT, LOOP, MISSING, page
 from tests.helpers.board_server import demo
 from tests.helpers.languages import misfits
@@ -50,6 +51,22 @@ def test_png(client: TestClient) -> None:
         assert struct.unpack(">I", answer.content[16:20])[0] == width
     assert client.get("/v1/render.png", params={"fen": KNIGHT, "width": "2001"}).status_code == 400
     assert "/v1/render.png?fen=" in page(client, "/", fen=KNIGHT)
+
+
+def test_pixels_show_coordinates_and_colours(client: TestClient) -> None:
+    looks = [{"notation": each} for each in MOVE_NOTATIONS] + [{"board": each} for each in BOARDS]
+    pictures = {
+        client.get("/v1/render.png", params={"fen": KNIGHT, **look}).content for look in looks
+    }
+    # Both Chinese notations have the same coordinates, and wood with ICCS is the default.
+    assert len(pictures) == len(looks) - 2
+
+
+def test_links_to_pictures_name_the_language(client: TestClient) -> None:
+    text = client.get("/", params={"fen": KNIGHT}, headers={"accept-language": "zh-TW"}).text
+    links = re.findall(r'href="(/(?:v1/render|v1/animation|embed|export)[^"]*)"', text)
+    assert len(links) == 6
+    assert all("lang=zh-Hant" in link for link in links)
 
 
 def test_without_resvg_there_is_no_png(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 from tbgen.board.drawing.diagram import (
     HEIGHT,
-    STYLE,
     VIEW_BOX,
     WIDTH,
     Arrow,
@@ -24,6 +23,7 @@ from tbgen.board.drawing.diagram import (
     draw_arrow,
     empty_board,
     place,
+    style,
     symbols,
 )
 from tbgen.board.drawing.pieces import piece_id
@@ -235,23 +235,23 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
     """Return the animated SVG of a game, which repeats without end; `width` is in pixels."""
     pace, moves = Pace(), [frame.move for frame in frames]
     seconds = pace.length(len(moves))
-    style, drawn = [STYLE], []
+    rules, drawn = [style(look.board)], []
     for number, path in enumerate(piece_paths(start, moves, pace)):
         css = f"m{number}"
         if path.ways or path.taken is not None:
-            style.append(keyframes(css, path, pace, seconds, look.flip))
+            rules.append(keyframes(css, path, pace, seconds, look.flip))
             names = f"{css} {seconds:.1f}s linear infinite"
             if path.taken is not None:
-                style.append(shown_between(f"{css}t", 0, path.taken, seconds))
+                rules.append(shown_between(f"{css}t", 0, path.taken, seconds))
                 names += f",{css}t {seconds:.1f}s step-end infinite"
-            style.append(f".{css}{{animation:{names}}}")
+            rules.append(f".{css}{{animation:{names}}}")
         drawn.append(
             f'<g class="{css}" style="transform:{translation(path.square, look.flip)}">'
             f'<use href="#{piece_id(path.code)}"/></g>'
         )
     marks = ""
     if moves:
-        style += [_marks(which, moves, look.flip, pace, seconds) for which in (0, 1)]
+        rules += [_marks(which, moves, look.flip, pace, seconds) for which in (0, 1)]
         marks = "".join(
             f'<circle class="last l{which}" r="50" style="opacity:0"/>' for which in (0, 1)
         )
@@ -259,15 +259,15 @@ def animate(start: Position, frames: Sequence[Frame], look: Look, width: int = 4
         if frame.arrows:
             css = f"a{number}"
             begin, end = pace.begins(number) + pace.glide, pace.begins(number + 1)
-            style.append(shown_between(css, begin, end, seconds))
-            style.append(f".{css}{{animation:{css} {seconds:.1f}s step-end infinite}}")
+            rules.append(shown_between(css, begin, end, seconds))
+            rules.append(f".{css}{{animation:{css} {seconds:.1f}s step-end infinite}}")
             arrows = "".join(draw_arrow(arrow, look.flip) for arrow in frame.arrows)
             drawn.append(f'<g class="{css}" style="opacity:0">{arrows}</g>')
-    style.append("@media (prefers-reduced-motion:reduce){*{animation:none!important}}")
+    rules.append("@media (prefers-reduced-motion:reduce){*{animation:none!important}}")
     height = width * HEIGHT // WIDTH
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board {look.board}" viewBox="{VIEW_BOX}" '
-        f'width="{width}" height="{height}"><style>{"".join(style)}</style>{symbols(look.pieces)}'
+        f'width="{width}" height="{height}"><style>{"".join(rules)}</style>{symbols(look.pieces)}'
         f"{empty_board(look.flip, look.notation)}{marks}{''.join(drawn)}</svg>"
     )
 

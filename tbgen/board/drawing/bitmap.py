@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tbgen.board.drawing.animation import Frame, Pace, PiecePath, piece_paths
 from tbgen.board.drawing.diagram import (
-    STYLE,
     VIEW_BOX,
     WIDTH,
     Arrow,
@@ -24,6 +23,7 @@ from tbgen.board.drawing.diagram import (
     draw_arrow,
     empty_board,
     place,
+    style,
     symbols,
 )
 from tbgen.board.drawing.pieces import piece_id
@@ -49,7 +49,7 @@ def png(picture: str, width: int) -> bytes:
         import resvg_py
     except ImportError:
         raise InputError("PNG needs resvg-py", "pip install 'tbgen[png]', or take SVG") from None
-    # Without fonts, coordinates are not drawn; loading system fonts takes a second.
+    # Pictures contain no text; loading system fonts takes a second.
     data: bytes = resvg_py.svg_to_bytes(svg_string=picture, width=width, skip_system_fonts=True)
     return data
 
@@ -120,9 +120,9 @@ class _Renderer:
     """Drawer of pictures with one look and width; each part is converted to pixels once."""
 
     def __init__(self, look: Look, width: int) -> None:
-        self._look, self._width, self._scale = look, width, width / WIDTH
+        self._look, self._scale = look, width / WIDTH
         self._symbols = symbols(look.pieces)
-        self._empty = _on_white(_pixels(empty_board(look.flip, look.notation), VIEW_BOX, width))
+        self._empty = _on_white(self._pixels(empty_board(look.flip, look.notation), VIEW_BOX))
         self._ring = self._patch('<circle class="last" r="50"/>')
         self._pieces: dict[int, Image] = {}
         self._arrows: dict[tuple[Arrow, ...], Image] = {}
@@ -139,7 +139,7 @@ class _Renderer:
         if moment.arrows:
             if moment.arrows not in self._arrows:
                 drawn = "".join(draw_arrow(arrow, flip) for arrow in moment.arrows)
-                self._arrows[moment.arrows] = _pixels(drawn, VIEW_BOX, self._width)
+                self._arrows[moment.arrows] = self._pixels(drawn, VIEW_BOX)
             overlay = self._arrows[moment.arrows]
             found.paste(overlay, (0, 0), overlay)
         return found
@@ -164,8 +164,19 @@ class _Renderer:
         `drawn` is a piece with its shadow, or the circle that marks a square.
         """
         side = 2 * _HALF
-        box = f"-{_HALF} -{_HALF} {side} {side}"
-        return _pixels(drawn, box, round(side * self._scale))
+        return self._pixels(drawn, f"-{_HALF} -{_HALF} {side} {side}")
+
+    def _pixels(self, drawn: str, box: str) -> Image:
+        """Convert SVG content to RGBA pixels; `box` is the SVG's view box."""
+        *_, wide, high = box.split()
+        pixels = png(
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" '
+            f'height="{high}"><style>{style(self._look.board)}</style>{drawn}</svg>',
+            round(int(wide) * self._scale),
+        )
+        from PIL import Image  # after `png`, which raises without the extra
+
+        return Image.open(io.BytesIO(pixels)).convert("RGBA")
 
     def _put(self, picture: Image, patch: Image, where: tuple[float, float]) -> None:
         """Paste a small square picture onto a board, centred on a point in units of the board.
@@ -186,19 +197,3 @@ def _on_white(picture: Image) -> Image:
     found = Image.new("RGB", picture.size, "white")
     found.paste(picture, (0, 0), picture)
     return found
-
-
-def _pixels(drawn: str, box: str, width: int) -> Image:
-    """Convert SVG content to RGBA pixels.
-
-    box : the SVG's view box; width : width of the result in pixels
-    """
-    *_, wide, high = box.split()
-    picture = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{wide}" height="{high}">'
-        f"<style>{STYLE}</style>{drawn}</svg>"
-    )
-    pixels = png(picture, width)
-    from PIL import Image  # after `png`, which raises without the extra
-
-    return Image.open(io.BytesIO(pixels)).convert("RGBA")

@@ -3,9 +3,9 @@
     file a..i  ->  x = 0, 100 .. 800      rank 9..0  ->  y = 0, 100 .. 900      (Red below)
     marks      last move, arrows (best move, checks, chases), points with outcomes, links on squares
 
-Squares are the crossings of the lines. Chinese characters are drawn as strokes, without a font;
-Latin coordinates and short texts on points are SVG text. The style sheet of a page colours its
-pictures; a standalone picture contains its own colours. Pieces are symbols, defined once per page.
+Squares are the crossings of the lines. Characters and coordinates are drawn as strokes, without a
+font; short texts on points are SVG text. The style sheet of a page colours its pictures; a
+standalone picture contains its own colours. Pieces are symbols, defined once per page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from html import escape
 from itertools import product
 from math import hypot
 
-from tbgen.board.drawing.pieces import piece_id, piece_path, strokes_path
+from tbgen.board.drawing.pieces import even_path, piece_id, piece_path, strokes_path
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import piece_name, point_name
 from tbgen.indexing import Move, Position, Side, as_position
@@ -108,48 +108,54 @@ def _coordinates(flip: bool, notation: str) -> str:
         return ""
     if notation in ("iccs", "fairy"):
         first = 1 if notation == "fairy" else 0
-        files = "".join(
-            _label(place(file, flip)[0], 980, "abcdefghi"[file]) for file in range(FILES)
-        )
-        return files + "".join(
-            _label(-66, place(FILES * rank, flip)[1] + 9, str(rank + first)) for rank in range(10)
-        )
+        files = (_label(place(file, flip)[0], 970, "abcdefghi"[file]) for file in range(FILES))
+        ranks = (_label(-67, place(FILES * rank, flip)[1], str(rank + first)) for rank in range(10))
+        return "".join((*files, *ranks))
     found = []
     for side in Side:
-        below = (side == Side.RED) != flip
+        numerals = "123456789" if notation == "wxf" or side == Side.BLACK else "一二三四五六七八九"
+        y = 970 if (side == Side.RED) != flip else -69
         for file in range(FILES):
-            x, y = place(file, flip)[0], 976 if below else -64
-            number = file_number(side, file)
-            if notation != "wxf" and side == Side.RED:
-                name = "一二三四五六七八九"[number - 1]
-                heavy, thin = strokes_path((name, 0, 0, 100, 100))
-                found.append(
-                    f'<path class="numeral" transform="translate({x} {y - 9 if below else y - 4}) '
-                    f'scale(.22)" d="{heavy}{thin}"/>'
-                )
-            else:
-                found.append(_label(x, y + 4, str(number)))
+            name = numerals[file_number(side, file) - 1]
+            found.append(_label(place(file, flip)[0], y, name))
     return "".join(found)
 
 
-def _label(x: float, y: float, text: str) -> str:
-    return f'<text class="coordinate" x="{x}" y="{y}">{text}</text>'
+def _label(x: int, y: int, name: str) -> str:
+    """Return the SVG of a coordinate, centred on a point; the two digits of 10 are smaller."""
+    scale = 0.22 if len(name) == 1 else 0.17
+    left = x - 30 * scale * (len(name) - 1)
+    return "".join(
+        f'<path class="coordinate" transform="translate({left + 60 * scale * number:g} {y}) '
+        f'scale({scale})" d="{even_path(character)}"/>'
+        for number, character in enumerate(name)
+    )
 
 
-STYLE = """
-.wood{fill:#eed7a6}.frame{fill:none;stroke:#5b3a1a;stroke-width:3}
-.line{stroke:#5b3a1a;stroke-width:3;fill:none}
-.river path,.numeral{fill:none;stroke:#7a5a34;stroke-width:8;stroke-linecap:round}
-.river .thin{stroke-width:5}
-.disc{fill:#fbf0d5;stroke:#b9945a;stroke-width:2}.shade{fill:#000;opacity:.28}
-.rim{fill:none;stroke-width:3}
-.glyph{fill:none;stroke-width:10;stroke-linecap:round;stroke-linejoin:round}.thin{stroke-width:7}
-.red .rim,.red .glyph{stroke:#b01818}.black .rim,.black .glyph{stroke:#1c1c1c}
-.coordinate{font:26px sans-serif;fill:#6b4c29;text-anchor:middle}
-.last{fill:none;stroke:#2769c4;stroke-width:6;opacity:.75}
-.arrow{opacity:.8}.arrow.best{fill:#2f7d32}.arrow.check{fill:#c62828}.arrow.chase{fill:#d9730d}
+BOARDS = {
+    "wood": ("#eed7a6", "#5b3a1a", "#7a5a34", "#2f7d32"),
+    "paper": ("#fbf8f0", "#47525e", "#55606c", "#2f7d32"),
+    "slate": ("#47525a", "#c6d2d8", "#d5dfe3", "#8fe39a"),
+}
+"""Boards, and the colours of each: wood, lines, characters with coordinates, best move."""
+
+
+def style(board: str) -> str:
+    """Return the CSS of a standalone picture; `board` is one of `BOARDS`."""
+    wood, line, character, best = BOARDS[board]
+    return f"""
+.wood{{fill:{wood}}}.frame{{fill:none;stroke:{line};stroke-width:3}}
+.line{{stroke:{line};stroke-width:3;fill:none}}
+.river path,.coordinate{{fill:none;stroke:{character};stroke-width:8;stroke-linecap:round}}
+.river .thin{{stroke-width:5}}.coordinate{{stroke-width:10;stroke-linejoin:round}}
+.disc{{fill:#fbf0d5;stroke:#b9945a;stroke-width:2}}.shade{{fill:#000;opacity:.28}}
+.rim{{fill:none;stroke-width:3}}
+.glyph{{fill:none;stroke-width:10;stroke-linecap:round;stroke-linejoin:round}}.thin{{stroke-width:7}}
+.red .rim,.red .glyph{{stroke:#b01818}}.black .rim,.black .glyph{{stroke:#1c1c1c}}
+.last{{fill:none;stroke:#2769c4;stroke-width:6;opacity:.75}}
+.arrow{{opacity:.8}}.arrow.best{{fill:{best}}}.arrow.check{{fill:#c62828}}
+.arrow.chase{{fill:#d9730d}}
 """
-"""CSS of a standalone picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +208,7 @@ class Look:
     flip : whether Black is below
     pieces : one of `PIECE_SETS`
     notation : move notation whose coordinates are shown, "" for none
-    board : CSS class of the background
+    board : one of `BOARDS`
     language : tag of the language
     """
 
@@ -227,7 +233,7 @@ def draw(
     """
     marks = marks or Marks()
     space = ' xmlns="http://www.w3.org/2000/svg"' if alone else ' tabindex="0"'
-    inside = f"<style>{STYLE}</style>{symbols(look.pieces)}" if alone else ""
+    inside = f"<style>{style(look.board)}</style>{symbols(look.pieces)}" if alone else ""
     size = f' width="{width}" height="{width * HEIGHT // WIDTH}"' if width else ""
     turn = text(look.language, "to_move", side=position.side)
     label = f"{text(look.language, 'board')}{text(look.language, 'colon')}{turn}"

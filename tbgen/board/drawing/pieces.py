@@ -1,4 +1,4 @@
-"""Pieces as pen strokes: Chinese characters, Latin letters and pictures.
+"""Pieces and coordinates as pen strokes: Chinese characters, Latin letters, digits, pictures.
 
     strokes.csv, on a grid of 100 x 100, y down     "22,20 78,20; 50,8 50,94"
     a stroke is a line through its points; strokes are separated by semicolons
@@ -11,6 +11,7 @@ other piece set was traced. They have the project's licence (MIT). No font is ne
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -75,15 +76,30 @@ def strokes_path(*parts: _Part) -> tuple[str, str]:
     heavy: list[str] = []
     thin: list[str] = []
     for name, left, top, width, height in parts:
-        for stroke in _STROKES[name].split(";"):
-            points = []
-            for point in stroke.split():
-                x, y = (float(number) for number in point.split(","))
-                points.append((left + x * width / 100 - 50, top + y * height / 100 - 50))
+        for stroke in _strokes(name):
+            points = [(left + x * width / 100 - 50, top + y * height / 100 - 50) for x, y in stroke]
             for (x0, y0), (x1, y1) in pairwise(points):
                 across = abs(x1 - x0) > 2.2 * abs(y1 - y0)
                 (thin if across else heavy).append(f"M{x0:g} {y0:g}L{x1:g} {y1:g}")
     return "".join(heavy), "".join(thin)
+
+
+def even_path(name: str) -> str:
+    """Return the strokes of a character as the `d` of one SVG path, for one thickness.
+
+    The strokes are centred on the origin, 100 units high.
+
+    name : a digit, a letter from a to i, or a numeral from 一 to 九
+    """
+    lines = ("L".join(f"{x - 50:g} {y - 50:g}" for x, y in stroke) for stroke in _strokes(name))
+    return "".join(f"M{line}" for line in lines)
+
+
+def _strokes(name: str) -> Iterator[list[tuple[float, float]]]:
+    """Yield the strokes of an entry of `strokes.csv`, each as its points (x, y)."""
+    for stroke in _STROKES[name].split(";"):
+        corners = (point.split(",") for point in stroke.split())
+        yield [(float(x), float(y)) for x, y in corners]
 
 
 def piece_id(code: int) -> str:

@@ -17,7 +17,7 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from tbgen.board.drawing.diagram import STYLE
+from tbgen.board.drawing.diagram import style
 from tbgen.board.drawing.pieces import piece_path
 from tbgen.indexing import Side
 from tbgen.indexing.squares import PieceType
@@ -105,7 +105,8 @@ def _as_function(name: str, text: str) -> str:
 def _icon() -> str:
     path = "".join(piece_path(Side.RED, PieceType.KING, "zh"))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 100"><style>{STYLE}</style>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-50 -50 100 100">'
+        f"<style>{style('wood')}</style>"
         f'<g class="red"><circle class="disc" r="45"/>'
         f'<path class="glyph" transform="scale(.58)" d="{path}"/></g></svg>'
     )

@@ -15,12 +15,12 @@ from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
-from tbgen.board.drawing.diagram import symbols
+from tbgen.board.drawing.diagram import BOARDS, symbols
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES
 from tbgen.board.web.assets import address as static_address
 from tbgen.board.web.http import HTML, Answer
-from tbgen.board.web.view import BOARDS, MODES, THEMES, View, default_notation
+from tbgen.board.web.view import MODES, THEMES, View, default_notation
 from tbgen.notation import MOVE_NOTATIONS
 
 

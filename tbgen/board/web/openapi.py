@@ -16,6 +16,7 @@ from html import escape
 from typing import Any
 
 from tbgen import __version__
+from tbgen.board.drawing.diagram import BOARDS
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.knowledge.search import MOST_SHOWN
 from tbgen.board.knowledge.store import MAX_LINE
@@ -44,6 +45,7 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "plies": ({"type": "integer", "minimum": 0, "maximum": MAX_LINE}, "40"),
     "pieces": ({"enum": list(PIECE_SETS)}, "zh"),
     "flip": (_SWITCH, "1"),
+    "board": ({"enum": list(BOARDS)}, "wood"),
     "limit": ({"type": "integer", "minimum": 1, "maximum": MOST_SHOWN}, "5"),
     "seed": (_COUNT, "1"),
     "turn": ({"enum": ["red", "black"]}, "red"),
@@ -96,7 +98,7 @@ class Endpoint:
         return (*self.parameters, *(VIEW if "fen" in self.parameters else ()))
 
 
-_PICTURE = ("fen", "moves", "pieces", "flip")
+_PICTURE = ("fen", "moves", "pieces", "flip", "board", "notation", "lang")
 
 ENDPOINTS = (
     Endpoint("/v1/probe", "probe", ("fen", "moves", "notation", "lang", "explain")),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 from tbgen.answers.as_json import outcome_name
@@ -322,8 +323,9 @@ def share_panel(view: View) -> str:
     played, forms that show values are left out.
     """
     playing = view.mode == "play"
-    shown = view.href(mode="read", chosen=None, where=None)
-    own = view.href(chosen=None, where=None, hint="")
+    # Pictures are opened where the reader's own language is not known.
+    view = replace(view, chosen=None, where=None, hint="", asked_language=True)
+    shown, own = view.href(mode="read"), view.href()
     embedded = own.replace("/?", "/embed?", 1)
 
     def picture(path: str, address: str = shown) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from tbgen.answers.reasons import Words
-from tbgen.board.drawing.diagram import Look, position_address
+from tbgen.board.drawing.diagram import BOARDS, Look, position_address
 from tbgen.board.drawing.pieces import PIECE_SETS
 from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.board.language.words import WORDS
@@ -56,10 +56,8 @@ the outcome away.
 HINTS = ("", "piece", "move")
 """Hints in play mode: none, the piece of the best move, or the best move."""
 
-BOARDS = ("wood", "paper", "slate")
-
 CHOICES: Mapping[str, Sequence[str]] = {
-    "mode": MODES, "pieces": PIECE_SETS, "theme": THEMES, "board": BOARDS, "task": TASKS,
+    "mode": MODES, "pieces": PIECE_SETS, "theme": THEMES, "board": tuple(BOARDS), "task": TASKS,
     "strength": STRENGTHS, "hint": HINTS,
 }  # fmt: skip
 """Values of parameters that choose one of several; the first is the default, and links omit it."""
@@ -93,7 +91,7 @@ class View:
     notation: str = "iccs"
     pieces: str = "zh"
     theme: str = ""
-    board: str = BOARDS[0]
+    board: str = CHOICES["board"][0]
     human: Side = Side.RED
     chosen: int | None = None
     where: int | None = None
