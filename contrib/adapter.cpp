@@ -148,8 +148,7 @@ std::shared_ptr<Tables> open(const std::vector<std::string> &directories, const 
     if (tables->set == nullptr)
         return nullptr;
     for (const std::string &directory : directories)
-        if (xq_add_directory(tables->set, directory.c_str()) == XQ_ERR_IO)
-            report.skipped.push_back({directory, XQ_ERR_IO});
+        xq_add_directory(tables->set, directory.c_str());
     int status = XQ_OK;
     for (std::size_t i = 0; const char *path = xq_skipped(tables->set, i, &status); i++)
         report.skipped.push_back({path, status});
@@ -243,11 +242,19 @@ Report init(const std::string &paths, const Options &options)
     const std::vector<std::string> directories = split(paths);
     std::shared_ptr<Tables> opened = open(directories, options, report);
     if (opened == nullptr) {
-        report.skipped.push_back({paths, XQ_ERR_MEMORY});
+        const bool is_rule_set = xq_rules_name(options.rules) != nullptr;
+        report.skipped.push_back({paths, is_rule_set ? XQ_ERR_MEMORY : XQ_ERR_ARGUMENT});
         return report;
     }
+    std::shared_ptr<Tables> to_hold;
+    if (options.hold_bytes > 0)
+        to_hold = open(directories, options, again);
+    if (to_hold != nullptr && xq_set_size(to_hold->set) < xq_set_size(opened->set)) {
+        report.skipped = again.skipped;
+        to_hold = nullptr; // Outcomes are read from disk, instead of losing tables.
+    }
     MaxCardinality = xq_max_men(opened->set);
-    current.use(opened, options.hold_bytes > 0 ? open(directories, options, again) : nullptr);
+    current.use(opened, to_hold);
     return report;
 }
 

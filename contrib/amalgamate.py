@@ -19,7 +19,7 @@ OWN_INCLUDE = re.compile(r'^#include "xq(probe|internal)\.h"\n', re.MULTILINE)
 SYSTEM_CHOICE = re.compile(
     r"^#if (?:(?!^#endif).)*_POSIX_C_SOURCE.*?^#endif\n", re.MULTILINE | re.DOTALL
 )
-"""Regular expression for the `#if` block that defines _POSIX_C_SOURCE.
+"""Regular expression for the `#if` block that defines _POSIX_C_SOURCE; nested lines are indented.
 
 The macro selects the system's interface, so the block must precede the first header.
 """

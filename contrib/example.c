@@ -41,6 +41,20 @@ static void print_value(const xq_value *v)
            (unsigned long)v->order, (unsigned long)v->plies);
 }
 
+/* Say what is in the directory, unless it has tables of distances and all could be added. */
+static void report_tables(const xq_set *set, const char *directory)
+{
+    xq_summary found = xq_summary_of(set);
+    int status = XQ_OK;
+    const char *skipped = xq_skipped(set, 0, &status);
+    if (found.distances > 0 && skipped == NULL)
+        return;
+    fprintf(stderr, "%s: %lu tables of distances, %lu win-draw-loss files\n", directory,
+            (unsigned long)found.distances, (unsigned long)found.outcomes);
+    if (skipped != NULL)
+        fprintf(stderr, "first file skipped: %s: %s\n", skipped, xq_status_text(status));
+}
+
 int main(int argc, char **argv)
 {
     uint8_t pieces[XQ_MAX_PIECES], squares[XQ_MAX_PIECES];
@@ -54,14 +68,14 @@ int main(int argc, char **argv)
         return 2;
     }
     xq_set *set = xq_set_new(rules, 0, XQ_DTM);
-    int status = xq_add_directory(set, argv[1]);
-    if (status < 0)
-        fprintf(stderr, "%s: %s\n", argv[1], xq_status_text(status));
+    xq_add_directory(set, argv[1]);
+    report_tables(set, argv[1]);
     xq_reader *reader = xq_reader_new(set, (size_t)16 << 20);
     int count = parse_fen(argv[3], pieces, squares, &side);
-    status = count < 0 ? XQ_ERR_POSITION
-                       : xq_probe_root(reader, pieces, squares, (size_t)count, side, &value, moves,
-                                       &move_count);
+    int status = XQ_ERR_POSITION;
+    if (count >= 0)
+        status = xq_probe_root(reader, pieces, squares, (size_t)count, side, &value, moves,
+                               &move_count);
     if (status != XQ_OK) {
         fprintf(stderr, "%s\n", xq_status_text(status));
     } else {

@@ -306,13 +306,13 @@ static int is_new_attack(uint8_t *before, uint8_t *after, xq_step s, int attacke
 
 /* The offence of a move: none, new attacks (points 1 to 6), or a check. Whether an attack is a chase
  * depends on the reply (point 7). */
-typedef enum { IDLE, ATTACK, CHECK } offence;
+typedef enum { IDLE, ATTACK, CHECK } xq_offence;
 
-static offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
+static xq_offence offence_of(uint8_t *board, int side, xq_step s, xq_rules rules)
 {
     uint8_t taken = make_step(board, s), before[SQUARES];
     xq_offences offences = xq_internal_offences(rules);
-    offence found = IDLE;
+    xq_offence found = IDLE;
     if (offences.checks && in_check(board, 1 - side))
         found = CHECK;
     if (found == IDLE && offences.chases != 0) {
@@ -464,10 +464,8 @@ static int probe_step(xq_reader *reader, uint8_t *board, int side, xq_step s, xq
 static int set_board(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
                      int side, uint8_t *board)
 {
-    xq_value ignored;
-    /* Checks that the arguments are a placement, before a board is made of them. */
-    int status = xq_probe(reader, pieces, squares, count, side, &ignored);
-    if (status != XQ_OK && status != XQ_ERR_MISSING)
+    int status = xq_internal_placement(reader, pieces, squares, count, side);
+    if (status != XQ_OK)
         return status;
     memset(board, 0, SQUARES);
     for (size_t i = 0; i < count; i++)
@@ -526,12 +524,12 @@ typedef struct {
     xq_value root;
     int nodes; /* left of the budget */
     int status;
-} quest;
+} xq_quest;
 
-static int can_rest(quest *q, uint8_t *board, int side, int depth);
+static int can_rest(xq_quest *q, uint8_t *board, int side, int depth);
 
 /* Whether the position after a reply has the value of the root; a better one needs no idle move. */
-static int matters(quest *q, uint8_t *board, int side)
+static int matters(xq_quest *q, uint8_t *board, int side)
 {
     xq_value v;
     int status = probe_board(q->reader, board, side, &v);
@@ -542,13 +540,13 @@ static int matters(quest *q, uint8_t *board, int side)
     return q->root.wdl == 0 ? v.wdl == 0 : is_direct_win(&v) && v.order == q->root.order;
 }
 
-static int is_idle(quest *q, uint8_t *board, int side, xq_step s)
+static int is_idle(xq_quest *q, uint8_t *board, int side, xq_step s)
 {
     return is_irreversible(board, s) || offence_of(board, side, s, q->rules) == IDLE;
 }
 
 /* Whether after a move every reply allows an idle move within `depth` moves. */
-static int rests_after(quest *q, uint8_t *board, int side, xq_step s, int depth)
+static int rests_after(xq_quest *q, uint8_t *board, int side, xq_step s, int depth)
 {
     xq_step replies[XQ_MAX_MOVES];
     uint8_t taken = make_step(board, s);
@@ -566,7 +564,7 @@ static int rests_after(quest *q, uint8_t *board, int side, xq_step s, int depth)
 }
 
 /* Whether the side to move can force an idle move within `depth` moves of its own. */
-static int can_rest(quest *q, uint8_t *board, int side, int depth)
+static int can_rest(xq_quest *q, uint8_t *board, int side, int depth)
 {
     xq_move moves[XQ_MAX_MOVES];
     xq_value value;
@@ -588,10 +586,10 @@ typedef struct {
     uint8_t *boards;
     size_t first, last;
     int side; /* to move on the last board */
-} record;
+} xq_record;
 
 /* Number of earlier occurrences of a board that arises `plies` plies after the last one. */
-static int occurrences(const record *game, const uint8_t *board, size_t plies)
+static int occurrences(const xq_record *game, const uint8_t *board, size_t plies)
 {
     int count = 0;
     /* The side to move is the same on every second board. */
@@ -601,7 +599,7 @@ static int occurrences(const record *game, const uint8_t *board, size_t plies)
     return count;
 }
 
-static int occurrences_after(const record *game, uint8_t *board, xq_step s)
+static int occurrences_after(const xq_record *game, uint8_t *board, xq_step s)
 {
     uint8_t taken = make_step(board, s);
     int count = occurrences(game, board, 1);
@@ -610,7 +608,7 @@ static int occurrences_after(const record *game, uint8_t *board, xq_step s)
 }
 
 /* Whether neither a move nor a reply to it repeats a position. */
-static int is_fresh(const record *game, uint8_t *board, xq_step s)
+static int is_fresh(const xq_record *game, uint8_t *board, xq_step s)
 {
     xq_step replies[XQ_MAX_MOVES];
     uint8_t taken = make_step(board, s);
@@ -626,7 +624,7 @@ static int is_fresh(const record *game, uint8_t *board, xq_step s)
 }
 
 /* Keep the best moves that lead soonest to an idle move; `*kept` is 0 if none is found. */
-static void keep_soonest(quest *q, uint8_t *board, const record *game, const xq_move *moves,
+static void keep_soonest(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                          size_t count, uint8_t *keep, size_t *kept)
 {
     for (int depth = 0; depth < MAX_DEPTH && *kept == 0 && q->nodes > 0; depth++)
@@ -641,7 +639,7 @@ static void keep_soonest(quest *q, uint8_t *board, const record *game, const xq_
 }
 
 /* Keep the drawing offences that repeat nothing and can be followed by an idle move at once. */
-static void keep_fresh(quest *q, uint8_t *board, const record *game, const xq_move *moves,
+static void keep_fresh(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
     for (size_t i = 0; i < count && q->status == XQ_OK; i++)
@@ -651,7 +649,7 @@ static void keep_fresh(quest *q, uint8_t *board, const record *game, const xq_mo
 }
 
 /* Keep the least of the offences with the fewest repetitions. */
-static void keep_least(quest *q, uint8_t *board, const record *game, const xq_move *moves,
+static void keep_least(xq_quest *q, uint8_t *board, const xq_record *game, const xq_move *moves,
                        size_t count, uint8_t *keep)
 {
     int least = -1;
@@ -670,7 +668,7 @@ static void keep_least(quest *q, uint8_t *board, const record *game, const xq_mo
 }
 
 /* Play the moves of a game; XQ_ERR_ARGUMENT for one that is not legal. */
-static int replay(record *game, int side, const xq_step *played, size_t count)
+static int replay(xq_record *game, int side, const xq_step *played, size_t count)
 {
     for (size_t n = 0; n < count; n++, side = 1 - side) {
         xq_step legal[XQ_MAX_MOVES];
@@ -691,13 +689,13 @@ static int replay(record *game, int side, const xq_step *played, size_t count)
 }
 
 /* Keep the moves that `xq_filter_root` lists at the end of a game. */
-static int filter(xq_reader *reader, const record *game, xq_value *value, xq_move *moves,
+static int filter(xq_reader *reader, const xq_record *game, xq_value *value, xq_move *moves,
                   size_t *count)
 {
     /* A copy, since moves are tried on it, while the record is compared with the results. */
     uint8_t board[SQUARES], keep[XQ_MAX_MOVES];
     memcpy(board, game->boards + SQUARES * game->last, SQUARES);
-    quest q = {reader, xq_internal_rules(reader), {0, 0, 0, 0, XQ_NO_METRIC}, MAX_NODES, XQ_OK};
+    xq_quest q = {reader, xq_internal_rules(reader), {0, 0, 0, 0, XQ_NO_METRIC}, MAX_NODES, XQ_OK};
     size_t kept = 0, all = 0, best = 0;
     int status = rank_moves(reader, board, game->side, &q.root, moves, &all);
     if (status != XQ_OK)
@@ -722,7 +720,7 @@ static int filter(xq_reader *reader, const record *game, xq_value *value, xq_mov
 
 /* Replay a game from its start; the caller frees `boards`, also after an error. */
 static int start_game(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, size_t count,
-                      int side, const xq_step *played, size_t played_count, record *game)
+                      int side, const xq_step *played, size_t played_count, xq_record *game)
 {
     memset(game, 0, sizeof *game);
     game->boards = (uint8_t *)malloc(SQUARES * (played_count + 1));
@@ -740,7 +738,7 @@ int xq_filter_root(xq_reader *reader, const uint8_t *pieces, const uint8_t *squa
     if (moves == NULL || move_count == NULL || (played == NULL && played_count > 0) ||
         played_count > XQ_MAX_PLAYED)
         return XQ_ERR_ARGUMENT;
-    record game;
+    xq_record game;
     *move_count = 0;
     int status =
         start_game(reader, pieces, squares, count, side, played, played_count, &game);
@@ -772,12 +770,12 @@ static int probe_outcome(xq_reader *reader, uint8_t *board, int side, int *wdl)
 
 enum { NEW_MOVES = 2 }; /* Number of winning moves to new positions that must follow. */
 
-static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s,
+static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth);
 
 /* Whether a move, `plies` after the last position of the game, wins and leads only to new positions,
  * searching `depth` moves of this side ahead. */
-static int wins_anew(xq_reader *reader, const record *game, uint8_t *board, xq_step s, size_t plies,
+static int wins_anew(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, size_t plies,
                      int depth)
 {
     int wdl = 0, final = is_irreversible(board, s);
@@ -790,7 +788,7 @@ static int wins_anew(xq_reader *reader, const record *game, uint8_t *board, xq_s
 }
 
 /* Whether every reply to a move leads to a new position, and from there a winning move to new ones. */
-static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, xq_step s,
+static int goes_on_after(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s,
                          size_t plies, int depth)
 {
     xq_step replies[XQ_MAX_MOVES], moves[XQ_MAX_MOVES];
@@ -813,7 +811,7 @@ static int goes_on_after(xq_reader *reader, const record *game, uint8_t *board, 
 }
 
 /* Cost of a move that keeps the outcome `wdl`: repetitions first, then offences. */
-static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_step s, int wdl)
+static int cost_of(xq_reader *reader, const xq_record *game, uint8_t *board, xq_step s, int wdl)
 {
     if (wdl < 0 || is_irreversible(board, s))
         return 0;
@@ -827,7 +825,7 @@ static int cost_of(xq_reader *reader, const record *game, uint8_t *board, xq_ste
 }
 
 /* Keep the moves of least cost that keep the outcome at the end of a game. */
-static int keep_outcome(xq_reader *reader, const record *game, int *wdl, xq_step *moves, size_t *count)
+static int keep_outcome(xq_reader *reader, const xq_record *game, int *wdl, xq_step *moves, size_t *count)
 {
     uint8_t board[SQUARES];
     int after[XQ_MAX_MOVES], best = -1, least = 0;
@@ -862,7 +860,7 @@ int xq_filter_outcomes(xq_reader *reader, const uint8_t *pieces, const uint8_t *
                        xq_step moves[XQ_MAX_MOVES], size_t *move_count)
 {
     int outcome = 0;
-    record game;
+    xq_record game;
     if (moves == NULL || move_count == NULL || (played == NULL && played_count > 0) ||
         played_count > XQ_MAX_PLAYED)
         return XQ_ERR_ARGUMENT;

@@ -9,12 +9,20 @@
  * xqgame.c has moves, and their values at the root.
  */
 #if !defined(_WIN32) && !defined(XQ_IN_MEMORY) && !defined(XQ_REMOTE)
-#define _POSIX_C_SOURCE 200809L
-#define _DEFAULT_SOURCE /* madvise */
-#define _FILE_OFFSET_BITS 64
+#  ifndef _POSIX_C_SOURCE
+#    define _POSIX_C_SOURCE 200809L
+#  endif
+#  ifndef _DEFAULT_SOURCE
+#    define _DEFAULT_SOURCE /* madvise */
+#  endif
+#  ifndef _FILE_OFFSET_BITS
+#    define _FILE_OFFSET_BITS 64
+#  endif
 #define XQ_POSIX 1
 #elif defined(_WIN32) && !defined(XQ_IN_MEMORY) && !defined(XQ_REMOTE)
-#define WIN32_LEAN_AND_MEAN
+#  ifndef WIN32_LEAN_AND_MEAN
+#    define WIN32_LEAN_AND_MEAN
+#  endif
 #define XQ_WINDOWS 1
 #endif
 
@@ -41,9 +49,15 @@
 #endif
 
 enum { MAX_GROUPS = 8, MAX_COUNT = 5, CODES = 16, NO_PLACE = 255 };
-enum { KING_AREA = 9, ADVISOR_AREA = 5, ELEPHANT_AREA = 7 };
-enum { MAX_ADVISOR_RANKS = 10, MAX_ELEPHANT_RANKS = 21, ARMIES = 9 };
-enum { MAX_DEFENDERS = KING_AREA * MAX_ADVISOR_RANKS * MAX_ELEPHANT_RANKS };
+enum {
+    KING_AREA = 9,
+    ADVISOR_AREA = 5,
+    ELEPHANT_AREA = 7,
+    MAX_ADVISOR_RANKS = 10,
+    MAX_ELEPHANT_RANKS = 21,
+    MAX_DEFENDERS = KING_AREA * MAX_ADVISOR_RANKS * MAX_ELEPHANT_RANKS,
+    ARMIES = 9
+};
 enum { HEADER_BYTES = 168, ENTRY_BYTES = 8, CRC_AT = 164, TABLE_VERSION = 2, WDL_VERSION = 3 };
 enum { MATERIAL_AT = 104, MATERIAL_BYTES = 32, MAX_BLOCK_BYTES = 65536, MAX_PALETTE = 256 };
 enum { TILE_LEADS_AT = 136, ARRANGEMENT_AT = 140, ARRANGEMENT_BYTES = 12, NO_AXIS = 255 };
@@ -59,6 +73,9 @@ enum { DIRECTORY_MARK = '/' };
 /* Prefetch memory that is about to be read. */
 #if defined(__GNUC__)
 #define TOUCH(address) __builtin_prefetch(address)
+#elif defined(_MSC_VER) && (defined(_M_IX86) || defined(_M_X64))
+#include <xmmintrin.h>
+#define TOUCH(address) _mm_prefetch((const char *)(address), _MM_HINT_T0)
 #else
 #define TOUCH(address) ((void)(address))
 #endif
@@ -74,7 +91,7 @@ typedef struct {
     int size;
     uint8_t squares[SQUARES];
     uint8_t place[SQUARES]; /* NO_PLACE outside */
-} area;
+} xq_area;
 
 static int mirrored(int square) { return square + 8 - 2 * (square % 9); }
 
@@ -103,7 +120,7 @@ int xq_may_stand(int piece, int square)
     return red_may_stand((piece & 7) - 1, piece < XQ_BLACK_PIECE ? square : flipped(square));
 }
 
-static void fill_area(area *a, int side, int kind)
+static void fill_area(xq_area *a, int side, int kind)
 {
     a->size = 0;
     for (int square = 0; square < SQUARES; square++) {
@@ -120,14 +137,14 @@ static void fill_area(area *a, int side, int kind)
 /* Numbers of pieces of each kind of both sides; side 0 is named first. */
 typedef struct {
     uint8_t count[SIDES][KINDS];
-} piece_counts;
+} xq_piece_counts;
 
 /* The ranks of one side's king, advisors and elephants. */
 typedef struct {
     int advisors, elephants, size;
     int16_t rank[KING_AREA][MAX_ADVISOR_RANKS][MAX_ELEPHANT_RANKS]; /* -1 where they overlap */
     int16_t mirror[MAX_DEFENDERS];
-} defender_ranks;
+} xq_defender_ranks;
 
 /* The numbers of both sides' defenders together. */
 typedef struct {
@@ -135,28 +152,28 @@ typedef struct {
     uint32_t base[MAX_DEFENDERS + 1];
     int16_t symmetric_place[MAX_DEFENDERS];
     uint32_t *by_black; /* the number in the order of Black's defenders; NULL until needed */
-} lead_numbers;
+} xq_lead_numbers;
 
 /* Identical attackers that are ranked together. */
 typedef struct {
     int side, kind, count;
     uint64_t size;
-} piece_group;
+} xq_piece_group;
 
 /* The index of one material. Arrays that depend only on defenders are owned by the set. */
 typedef struct {
-    const defender_ranks *side[SIDES];
-    const lead_numbers *leads;
+    const xq_defender_ranks *side[SIDES];
+    const xq_lead_numbers *leads;
     int groups;
-    piece_group group[MAX_GROUPS];
+    xq_piece_group group[MAX_GROUPS];
     int inner_side, inner_kind; /* inner_kind -1: no attackers */
     uint64_t inner_size, lead_slots, slots;
-} slot_index;
+} xq_slot_index;
 
 /* The digits of a slot: the lead, the ranks of the groups, the inner piece. */
 typedef struct {
     uint32_t of[MAX_AXES];
-} digits;
+} xq_digits;
 
 /* Mapping of the slots of one side to blocks (docs/format.md, "Tiles"). */
 typedef struct {
@@ -164,43 +181,44 @@ typedef struct {
     uint64_t stride[2][MAX_AXES]; /* in a full tile, and in the last one */
     uint64_t tile_slots, last_tile, blocks_per_tile, blocks;
     const uint32_t *file_lead; /* NULL if the file has the leads in the order of the index */
-} block_map;
+} xq_block_map;
 
 typedef struct {
-    piece_counts material;
+    xq_piece_counts material;
     uint8_t count[CODES]; /* of each piece code */
-    slot_index layout;
+    xq_slot_index layout;
     int is_wdl; /* a win-draw-loss file: codes are 1 loss, 2 draw, 3 win, and no distances */
     xq_metric metric;
     int width;
     uint32_t span;
     uint32_t block_slots;
     uint32_t tile_leads;
-    block_map map[SIDES];
+    xq_block_map map[SIDES];
     uint64_t blocks[SIDES];
     uint32_t constant[SIDES];
     uint64_t first_block; /* number of its first block among all blocks of the set */
     uint64_t *offsets;    /* of every block, and of the end of the last one */
     uint32_t *checks;     /* crc32 of every block, or its code where it has no bytes */
     uint8_t *held[SIDES]; /* outcomes of all slots in the order of the file, four a byte, or NULL */
-    const uint8_t *memory; /* NULL if the file is read */
+    const uint8_t *memory; /* NULL if the file is read by `xq_remote_read` */
     uint8_t *owned_memory;
     void *view; /* address of the mapped file, or NULL */
     uint64_t size;
-    int file; /* -1 unless read from a file */
+    int file; /* number for `xq_remote_read` */
+    char name[96];  /* as in docs/format.md, "Names" */
     int unreadable; /* its outcomes could not be unpacked, and are not tried again */
-} table_file;
+} xq_table_file;
 
 /* A file that was not added. */
 typedef struct {
     char *path;
     int status;
-} skipped_file;
+} xq_skipped_file;
 
 /* Files of a material in one of its two colourings. */
 struct xq_material {
     uint64_t key;
-    table_file *distances, *outcomes; /* either may be NULL; both if the material needs no table */
+    xq_table_file *distances, *outcomes; /* either may be NULL; both if the material needs no table */
     int swap; /* whether the files have the colours exchanged */
 };
 
@@ -208,40 +226,40 @@ struct xq_set {
     xq_rules rules;
     uint32_t orders;
     xq_metric preferred;
-    area areas[SIDES][KINDS];
+    xq_area areas[SIDES][KINDS];
     uint8_t flip[SQUARES], mirror[SQUARES];
     uint32_t choose[SQUARES + 1][MAX_COUNT + 1];
     uint32_t crc_table[8][256];
-    defender_ranks *defenders[SIDES][ARMIES];
-    lead_numbers *leads[ARMIES][ARMIES];
+    xq_defender_ranks *defenders[SIDES][ARMIES];
+    xq_lead_numbers *leads[ARMIES][ARMIES];
     uint8_t outcome[TRIT_BYTES][TRITS]; /* outcomes in a byte of a win-draw-loss block */
-    table_file **tables;
+    xq_table_file **tables;
     size_t count, capacity, materials;
     xq_material *found; /* by hash of the key, 0 if free */
     size_t found_mask;
     int max_men;
     uint64_t blocks;
-    skipped_file *skipped;
+    xq_skipped_file *skipped;
     size_t skipped_count;
 };
 
 /* A decoded block in a reader's cache. */
-typedef struct entry {
+typedef struct xq_entry {
     uint64_t block;
     uint8_t *content;
     size_t bytes;
-    struct entry *newer, *older; /* by last use */
-    struct entry *next;          /* in the same bucket */
-} entry;
+    struct xq_entry *newer, *older; /* by last use */
+    struct xq_entry *next;          /* in the same bucket */
+} xq_entry;
 
 struct xq_reader {
     const xq_set *set;
     ZSTD_DCtx *decoder;
     uint8_t *packed; /* scratch for the compressed bytes of a block */
     size_t packed_bytes;
-    entry **buckets;
+    xq_entry **buckets;
     size_t bucket_mask;
-    entry *newest, *oldest;
+    xq_entry *newest, *oldest;
     size_t bytes, budget;
 };
 
@@ -274,15 +292,15 @@ static uint32_t crc32_of(const xq_set *set, uint32_t crc, const uint8_t *data, s
     return ~crc;
 }
 
-static uint32_t top_code(const table_file *t)
+static uint32_t top_code(const xq_table_file *t)
 {
     return t->is_wdl ? 3 : UINT32_MAX >> (32 - 8 * t->width);
 }
 
-static uint32_t draw_code(const table_file *t) { return top_code(t) / 2 + 1; }
+static uint32_t draw_code(const xq_table_file *t) { return top_code(t) / 2 + 1; }
 
 /* Largest size of a block before compression; all blocks of outcomes have that size. */
-static size_t max_content(const table_file *t, size_t slots)
+static size_t max_content(const xq_table_file *t, size_t slots)
 {
     size_t width = (size_t)t->width, planes = slots * width, palette = MAX_PALETTE * width + slots;
     size_t larger = 2 + (planes > palette ? planes : palette);
@@ -321,7 +339,7 @@ uint64_t xq_piece_key(int piece)
 }
 
 /* Read a canonical name, padded with zero bytes to 32. */
-static int parse_material(const uint8_t *name, piece_counts *m)
+static int parse_material(const uint8_t *name, xq_piece_counts *m)
 {
     static const char letters[] = "RNCPAB";
     static const uint8_t kinds[] = {ROOK, KNIGHT, CANNON, PAWN, ADVISOR, ELEPHANT};
@@ -348,12 +366,12 @@ static int parse_material(const uint8_t *name, piece_counts *m)
 typedef struct {
     uint8_t count[CODES];
     uint8_t list[CODES][MAX_COUNT];
-} placement;
+} xq_placement;
 
 static int code_of(int side, int kind) { return 8 * side + kind + 1; }
 
 /* Insert a square into the sorted squares of a code; 0 if there are too many. */
-static int add_square(placement *p, int code, int square)
+static int add_square(xq_placement *p, int code, int square)
 {
     int i = p->count[code];
     if (i >= MAX_COUNT)
@@ -366,7 +384,7 @@ static int add_square(placement *p, int code, int square)
 }
 
 /* The squares of a code, ascending; if requested in the mirror image, which `image` then holds. */
-static const uint8_t *squares_of(const xq_set *set, const placement *p, int code, int in_mirror,
+static const uint8_t *squares_of(const xq_set *set, const xq_placement *p, int code, int in_mirror,
                                  uint8_t image[MAX_COUNT])
 {
     if (!in_mirror)
@@ -382,7 +400,7 @@ static const uint8_t *squares_of(const xq_set *set, const placement *p, int code
 }
 
 /* The rank of the first `count` pieces of a kind; areas ascend, so indices do too. */
-static uint32_t rank_of(const xq_set *set, const placement *p, int side, int kind, int count,
+static uint32_t rank_of(const xq_set *set, const xq_placement *p, int side, int kind, int count,
                         int in_mirror)
 {
     uint8_t image[MAX_COUNT];
@@ -394,7 +412,7 @@ static uint32_t rank_of(const xq_set *set, const placement *p, int side, int kin
     return rank;
 }
 
-static int defender_rank(const xq_set *set, const defender_ranks *d, const placement *p, int side,
+static int defender_rank(const xq_set *set, const xq_defender_ranks *d, const xq_placement *p, int side,
                          int in_mirror)
 {
     return d->rank[rank_of(set, p, side, KING, 1, in_mirror)]
@@ -409,7 +427,7 @@ static int placements(int area_size, int count)
 }
 
 /* Add none, one or two pieces of a rank. */
-static void add_ranked(const xq_set *set, placement *p, int side, int kind, int count, int rank)
+static void add_ranked(const xq_set *set, xq_placement *p, int side, int kind, int count, int rank)
 {
     const uint8_t *squares = set->areas[side][kind].squares;
     int second = 1;
@@ -422,7 +440,7 @@ static void add_ranked(const xq_set *set, placement *p, int side, int kind, int 
 }
 
 /* The defenders for a king's index and the ranks of advisors and elephants; 0 if they overlap. */
-static int place_defenders(const xq_set *set, const defender_ranks *d, placement *p, int side, int king,
+static int place_defenders(const xq_set *set, const xq_defender_ranks *d, xq_placement *p, int side, int king,
                            int advisors, int elephants)
 {
     uint8_t taken[SQUARES] = {0};
@@ -438,13 +456,13 @@ static int place_defenders(const xq_set *set, const defender_ranks *d, placement
 }
 
 /* The ranks of a side's defenders, which many materials share; NULL if out of memory. */
-static const defender_ranks *find_defenders(xq_set *set, int side, const uint8_t *count)
+static const xq_defender_ranks *find_defenders(xq_set *set, int side, const uint8_t *count)
 {
-    defender_ranks **shared = &set->defenders[side][3 * count[ADVISOR] + count[ELEPHANT]];
-    placement p;
+    xq_defender_ranks **shared = &set->defenders[side][3 * count[ADVISOR] + count[ELEPHANT]];
+    xq_placement p;
     if (*shared != NULL)
         return *shared;
-    defender_ranks *d = *shared = (defender_ranks *)malloc(sizeof *d);
+    xq_defender_ranks *d = *shared = (xq_defender_ranks *)malloc(sizeof *d);
     if (d == NULL)
         return NULL;
     d->advisors = count[ADVISOR];
@@ -469,7 +487,7 @@ static const defender_ranks *find_defenders(xq_set *set, int side, const uint8_t
 /* -- layouts ------------------------------------------------------------------------------- */
 
 /* Single before twins; knight, rook, cannon, pawn; Red's first. */
-static void choose_inner(const piece_counts *m, int *side, int *kind)
+static void choose_inner(const xq_piece_counts *m, int *side, int *kind)
 {
     static const uint8_t preference[4] = {KNIGHT, ROOK, CANNON, PAWN};
     *side = 0;
@@ -487,13 +505,13 @@ static void choose_inner(const piece_counts *m, int *side, int *kind)
 }
 
 /* The leads of two sides' defenders, which many materials share; NULL if out of memory. */
-static lead_numbers *find_leads(xq_set *set, const defender_ranks *red, const defender_ranks *black)
+static xq_lead_numbers *find_leads(xq_set *set, const xq_defender_ranks *red, const xq_defender_ranks *black)
 {
-    lead_numbers **shared = &set->leads[3 * red->advisors + red->elephants]
+    xq_lead_numbers **shared = &set->leads[3 * red->advisors + red->elephants]
                                 [3 * black->advisors + black->elephants];
     if (*shared != NULL)
         return *shared;
-    lead_numbers *l = *shared = (lead_numbers *)calloc(1, sizeof *l);
+    xq_lead_numbers *l = *shared = (xq_lead_numbers *)calloc(1, sizeof *l);
     if (l == NULL)
         return NULL;
     int symmetric = 0;
@@ -509,7 +527,7 @@ static lead_numbers *find_leads(xq_set *set, const defender_ranks *red, const de
 }
 
 /* The number of every lead in the order of Black's defenders, then Red's. */
-static const uint32_t *leads_by_black(lead_numbers *l, const defender_ranks *red, const defender_ranks *black)
+static const uint32_t *leads_by_black(xq_lead_numbers *l, const xq_defender_ranks *red, const xq_defender_ranks *black)
 {
     uint32_t next = 0;
     if (l->by_black != NULL)
@@ -527,7 +545,7 @@ static const uint32_t *leads_by_black(lead_numbers *l, const defender_ranks *red
 }
 
 /* The index of a material; XQ_ERR_CORRUPT if its slots are too many for 64 bits. */
-static int fill_layout(xq_set *set, slot_index *l, const piece_counts *m)
+static int fill_layout(xq_set *set, xq_slot_index *l, const xq_piece_counts *m)
 {
     static const uint8_t attackers[4] = {ROOK, KNIGHT, CANNON, PAWN};
     for (int side = 0; side < SIDES; side++) {
@@ -550,7 +568,7 @@ static int fill_layout(xq_set *set, slot_index *l, const piece_counts *m)
             int is_inner = side == l->inner_side && kind == l->inner_kind;
             if (count - is_inner <= 0)
                 continue;
-            piece_group *g = &l->group[l->groups++];
+            xq_piece_group *g = &l->group[l->groups++];
             g->side = side;
             g->kind = kind;
             g->count = count - is_inner;
@@ -564,7 +582,7 @@ static int fill_layout(xq_set *set, slot_index *l, const piece_counts *m)
 }
 
 /* Parse the block map of a side in the header: XQ_OK, XQ_ERR_CORRUPT or XQ_ERR_MEMORY. */
-static int fill_map(xq_set *set, block_map *m, const slot_index *l, uint64_t tile_leads,
+static int fill_map(xq_set *set, xq_block_map *m, const xq_slot_index *l, uint64_t tile_leads,
                     uint64_t block_slots, const uint8_t *h)
 {
     uint64_t all = l->leads->count, size[MAX_AXES];
@@ -600,7 +618,7 @@ static int fill_map(xq_set *set, block_map *m, const slot_index *l, uint64_t til
     m->blocks =
         m->last_tile * m->blocks_per_tile + (last_leads * l->lead_slots - 1) / block_slots + 1;
     if (h[0]) {
-        lead_numbers *shared = find_leads(set, l->side[XQ_RED], l->side[XQ_BLACK]);
+        xq_lead_numbers *shared = find_leads(set, l->side[XQ_RED], l->side[XQ_BLACK]);
         m->file_lead = leads_by_black(shared, l->side[XQ_RED], l->side[XQ_BLACK]);
         if (m->file_lead == NULL)
             return XQ_ERR_MEMORY;
@@ -609,12 +627,12 @@ static int fill_map(xq_set *set, block_map *m, const slot_index *l, uint64_t til
 }
 
 /* The digits behind the lead. */
-static void attacker_digits(const xq_set *set, const slot_index *l, const placement *p, int in_mirror,
-                            digits *d)
+static void attacker_digits(const xq_set *set, const xq_slot_index *l, const xq_placement *p, int in_mirror,
+                            xq_digits *d)
 {
     uint8_t image[MAX_COUNT];
     for (int i = 0; i < l->groups; i++) {
-        const piece_group *g = &l->group[i];
+        const xq_piece_group *g = &l->group[i];
         d->of[1 + i] = rank_of(set, p, g->side, g->kind, g->count, in_mirror);
     }
     d->of[l->groups + 1] = 0;
@@ -628,7 +646,7 @@ static void attacker_digits(const xq_set *set, const slot_index *l, const placem
 }
 
 /* The digits of the slot of a placement of this material without overlaps. */
-static void digits_of(const xq_set *set, const slot_index *l, const placement *p, digits *d)
+static void digits_of(const xq_set *set, const xq_slot_index *l, const xq_placement *p, xq_digits *d)
 {
     int rank[SIDES], image[SIDES];
     for (int side = 0; side < SIDES; side++) {
@@ -642,7 +660,7 @@ static void digits_of(const xq_set *set, const slot_index *l, const placement *p
     d->of[0] = l->leads->base[w] + (uint32_t)below;
     attacker_digits(set, l, p, is_mirrored, d);
     if (symmetric) {
-        digits other;
+        xq_digits other;
         int axis = 1;
         attacker_digits(set, l, p, 1, &other);
         while (axis <= l->groups && other.of[axis] == d->of[axis])
@@ -676,7 +694,7 @@ const char *xq_status_text(int status)
     case XQ_ERR_ARGUMENT:
         return "an argument is missing or out of its range";
     case XQ_ERR_OTHER_SET:
-        return "the table is of another rule set";
+        return "the table is of another rule set, or of another limit on orders";
     case XQ_ERR_NAME:
         return "the file holds another table than its name says";
     case XQ_ERR_COLD:
@@ -762,13 +780,13 @@ xq_set *xq_set_new(xq_rules rules, uint32_t orders, xq_metric preferred)
     return set;
 }
 
-static void free_table(table_file *t)
+static void free_table(xq_table_file *t)
 {
     if (t == NULL)
         return;
 #ifdef XQ_POSIX
-    if (t->file >= 0)
-        close(t->file);
+    if (t->view != NULL)
+        munmap(t->view, (size_t)t->size);
 #endif
 #ifdef XQ_WINDOWS
     if (t->view != NULL)
@@ -809,6 +827,22 @@ size_t xq_set_size(const xq_set *set) { return set == NULL ? 0 : set->materials;
 
 int xq_max_men(const xq_set *set) { return set == NULL ? 0 : set->max_men; }
 
+/* Record that a file or directory is not used, or no table of this name can be held. */
+static void skip_file(xq_set *set, const char *path, int status)
+{
+    size_t bytes = (set->skipped_count + 1) * sizeof *set->skipped, length = strlen(path) + 1;
+    xq_skipped_file *more = (xq_skipped_file *)realloc(set->skipped, bytes);
+    char *copy = (char *)malloc(length);
+    if (more != NULL)
+        set->skipped = more;
+    if (more == NULL || copy == NULL) {
+        free(copy);
+        return;
+    }
+    more[set->skipped_count].path = (char *)memcpy(copy, path, length);
+    more[set->skipped_count++].status = status;
+}
+
 const char *xq_skipped(const xq_set *set, size_t number, int *status)
 {
     if (set == NULL || number >= set->skipped_count)
@@ -847,7 +881,7 @@ const xq_material *xq_find(const xq_set *set, uint64_t key)
     return m->key == 0 ? NULL : m;
 }
 
-static uint64_t key_of_table(const table_file *t)
+static uint64_t key_of_table(const xq_table_file *t)
 {
     uint64_t key = 0;
     for (int code = 1; code < CODES; code++)
@@ -856,13 +890,13 @@ static uint64_t key_of_table(const table_file *t)
 }
 
 /* The file of outcomes, of a material that has one. */
-static const table_file *file_of_outcomes(const xq_material *m)
+static const xq_table_file *file_of_outcomes(const xq_material *m)
 {
     return m->outcomes != NULL ? m->outcomes : m->distances;
 }
 
 /* Enter a table under its key and the key with colours exchanged; equal armies have one key. */
-static void enter(xq_set *set, table_file *t)
+static void enter(xq_set *set, xq_table_file *t)
 {
     uint64_t key = key_of_table(t);
     for (int swap = 1; swap >= 0; swap--) {
@@ -879,7 +913,7 @@ xq_summary xq_summary_of(const xq_set *set)
     xq_summary summary;
     memset(&summary, 0, sizeof summary);
     for (size_t i = 0; set != NULL && i < set->count; i++) {
-        const table_file *t = set->tables[i];
+        const xq_table_file *t = set->tables[i];
         size_t men = 0;
         for (int code = 1; code < CODES; code++)
             men += t->count[code];
@@ -895,7 +929,7 @@ static int reserve(xq_set *set)
 {
     if (set->count == set->capacity) {
         size_t capacity = set->capacity ? 2 * set->capacity : 16;
-        table_file **tables = (table_file **)realloc(set->tables, capacity * sizeof *tables);
+        xq_table_file **tables = (xq_table_file **)realloc(set->tables, capacity * sizeof *tables);
         if (tables == NULL)
             return XQ_ERR_MEMORY;
         set->tables = tables;
@@ -915,31 +949,16 @@ static int reserve(xq_set *set)
 /* -- opening a table ----------------------------------------------------------------------- */
 
 /* Exactly these bytes of the file. */
-static int read_bytes(const table_file *t, uint64_t offset, uint8_t *out, size_t size)
+static int read_bytes(const xq_table_file *t, uint64_t offset, uint8_t *out, size_t size)
 {
     if (offset > t->size || size > t->size - offset)
         return XQ_ERR_CORRUPT;
-    if (t->memory != NULL) {
-        memcpy(out, t->memory + offset, size);
-        return XQ_OK;
-    }
-#ifdef XQ_POSIX
-    while (size > 0) {
-        ssize_t got = pread(t->file, out, size, (off_t)offset);
-        if (got < 0)
-            return XQ_ERR_IO;
-        if (got == 0)
-            return XQ_ERR_CORRUPT; /* the file was shortened */
-        out += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return XQ_OK;
-#elif defined(XQ_REMOTE)
-    return xq_remote_read(t->file, offset, out, size);
-#else
-    return XQ_ERR_IO;
+#ifdef XQ_REMOTE
+    if (t->memory == NULL)
+        return xq_remote_read(t->file, offset, out, size);
 #endif
+    memcpy(out, t->memory + offset, size);
+    return XQ_OK;
 }
 
 /* The rule set in a header, or -1 for unknown rules or options. */
@@ -952,7 +971,7 @@ static int rule_set_of(const uint8_t *h)
 }
 
 /* Parse the fields that describe the codes of the file. */
-static int read_coding(table_file *t, const uint8_t *h)
+static int read_coding(xq_table_file *t, const uint8_t *h)
 {
     uint32_t version = get16(h + 8);
     t->is_wdl = h[12] == WDL_METRIC;
@@ -976,7 +995,7 @@ static int read_coding(table_file *t, const uint8_t *h)
 }
 
 /* Check the header except its checksum; sizes are compared before any allocation. */
-static int read_header(xq_set *set, table_file *t, const uint8_t *h)
+static int read_header(xq_set *set, xq_table_file *t, const uint8_t *h)
 {
     static const uint8_t magic[8] = {0x89, 'X', 'Q', 'T', '\r', '\n', 0x1A, '\n'};
     if (memcmp(h, magic, sizeof magic) != 0)
@@ -1021,7 +1040,7 @@ static int read_header(xq_set *set, table_file *t, const uint8_t *h)
 }
 
 /* Read the block table, after its checksum in the header was verified. */
-static int read_block_table(const xq_set *set, table_file *t, const uint8_t *header)
+static int read_block_table(const xq_set *set, xq_table_file *t, const uint8_t *header)
 {
     uint64_t count = t->blocks[0] + t->blocks[1], table_offset = get64(header + 64);
     if (count > (SIZE_MAX - sizeof(uint64_t)) / sizeof(uint64_t))
@@ -1056,16 +1075,21 @@ static int read_block_table(const xq_set *set, table_file *t, const uint8_t *hea
                                                                            : XQ_ERR_CORRUPT;
 }
 
-/* Whether the name of a file is that of the table in its checked header. */
-static int bears_name(const char *path, const uint8_t *h)
+/* Set the name of a table from its checked header. */
+static void set_name(xq_table_file *t, const uint8_t *h)
 {
     static const char *const metrics[] = {"dtm", "dtc", "wdl"};
-    char name[96], limit[16] = "";
+    char limit[16] = "";
     uint32_t orders = get32(h + 20);
     if (orders != 0)
         snprintf(limit, sizeof limit, "-o%lu", (unsigned long)orders);
-    snprintf(name, sizeof name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
+    snprintf(t->name, sizeof t->name, "%.*s.%s%s.%s.xqt", (int)MATERIAL_BYTES,
              (const char *)h + MATERIAL_AT, RULES[rule_set_of(h)].name, limit, metrics[h[12]]);
+}
+
+/* Whether the name of a file is that of its table. */
+static int bears_name(const char *path, const char *name)
+{
     const char *last = path;
     for (const char *c = path; *c != 0; c++)
         if (*c == '/' || *c == DIRECTORY_MARK)
@@ -1074,7 +1098,7 @@ static int bears_name(const char *path, const uint8_t *h)
 }
 
 /* Put a checked table into the set, which then owns it. */
-static int insert(xq_set *set, table_file *t)
+static int insert(xq_set *set, xq_table_file *t)
 {
     int men = 0, status = reserve(set);
     if (status != XQ_OK)
@@ -1112,7 +1136,7 @@ static int insert(xq_set *set, table_file *t)
 
 /* Read and check header and block table; takes ownership of the table in any case. `path` is NULL for
  * a file without a name. */
-static int add_table(xq_set *set, table_file *t, const char *path)
+static int add_table(xq_set *set, xq_table_file *t, const char *path)
 {
     uint8_t header[HEADER_BYTES];
     int status = read_bytes(t, 0, header, sizeof header);
@@ -1122,8 +1146,11 @@ static int add_table(xq_set *set, table_file *t, const char *path)
     if (status == XQ_OK || status == XQ_ERR_OTHER_SET) {
         int read = read_block_table(set, t, header);
         status = read == XQ_OK ? status : read;
-        if (read == XQ_OK && path != NULL && !bears_name(path, header))
-            status = XQ_ERR_NAME;
+        if (read == XQ_OK) {
+            set_name(t, header);
+            if (path != NULL && !bears_name(path, t->name))
+                status = XQ_ERR_NAME;
+        }
     }
     if (status == XQ_OK)
         status = insert(set, t);
@@ -1132,19 +1159,11 @@ static int add_table(xq_set *set, table_file *t, const char *path)
     return status;
 }
 
-static table_file *new_table(void)
-{
-    table_file *t = (table_file *)calloc(1, sizeof *t);
-    if (t != NULL)
-        t->file = -1;
-    return t;
-}
-
 int xq_add_memory(xq_set *set, const void *data, size_t size)
 {
     if (set == NULL || data == NULL)
         return XQ_ERR_ARGUMENT;
-    table_file *t = new_table();
+    xq_table_file *t = (xq_table_file *)calloc(1, sizeof *t);
     if (t == NULL)
         return XQ_ERR_MEMORY;
     t->memory = (const uint8_t *)data;
@@ -1158,7 +1177,7 @@ int xq_add_remote(xq_set *set, int file, uint64_t size)
 {
     if (set == NULL)
         return XQ_ERR_ARGUMENT;
-    table_file *t = new_table();
+    xq_table_file *t = (xq_table_file *)calloc(1, sizeof *t);
     if (t == NULL)
         return XQ_ERR_MEMORY;
     t->file = file;
@@ -1168,42 +1187,80 @@ int xq_add_remote(xq_set *set, int file, uint64_t size)
 
 #endif
 
-#ifdef XQ_POSIX
+#if defined(XQ_POSIX)
 
-int xq_add_file(xq_set *set, const char *path)
+/* Map a file. The view needs no descriptor. */
+static int open_file(xq_table_file *t, const char *path)
 {
-    if (set == NULL || path == NULL)
-        return XQ_ERR_ARGUMENT;
-    table_file *t = new_table();
-    if (t == NULL)
-        return XQ_ERR_MEMORY;
-    struct stat status;
+    struct stat found;
     /* Non-blocking: a pipe of this name may never have a writer. */
-    t->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (t->file < 0 || fstat(t->file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        free_table(t);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), status = XQ_ERR_IO;
+    if (file < 0)
         return XQ_ERR_IO;
+    if (fstat(file, &found) == 0 && S_ISREG(found.st_mode)) {
+        t->size = (uint64_t)found.st_size;
+        void *view = MAP_FAILED;
+        if (t->size > 0 && t->size <= SIZE_MAX)
+            view = mmap(NULL, (size_t)t->size, PROT_READ, MAP_PRIVATE, file, 0);
+        status = view != MAP_FAILED ? XQ_OK : t->size > 0 ? XQ_ERR_MEMORY : XQ_ERR_CORRUPT;
+        t->view = view != MAP_FAILED ? view : NULL;
+        t->memory = (const uint8_t *)t->view;
     }
-    t->size = (uint64_t)status.st_size;
-    return add_table(set, t, path);
+    close(file);
+    return status;
 }
 
 #elif defined(XQ_WINDOWS)
 
-int xq_add_file(xq_set *set, const char *path)
+/* The path in UTF-16, from UTF-8 or else from the system's code page, with `tail` behind it. It is
+ * absolute, and begins with "\\?\", so that it may have any length. The caller frees it; NULL for an
+ * empty path, or if out of memory. */
+static wchar_t *wide_path(const char *path, const wchar_t *tail)
+{
+    static const wchar_t local[] = L"\\\\?\\", share[] = L"\\\\?\\UNC";
+    UINT page = CP_UTF8;
+    int length = MultiByteToWideChar(page, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
+    if (length == 0) {
+        page = CP_ACP;
+        length = MultiByteToWideChar(page, 0, path, -1, NULL, 0);
+    }
+    wchar_t *given = (wchar_t *)malloc((size_t)length * sizeof *given + 1), *wide = NULL;
+    if (given != NULL && MultiByteToWideChar(page, 0, path, -1, given, length) > 0) {
+        const DWORD full = GetFullPathNameW(given, 0, NULL, NULL);
+        size_t room = sizeof share / sizeof *share;
+        if (full > 0)
+            wide = (wchar_t *)calloc(room + full + wcslen(tail) + 1, sizeof *wide);
+        if (wide != NULL && GetFullPathNameW(given, full, wide + room, NULL) < full) {
+            const wchar_t *from = wide + room, *prefix = local;
+            if (from[0] == L'\\' && from[1] == L'\\')
+                prefix = from[2] == L'?' || from[2] == L'.' ? L"" : share;
+            from += prefix == share; /* the first of the two leading backslashes */
+            size_t begin = wcslen(prefix), end = begin + wcslen(from);
+            memmove(wide + begin, from, (end - begin + 1) * sizeof *wide);
+            memcpy(wide, prefix, begin * sizeof *wide);
+            end -= tail[0] == L'\\' && wide[end - 1] == L'\\';
+            memcpy(wide + end, tail, (wcslen(tail) + 1) * sizeof *wide);
+        } else {
+            free(wide);
+            wide = NULL;
+        }
+    }
+    free(given);
+    return wide;
+}
+
+/* Map a file. The view needs no handle. */
+static int open_file(xq_table_file *t, const char *path)
 {
     LARGE_INTEGER size;
     int status = XQ_ERR_IO;
-    if (set == NULL || path == NULL)
-        return XQ_ERR_ARGUMENT;
-    table_file *t = new_table();
-    if (t == NULL)
-        return XQ_ERR_MEMORY;
-    HANDLE file = CreateFileA(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
-    if (file == INVALID_HANDLE_VALUE) {
-        free_table(t);
+    wchar_t *wide = wide_path(path, L"");
+    if (wide == NULL)
         return XQ_ERR_IO;
-    }
+    HANDLE file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, 0, NULL);
+    free(wide);
+    if (file == INVALID_HANDLE_VALUE)
+        return XQ_ERR_IO;
     if (GetFileType(file) == FILE_TYPE_DISK && GetFileSizeEx(file, &size)) {
         HANDLE mapping =
             size.QuadPart > 0 ? CreateFileMappingA(file, NULL, PAGE_READONLY, 0, 0, NULL) : NULL;
@@ -1213,57 +1270,56 @@ int xq_add_file(xq_set *set, const char *path)
         }
         t->memory = (const uint8_t *)t->view;
         t->size = (uint64_t)size.QuadPart;
-        status = t->view != NULL ? XQ_OK : size.QuadPart > 0 ? XQ_ERR_IO : XQ_ERR_CORRUPT;
+        status = t->view != NULL ? XQ_OK : size.QuadPart > 0 ? XQ_ERR_MEMORY : XQ_ERR_CORRUPT;
     }
     CloseHandle(file);
-    if (status == XQ_OK)
-        return add_table(set, t, path);
-    free_table(t);
     return status;
 }
 
 #else
 
+/* Read a file into memory. */
+static int open_file(xq_table_file *t, const char *path)
+{
+    size_t capacity = 0, size = 0, got = 0;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return XQ_ERR_IO;
+    do {
+        size += got;
+        if (size == capacity) {
+            capacity = capacity ? 2 * capacity : 65536;
+            uint8_t *larger =
+                capacity > size ? (uint8_t *)realloc(t->owned_memory, capacity) : NULL;
+            if (larger == NULL) {
+                fclose(file);
+                return XQ_ERR_MEMORY;
+            }
+            t->memory = t->owned_memory = larger;
+        }
+        got = fread(t->owned_memory + size, 1, capacity - size, file);
+    } while (got > 0);
+    t->size = size;
+    int status = ferror(file) ? XQ_ERR_IO : XQ_OK;
+    fclose(file);
+    return status;
+}
+
+#endif
+
 int xq_add_file(xq_set *set, const char *path)
 {
     if (set == NULL || path == NULL)
         return XQ_ERR_ARGUMENT;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return XQ_ERR_IO;
-    table_file *t = new_table();
-    size_t size = 0, capacity = 0, got = 0;
-    uint8_t *data = NULL;
-    int status = t == NULL ? XQ_ERR_MEMORY : XQ_OK;
-    while (status == XQ_OK) {
-        if (size == capacity) {
-            capacity = capacity ? 2 * capacity : 65536;
-            uint8_t *larger = capacity > size ? (uint8_t *)realloc(data, capacity) : NULL;
-            if (larger == NULL) {
-                status = XQ_ERR_MEMORY;
-                break;
-            }
-            data = larger;
-        }
-        got = fread(data + size, 1, capacity - size, file);
-        if (got == 0)
-            break;
-        size += got;
-    }
-    if (status == XQ_OK && ferror(file))
-        status = XQ_ERR_IO;
-    fclose(file);
-    if (status != XQ_OK) {
-        free(data);
-        free_table(t);
-        return status;
-    }
-    t->memory = t->owned_memory = data;
-    t->size = size;
-    return add_table(set, t, path);
+    xq_table_file *t = (xq_table_file *)calloc(1, sizeof *t);
+    if (t == NULL)
+        return XQ_ERR_MEMORY;
+    int status = open_file(t, path);
+    if (status == XQ_OK)
+        return add_table(set, t, path);
+    free_table(t);
+    return status;
 }
-
-#endif
 
 /* -- directories ---------------------------------------------------------------------------- */
 
@@ -1277,96 +1333,89 @@ static int is_table_name(const char *name)
     return name[0] != '.' && length >= sizeof suffix && strcmp(name + length - 4, suffix) == 0;
 }
 
-/* Record that a file was not added; the set takes ownership of `path`. */
-static void skip_file(xq_set *set, char *path, int status)
-{
-    size_t bytes = (set->skipped_count + 1) * sizeof *set->skipped;
-    skipped_file *more = (skipped_file *)realloc(set->skipped, bytes);
-    if (more == NULL) {
-        free(path);
-        return;
-    }
-    set->skipped = more;
-    more[set->skipped_count].path = path;
-    more[set->skipped_count++].status = status;
-}
-
 /* Add a file of a directory: count it in `*added`, or set `*failure` for the first error. */
 static void add_from(xq_set *set, const char *folder, const char *name, int *added, int *failure)
 {
     size_t length = strlen(folder), name_bytes = strlen(name) + 1;
     char *path = (char *)malloc(length + 1 + name_bytes);
-    if (path == NULL) {
-        *failure = *failure != XQ_OK ? *failure : XQ_ERR_MEMORY;
-        return;
-    }
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + 1, name, name_bytes);
-    int status = xq_add_file(set, path);
-    if (status == XQ_OK) {
-        ++*added;
+    int status = XQ_ERR_MEMORY;
+    if (path != NULL) {
+        memcpy(path, folder, length);
+        path[length] = '/';
+        memcpy(path + length + 1, name, name_bytes);
+        status = xq_add_file(set, path);
+        if (status != XQ_OK)
+            skip_file(set, path, status);
         free(path);
-        return;
     }
-    if (status != XQ_ERR_OTHER_SET && *failure == XQ_OK)
+    *added += status == XQ_OK;
+    if (status != XQ_OK && status != XQ_ERR_OTHER_SET && *failure == XQ_OK)
         *failure = status;
-    skip_file(set, path, status);
 }
 
 #endif
 
 #if defined(XQ_POSIX)
 
-int xq_add_directory(xq_set *set, const char *path)
+/* Add the files of a directory; XQ_ERR_IO if it cannot be read. */
+static int add_all(xq_set *set, const char *path, int *added, int *failure)
 {
-    if (set == NULL || path == NULL)
-        return XQ_ERR_ARGUMENT;
     DIR *directory = opendir(path);
     if (directory == NULL)
         return XQ_ERR_IO;
-    int added = 0, failure = XQ_OK;
     for (struct dirent *item; (item = readdir(directory)) != NULL;)
         if (is_table_name(item->d_name))
-            add_from(set, path, item->d_name, &added, &failure);
+            add_from(set, path, item->d_name, added, failure);
     closedir(directory);
-    return failure != XQ_OK ? failure : added;
+    return XQ_OK;
 }
 
 #elif defined(XQ_WINDOWS)
 
-int xq_add_directory(xq_set *set, const char *path)
+/* Add the files of a directory; XQ_ERR_IO if it cannot be read. */
+static int add_all(xq_set *set, const char *path, int *added, int *failure)
 {
-    WIN32_FIND_DATAA item;
-    if (set == NULL || path == NULL)
-        return XQ_ERR_ARGUMENT;
-    size_t length = strlen(path);
-    char *pattern = (char *)malloc(length + sizeof "/*.xqt");
+    WIN32_FIND_DATAW item;
+    char name[3 * MAX_PATH];
+    wchar_t *pattern = wide_path(path, L"\\*.xqt");
     if (pattern == NULL)
-        return XQ_ERR_MEMORY;
-    memcpy(pattern, path, length);
-    memcpy(pattern + length, "/*.xqt", sizeof "/*.xqt");
-    HANDLE found = FindFirstFileA(pattern, &item);
+        return XQ_ERR_IO;
+    HANDLE found = FindFirstFileW(pattern, &item);
     free(pattern);
     if (found == INVALID_HANDLE_VALUE)
-        return GetLastError() == ERROR_FILE_NOT_FOUND ? 0 : XQ_ERR_IO;
-    int added = 0, failure = XQ_OK;
+        return GetLastError() == ERROR_FILE_NOT_FOUND ? XQ_OK : XQ_ERR_IO;
     do {
-        if (is_table_name(item.cFileName))
-            add_from(set, path, item.cFileName, &added, &failure);
-    } while (FindNextFileA(found, &item));
+        if (WideCharToMultiByte(CP_UTF8, 0, item.cFileName, -1, name, sizeof name, NULL, NULL) > 0 &&
+            is_table_name(name))
+            add_from(set, path, name, added, failure);
+    } while (FindNextFileW(found, &item));
     FindClose(found);
-    return failure != XQ_OK ? failure : added;
+    return XQ_OK;
 }
 
 #else
 
-int xq_add_directory(xq_set *set, const char *path)
+/* A directory cannot be read without the functions of a system. */
+static int add_all(xq_set *set, const char *path, int *added, int *failure)
 {
-    return set == NULL || path == NULL ? XQ_ERR_ARGUMENT : XQ_ERR_IO;
+    (void)set, (void)path, (void)added, (void)failure;
+    return XQ_ERR_IO;
 }
 
 #endif
+
+int xq_add_directory(xq_set *set, const char *path)
+{
+    int added = 0, failure = XQ_OK;
+    if (set == NULL || path == NULL)
+        return XQ_ERR_ARGUMENT;
+    int status = add_all(set, path, &added, &failure);
+    if (status != XQ_OK) {
+        skip_file(set, path, status);
+        return status;
+    }
+    return failure != XQ_OK ? failure : added;
+}
 
 /* -- readers: blocks, and codes out of them ------------------------------------------------ */
 
@@ -1384,7 +1433,7 @@ xq_reader *xq_reader_new(const xq_set *set, size_t cache_bytes)
     reader->budget = cache_bytes;
     reader->bucket_mask = buckets - 1;
     reader->decoder = ZSTD_createDCtx();
-    reader->buckets = (entry **)calloc(buckets, sizeof *reader->buckets);
+    reader->buckets = (xq_entry **)calloc(buckets, sizeof *reader->buckets);
     if (reader->decoder == NULL || reader->buckets == NULL) {
         xq_reader_free(reader);
         return NULL;
@@ -1396,8 +1445,8 @@ void xq_reader_free(xq_reader *reader)
 {
     if (reader == NULL)
         return;
-    for (entry *e = reader->newest; e != NULL;) {
-        entry *older = e->older;
+    for (xq_entry *e = reader->newest; e != NULL;) {
+        xq_entry *older = e->older;
         free(e->content);
         free(e);
         e = older;
@@ -1408,19 +1457,19 @@ void xq_reader_free(xq_reader *reader)
     free(reader);
 }
 
-static entry **bucket_of(xq_reader *reader, uint64_t block)
+static xq_entry **bucket_of(xq_reader *reader, uint64_t block)
 {
     return &reader->buckets[(block * 0x9E3779B97F4A7C15u >> 32) & reader->bucket_mask];
 }
 
 /* Remove an entry from the list by last use. */
-static void unlink_entry(xq_reader *reader, entry *e)
+static void unlink_entry(xq_reader *reader, xq_entry *e)
 {
     *(e->newer ? &e->newer->older : &reader->newest) = e->older;
     *(e->older ? &e->older->newer : &reader->oldest) = e->newer;
 }
 
-static void link_newest(xq_reader *reader, entry *e)
+static void link_newest(xq_reader *reader, xq_entry *e)
 {
     e->newer = NULL;
     e->older = reader->newest;
@@ -1430,8 +1479,8 @@ static void link_newest(xq_reader *reader, entry *e)
 
 static void drop_oldest(xq_reader *reader)
 {
-    entry *e = reader->oldest;
-    entry **link = bucket_of(reader, e->block);
+    xq_entry *e = reader->oldest;
+    xq_entry **link = bucket_of(reader, e->block);
     while (*link != e)
         link = &(*link)->next;
     *link = e->next;
@@ -1441,9 +1490,9 @@ static void drop_oldest(xq_reader *reader)
     free(e);
 }
 
-static entry *find_entry(xq_reader *reader, uint64_t block)
+static xq_entry *find_entry(xq_reader *reader, uint64_t block)
 {
-    for (entry *e = *bucket_of(reader, block); e != NULL; e = e->next)
+    for (xq_entry *e = *bucket_of(reader, block); e != NULL; e = e->next)
         if (e->block == block) {
             if (e != reader->newest) {
                 unlink_entry(reader, e);
@@ -1503,7 +1552,7 @@ static int is_wdl_block(const uint8_t *content, size_t size, size_t slots)
 }
 
 /* Unpack a block, which is one zstd frame or stored bytes; the caller frees `*content`. */
-static int unpack_bytes(xq_reader *reader, const table_file *t, size_t length, size_t slots,
+static int unpack_bytes(xq_reader *reader, const xq_table_file *t, size_t length, size_t slots,
                         uint8_t **content, size_t *size)
 {
     const size_t most = max_content(t, slots);
@@ -1535,7 +1584,7 @@ static int unpack_bytes(xq_reader *reader, const table_file *t, size_t length, s
 }
 
 /* Read, check and unpack a block; the caller frees `*content`. */
-static int unpack_block(xq_reader *reader, const table_file *t, uint64_t block, size_t slots,
+static int unpack_block(xq_reader *reader, const xq_table_file *t, uint64_t block, size_t slots,
                         uint8_t **content, size_t *size)
 {
     size_t length = (size_t)(t->offsets[block + 1] - t->offsets[block]);
@@ -1564,7 +1613,7 @@ static int unpack_block(xq_reader *reader, const table_file *t, uint64_t block, 
 }
 
 /* Read a block that is not in the cache, and put it there. */
-static int load_block(xq_reader *reader, const table_file *t, uint64_t block, size_t slots, entry **out)
+static int load_block(xq_reader *reader, const xq_table_file *t, uint64_t block, size_t slots, xq_entry **out)
 {
     uint64_t number = t->first_block + block;
     uint8_t *content;
@@ -1572,7 +1621,7 @@ static int load_block(xq_reader *reader, const table_file *t, uint64_t block, si
     int status = unpack_block(reader, t, block, slots, &content, &size);
     if (status != XQ_OK)
         return status;
-    entry *e = (entry *)malloc(sizeof *e);
+    xq_entry *e = (xq_entry *)malloc(sizeof *e);
     if (e == NULL) {
         free(content);
         return XQ_ERR_MEMORY;
@@ -1591,9 +1640,9 @@ static int load_block(xq_reader *reader, const table_file *t, uint64_t block, si
 }
 
 /* Tile of a slot of a side, and its place in the tile. */
-static uint64_t place_of(const table_file *t, int side, const digits *d, uint64_t *tile)
+static uint64_t place_of(const xq_table_file *t, int side, const xq_digits *d, uint64_t *tile)
 {
-    const block_map *m = &t->map[side];
+    const xq_block_map *m = &t->map[side];
     uint32_t lead = m->file_lead == NULL ? d->of[0] : m->file_lead[d->of[0]];
     *tile = lead / t->tile_leads;
     const uint64_t *stride = m->stride[*tile == m->last_tile];
@@ -1604,9 +1653,9 @@ static uint64_t place_of(const table_file *t, int side, const digits *d, uint64_
 }
 
 /* Number of slots of a block, from its tile and its number in the tile. */
-static size_t slots_of_block(const table_file *t, int side, uint64_t tile, uint64_t in_tile)
+static size_t slots_of_block(const xq_table_file *t, int side, uint64_t tile, uint64_t in_tile)
 {
-    const block_map *m = &t->map[side];
+    const xq_block_map *m = &t->map[side];
     uint64_t tile_slots =
         tile == m->last_tile ? t->layout.slots - tile * m->tile_slots : m->tile_slots;
     uint64_t left = tile_slots - in_tile * t->block_slots;
@@ -1614,7 +1663,7 @@ static size_t slots_of_block(const table_file *t, int side, uint64_t tile, uint6
 }
 
 /* The code at a place of a block. */
-static uint32_t code_in_block(const xq_set *set, const table_file *t, const uint8_t *content,
+static uint32_t code_in_block(const xq_set *set, const xq_table_file *t, const uint8_t *content,
                               size_t slots, size_t index)
 {
     if (t->is_wdl)
@@ -1632,7 +1681,7 @@ static uint32_t code_in_block(const xq_set *set, const table_file *t, const uint
 
 /* The code of a slot, with the side that the material names first (0) or the other one to move;
  * XQ_ERR_COLD if it is not in the cache and the file may not be read. */
-static int code_of_slot(xq_reader *reader, const table_file *t, int side, const digits *d, int may_read,
+static int code_of_slot(xq_reader *reader, const xq_table_file *t, int side, const xq_digits *d, int may_read,
                         uint32_t *code)
 {
     if (t->blocks[side] == 0) {
@@ -1648,7 +1697,7 @@ static int code_of_slot(xq_reader *reader, const table_file *t, int side, const 
         return *code >= 1 && *code <= top_code(t) ? XQ_OK : XQ_ERR_CORRUPT;
     }
     size_t slots = slots_of_block(t, side, tile, in_tile);
-    entry *e = find_entry(reader, t->first_block + block);
+    xq_entry *e = find_entry(reader, t->first_block + block);
     if (e == NULL) {
         int status = may_read ? load_block(reader, t, block, slots, &e) : XQ_ERR_COLD;
         if (status != XQ_OK)
@@ -1660,12 +1709,12 @@ static int code_of_slot(xq_reader *reader, const table_file *t, int side, const 
 
 /* -- values -------------------------------------------------------------------------------- */
 
-static int outcome_of_code(const table_file *t, uint32_t code)
+static int outcome_of_code(const xq_table_file *t, uint32_t code)
 {
     return (code > draw_code(t)) - (code < draw_code(t));
 }
 
-static xq_value value_of_code(const table_file *t, uint32_t code)
+static xq_value value_of_code(const xq_table_file *t, uint32_t code)
 {
     uint32_t top = top_code(t), draw = draw_code(t);
     if (code == draw)
@@ -1690,7 +1739,7 @@ int64_t xq_rank(const xq_value *value)
 enum { OUTCOMES_PER_BYTE = 4 };
 
 /* Write the outcomes of a block, the first of which is number `first` of its side. */
-static void hold_block(const xq_set *set, const table_file *t, uint8_t *held, uint64_t first, size_t slots,
+static void hold_block(const xq_set *set, const xq_table_file *t, uint8_t *held, uint64_t first, size_t slots,
                        const uint8_t *content, uint32_t constant)
 {
     for (size_t i = 0; i < slots; i++) {
@@ -1717,7 +1766,7 @@ static uint8_t *allocate_held(size_t bytes)
     return (uint8_t *)calloc(bytes, 1);
 }
 
-static int hold_side(xq_reader *reader, table_file *t, int side)
+static int hold_side(xq_reader *reader, xq_table_file *t, int side)
 {
     uint8_t *held = allocate_held((size_t)(t->layout.slots / OUTCOMES_PER_BYTE) + 1);
     int status = held == NULL ? XQ_ERR_MEMORY : XQ_OK;
@@ -1746,7 +1795,7 @@ static int hold_side(xq_reader *reader, table_file *t, int side)
 }
 
 /* Size in memory of a table's outcomes. */
-static uint64_t held_bytes(const table_file *t)
+static uint64_t held_bytes(const xq_table_file *t)
 {
     uint64_t side = t->layout.slots / OUTCOMES_PER_BYTE + 1;
     return side * (uint64_t)((t->blocks[XQ_RED] != 0) + (t->blocks[XQ_BLACK] != 0));
@@ -1764,18 +1813,18 @@ static uint64_t all_held_bytes(const xq_set *set)
 }
 
 /* Whether all outcomes of a table are in memory; those of a side without blocks need none. */
-static int is_held(const table_file *t)
+static int is_held(const xq_table_file *t)
 {
     return (t->blocks[XQ_RED] == 0 || t->held[XQ_RED] != NULL) &&
            (t->blocks[XQ_BLACK] == 0 || t->held[XQ_BLACK] != NULL);
 }
 
 /* The smallest table whose outcomes are not held but could be; NULL if there is none. */
-static table_file *next_to_hold(const xq_set *set)
+static xq_table_file *next_to_hold(const xq_set *set)
 {
-    table_file *next = NULL;
+    xq_table_file *next = NULL;
     for (size_t i = 0; i < set->count; i++) {
-        table_file *t = set->tables[i];
+        xq_table_file *t = set->tables[i];
         if (is_held(t) || t->unreadable ||
             file_of_outcomes(place_of_key(set, key_of_table(t))) != t)
             continue;
@@ -1789,7 +1838,7 @@ int xq_hold_next(xq_set *set, size_t bytes)
 {
     if (set == NULL)
         return XQ_ERR_ARGUMENT;
-    table_file *t = next_to_hold(set);
+    xq_table_file *t = next_to_hold(set);
     uint64_t held = all_held_bytes(set);
     if (t == NULL || held > bytes || held_bytes(t) > bytes - held)
         return 0;
@@ -1801,7 +1850,10 @@ int xq_hold_next(xq_set *set, size_t bytes)
         if (t->blocks[side] != 0)
             status = hold_side(reader, t, side);
     xq_reader_free(reader);
-    t->unreadable = status != XQ_OK;
+    if (status != XQ_OK) {
+        t->unreadable = 1;
+        skip_file(set, t->name, status);
+    }
     return status != XQ_OK ? status : 1;
 }
 
@@ -1824,7 +1876,7 @@ int xq_hold(xq_set *set, size_t bytes)
 
 /* The position sorted by piece, in the colours of its table. */
 static int sort_pieces(const xq_set *set, int swap, const uint8_t *pieces, const uint8_t *squares,
-                       size_t count, placement *p)
+                       size_t count, xq_placement *p)
 {
     uint64_t taken[2] = {0, 0};
     memset(p->count, 0, sizeof p->count);
@@ -1871,13 +1923,13 @@ static int are_arguments(const xq_reader *reader, const uint8_t *pieces, const u
 
 /* The digits of a position whose material has a table. */
 static int locate(const xq_set *set, const xq_material *m, const uint8_t *pieces,
-                  const uint8_t *squares, size_t count, digits *d)
+                  const uint8_t *squares, size_t count, xq_digits *d)
 {
-    placement p;
+    xq_placement p;
     int status = sort_pieces(set, m->swap, pieces, squares, count, &p);
     if (status != XQ_OK)
         return status;
-    const table_file *t = file_of_outcomes(m);
+    const xq_table_file *t = file_of_outcomes(m);
     /* The key is that of other pieces. */
     if (memcmp(p.count, t->count, sizeof p.count) != 0)
         return XQ_ERR_POSITION;
@@ -1887,9 +1939,9 @@ static int locate(const xq_set *set, const xq_material *m, const uint8_t *pieces
 
 /* The material of a position, and its digits where it has a table; XQ_ERR_MISSING without one. */
 static int find_position(const xq_set *set, const uint8_t *pieces, const uint8_t *squares,
-                         size_t count, const xq_material **m, digits *d)
+                         size_t count, const xq_material **m, xq_digits *d)
 {
-    placement p;
+    xq_placement p;
     uint64_t key;
     int status = key_of(pieces, count, &key);
     if (status != XQ_OK)
@@ -1905,7 +1957,7 @@ int xq_probe(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, s
              int side, xq_value *value)
 {
     const xq_material *m;
-    digits d;
+    xq_digits d;
     uint32_t code;
     if (!are_arguments(reader, pieces, squares, side, value))
         return XQ_ERR_ARGUMENT;
@@ -1925,10 +1977,10 @@ int xq_probe(xq_reader *reader, const uint8_t *pieces, const uint8_t *squares, s
 }
 
 /* The outcome at a slot: from memory if it is held there, else from a block. */
-static int outcome_of_slot(xq_reader *reader, const xq_material *m, int side, const digits *d,
+static int outcome_of_slot(xq_reader *reader, const xq_material *m, int side, const xq_digits *d,
                            int may_read, int *wdl)
 {
-    const table_file *t = file_of_outcomes(m);
+    const xq_table_file *t = file_of_outcomes(m);
     uint32_t code;
     side ^= m->swap;
     if (t->held[side] != NULL) {
@@ -1947,7 +1999,7 @@ int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *square
                  int side, int *wdl)
 {
     const xq_material *m;
-    digits d;
+    xq_digits d;
     if (!are_arguments(reader, pieces, squares, side, wdl))
         return XQ_ERR_ARGUMENT;
     int status = find_position(reader->set, pieces, squares, count, &m, &d);
@@ -1963,10 +2015,13 @@ int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *square
 int xq_probe_cached(xq_reader *reader, const xq_material *m, const uint8_t *pieces,
                     const uint8_t *squares, size_t count, int side, int *wdl)
 {
-    digits d;
+    xq_digits d;
     if (m == NULL || !are_arguments(reader, pieces, squares, side, wdl))
         return m == NULL ? XQ_ERR_MISSING : XQ_ERR_ARGUMENT;
     if (m->key == 0) {
+        const xq_material *own;
+        if (find_position(reader->set, pieces, squares, count, &own, &d) != XQ_OK || own != m)
+            return XQ_ERR_POSITION;
         *wdl = 0;
         return XQ_OK;
     }
@@ -1977,15 +2032,26 @@ int xq_probe_cached(xq_reader *reader, const xq_material *m, const uint8_t *piec
 void xq_prefetch(const xq_reader *reader, const xq_material *m, const uint8_t *pieces,
                  const uint8_t *squares, size_t count, int side)
 {
-    digits d;
+    xq_digits d;
     if (m == NULL || m->key == 0 || !are_arguments(reader, pieces, squares, side, m))
         return;
-    const table_file *t = file_of_outcomes(m);
+    const xq_table_file *t = file_of_outcomes(m);
     side ^= m->swap;
     if (t->held[side] == NULL || locate(reader->set, m, pieces, squares, count, &d) != XQ_OK)
         return;
     uint64_t tile, place = place_of(t, side, &d, &tile);
     TOUCH(t->held[side] + (tile * t->map[side].tile_slots + place) / OUTCOMES_PER_BYTE);
+}
+
+int xq_internal_placement(const xq_reader *reader, const uint8_t *pieces, const uint8_t *squares,
+                          size_t count, int side)
+{
+    const xq_material *m;
+    xq_digits d;
+    if (!are_arguments(reader, pieces, squares, side, reader))
+        return XQ_ERR_ARGUMENT;
+    int status = find_position(reader->set, pieces, squares, count, &m, &d);
+    return status == XQ_ERR_MISSING ? XQ_OK : status;
 }
 
 xq_rules xq_internal_rules(const xq_reader *reader) { return reader->set->rules; }

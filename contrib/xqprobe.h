@@ -24,6 +24,11 @@
 extern "C" {
 #endif
 
+/* Version of this header, and of tbgen. */
+#define XQ_VERSION_MAJOR 2
+#define XQ_VERSION_MINOR 0
+#define XQ_VERSION_PATCH 0
+
 /* The library exports only what follows. */
 #if defined(__GNUC__)
 #pragma GCC visibility push(default)
@@ -51,7 +56,7 @@ typedef enum {
     XQ_ERR_IO = -6,        /* the file or directory cannot be read */
     XQ_ERR_MEMORY = -7,    /* out of memory */
     XQ_ERR_ARGUMENT = -8,  /* a null pointer, or a number out of its range */
-    XQ_ERR_OTHER_SET = -9, /* the table has another rule set than this set of tables */
+    XQ_ERR_OTHER_SET = -9, /* the table has another rule set or limit on orders than this set of tables */
     XQ_ERR_NAME = -10,     /* the name of the file is that of another table */
     XQ_ERR_COLD = -11      /* the answer is on disk, and only memory may be read */
 } xq_status;
@@ -83,7 +88,8 @@ typedef enum {
 /* Name of a rule set in file names, such as "wxf-nominor"; NULL if `rules` is not in xq_rules. */
 const char *xq_rules_name(int rules);
 
-/* Find the rule set with such a name: XQ_OK, or XQ_ERR_ARGUMENT if there is none. */
+/* Find the rule set with such a name: XQ_OK, or XQ_ERR_ARGUMENT if there is none. The command line
+ * also takes "asian" and "vietnam", which are "wxf". */
 int xq_rules_of_name(const char *name, xq_rules *rules);
 
 /* Metric of distances of order 0: to mate, or to conversion (a deciding capture or mate). */
@@ -126,10 +132,14 @@ xq_set *xq_set_new(xq_rules rules, uint32_t orders, xq_metric preferred);
 /* Free a set, after its readers. NULL is allowed. */
 void xq_set_free(xq_set *set);
 
-/* Add a file: a table of distances or a win-draw-loss file. It stays open (on POSIX systems) or
- * mapped (on Windows; elsewhere it is read into memory). Its name must be that of its contents
+/* Add a file: a table of distances or a win-draw-loss file. Its name must be that of its contents
  * (docs/format.md, "Names"), such as KRNKR.wxf.dtm.xqt or KRNKR.wxf.wdl.xqt. Returns XQ_OK, also for
- * a second table of the same material. Outcomes come from a win-draw-loss file if there is one. */
+ * a second table of the same material. Outcomes come from a win-draw-loss file if there is one.
+ *
+ * The file is mapped, on POSIX systems and on Windows, and needs no descriptor afterwards. It may be
+ * replaced or removed, but not shortened in place. On other systems, or if compiled with
+ * -DXQ_IN_MEMORY, it is read into memory. Paths on Windows are UTF-8, or else in the system's code
+ * page, and of any length. */
 int xq_add_file(xq_set *set, const char *path);
 
 /* Add a table file that is in memory; `data` must stay there until the set is freed. */
@@ -147,11 +157,13 @@ int xq_add_remote(xq_set *set, int file, uint64_t size);
 
 /* Add every file of a directory whose name ends in ".xqt" and whose header has this rule set.
  * Returns the number of tables added, or the error of the first file that could not be read; all
- * others are added nevertheless. `xq_skipped` lists the files that were left out. */
+ * others are added nevertheless. XQ_ERR_IO if the directory cannot be read: always without POSIX and
+ * Windows, or if compiled with -DXQ_IN_MEMORY. `xq_skipped` lists what was left out. */
 int xq_add_directory(xq_set *set, const char *path);
 
-/* File `number` of those that were not added: its path, owned by the set, and the reason in `*status`
- * (may be NULL). Numbers begin at 0; NULL beyond the last one. */
+/* Number `number`, from 0, of what is not used: its path, owned by the set, and the reason in `*status`
+ * (may be NULL). That is a file of a directory, or a directory that could not be read, or a table whose
+ * outcomes `xq_hold` could not read, without its directory. NULL beyond the last one. */
 const char *xq_skipped(const xq_set *set, size_t number, int *status);
 
 /* Number of materials in the set. */
@@ -172,7 +184,8 @@ xq_summary xq_summary_of(const xq_set *set);
 
 /* Unpack the outcomes of whole tables into memory, two bits a slot, smallest tables first, up to
  * `bytes`. Readers of all threads share them, and their outcomes are then never cold. Returns the
- * number of materials held, or the error of the first table that could not be read. Call it before
+ * number of materials held, or the error of the first table that could not be read; all others are held
+ * nevertheless, and `xq_skipped` lists the names of the former. Call it before
  * threads start, like adding. */
 int xq_hold(xq_set *set, size_t bytes);
 
@@ -218,7 +231,8 @@ int xq_probe_wdl(xq_reader *reader, const uint8_t *pieces, const uint8_t *square
 int xq_probe_cached(xq_reader *reader, const xq_material *material, const uint8_t *pieces,
                     const uint8_t *squares, size_t count, int side, int *wdl);
 
-/* Prefetch the memory that `xq_probe_cached` will read, if outcomes are held. */
+/* Prefetch the memory that `xq_probe_cached` will read, if outcomes are held. Does nothing if compiled by
+ * others than GCC, Clang, and MSVC for x86. */
 void xq_prefetch(const xq_reader *reader, const xq_material *material, const uint8_t *pieces,
                  const uint8_t *squares, size_t count, int side);
 

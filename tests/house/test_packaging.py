@@ -68,3 +68,6 @@ def test_one_version_everywhere() -> None:
     assert cited[1] == PROJECT["project"]["version"] == tbgen.__version__
     makefile = (ROOT / "contrib" / "Makefile").read_text("utf-8")
     assert f"\nVERSION = {cited[1]}\n" in makefile
+    header = (ROOT / "contrib" / "xqprobe.h").read_text("utf-8")
+    parts = re.findall(r"^#define XQ_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header, re.MULTILINE)
+    assert ".".join(parts) == cited[1]

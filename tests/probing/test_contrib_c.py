@@ -71,7 +71,7 @@ def expected(file: TableFile, boards: Boards, side: int) -> NDArray[np.int32]:
     return np.array(rows, np.int32)[places]
 
 
-@pytest.mark.parametrize("flags", [(), ("-DTB_IN_MEMORY",), ("-O3", "-Wconversion", "-Wshadow")])
+@pytest.mark.parametrize("flags", [(), ("-DXQ_IN_MEMORY",), ("-O3", "-Wconversion", "-Wshadow")])
 def test_the_reader_compiles_without_warnings(flags: tuple[str, ...]) -> None:
     compiled("strict", (CONTRIB / "example.c", *READER), *flags)
 

@@ -34,6 +34,7 @@ def test_reader_and_examples_compile_for_windows(tmp_path: Path) -> None:
     (tmp_path / "zstd.h").symlink_to(SYSTEM / "zstd.h")
     (tmp_path / "zstd_errors.h").symlink_to(SYSTEM / "zstd_errors.h")
     command = [MINGW, "-std=c99", *STRICT, "-fsyntax-only", f"-I{tmp_path}", f"-I{CONTRIB}"]
+    command.append("-DWIN32_LEAN_AND_MEAN")  # a program may have defined it
     for source in (cprograms.amalgamation() / "xqprobe.c", CONTRIB / "example.c", PROBES):
         subprocess.run([*command, str(source)], check=True)
 
@@ -80,6 +81,16 @@ def test_probes_under_wine(tmp_path: Path) -> None:
     here, there = ((tmp_path / f"{name}.answers").read_bytes() for name in ("./pr", "wine"))
     assert here == there
     assert (answers_of(here)[:, 0] == 0).all()
+    count = int(said["wine"][0])
+    name = "\u6b8b\u5c40 \u5e93"
+    longest = "/".join(letter * 90 for letter in "abcd")
+    for folder in (name, longest):
+        shutil.copytree(directory, tmp_path / folder)
+    asked = [name, longest, "tables/", ".\\tables\\", str(directory), "", "missing"]
+    said_of_paths = subprocess.run(
+        ["wine", "probes.exe"], cwd=tmp_path, input="\n".join(asked).encode(), capture_output=True
+    )
+    assert list(map(int, said_of_paths.stdout.split())) == [count] * 5 + [-6, -6]
 
 
 @needs_mingw

@@ -4,17 +4,37 @@
  *
  * Records are a side and ninety piece codes; to the file ANSWERS four int32 each: status, outcome,
  * order, plies. To stdout the number of tables, and of the files that were skipped.
+ *
+ *     windows_probes <DIRECTORIES
+ *
+ * Of every line of the input, which is the path of a directory, the number of tables under the rules wxf.
  */
 #include "../../contrib/xqprobe.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SQUARES = 90, RECORD = 91 };
+
+/* Print the numbers of tables of directories. */
+static int count_tables(void)
+{
+    char path[1024];
+    while (fgets(path, sizeof path, stdin) != NULL) {
+        xq_set *set = xq_set_new(XQ_RULES_WXF, 0, XQ_DTM);
+        path[strcspn(path, "\r\n")] = 0;
+        printf("%d\n", xq_add_directory(set, path));
+        xq_set_free(set);
+    }
+    return 0;
+}
 
 int main(int argc, char **argv)
 {
     uint8_t record[RECORD], pieces[SQUARES], squares[SQUARES];
     xq_rules rules;
+    if (argc == 1)
+        return count_tables();
     if (argc != 5 || xq_rules_of_name(argv[2], &rules) != XQ_OK)
         return 2;
     xq_set *set = xq_set_new(rules, 0, XQ_DTM);

@@ -1,0 +1,160 @@
+"""The C reader at its limits: file descriptors, damage, wrong materials, other compilers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tbgen.building.packing import pack_table
+from tbgen.indexing import Position
+from tbgen.tables.reader import TableFile
+from tests.helpers import cprograms
+from tests.helpers.built import built
+from tests.helpers.cprograms import CACHE, CONTRIB, STRICT, needs_c, needs_cxx, run
+
+FEN = "5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w"
+FEW_DESCRIPTORS = 'ulimit -n 6; exec "$@"'
+
+PROGRAM = """
+#include "xqprobe.h"
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    static const uint8_t pieces[] = {1, 9, 4}, squares[] = {4, 84, 0};
+    xq_set *set = xq_set_new(XQ_RULES_WXF, 0, XQ_DTM);
+    int wdl = 5, status = 0;
+    printf("%d", argc != 2 || xq_add_directory(set, argv[1]) < 0);
+    xq_reader *reader = xq_reader_new(set, 0);
+    const xq_material *drawn = xq_find(set, xq_piece_key(1) + xq_piece_key(9));
+    printf(" %d", xq_probe_cached(reader, drawn, pieces, squares, 3, XQ_RED, &wdl));
+    printf(" %d", xq_probe_cached(reader, drawn, pieces, squares, 2, XQ_RED, &wdl));
+    printf(" %d", wdl);
+    printf(" %d", xq_hold(set, (size_t)1 << 24));
+    const char *skipped = xq_skipped(set, 0, &status);
+    printf(" %s %d\\n", skipped == NULL ? "none" : skipped, status);
+    xq_reader_free(reader);
+    xq_set_free(set);
+    return 0;
+}
+"""
+
+
+def damage_blocks(path: Path) -> None:
+    """Overwrite all blocks of a table; its header and block table stay sound."""
+    data = bytearray(path.read_bytes())
+    table_offset = int.from_bytes(data[64:72], "little")
+    data[168:table_offset] = bytes(table_offset - 168)
+    path.unlink()
+    path.write_bytes(data)
+
+
+@needs_cxx
+def test_tables_take_no_descriptors() -> None:
+    folder, directory = cprograms.library(), built("KRAKR", rules="wxf")
+    assert len(list(directory.glob("*.xqt"))) >= 5
+    for command in (
+        [folder / "example", directory, "wxf", FEN],
+        [folder / "example_cpp", directory, FEN],
+    ):
+        words = [str(word) for word in command]
+        usual = subprocess.run(words, capture_output=True, check=True)
+        few = subprocess.run(["bash", "-c", FEW_DESCRIPTORS, "bash", *words], capture_output=True)
+        assert (few.returncode, few.stdout, few.stderr) == (0, usual.stdout, usual.stderr)
+        assert b"skipped" not in few.stderr
+
+
+@needs_c
+def test_files_read_into_memory() -> None:
+    files = sorted(built("KRKN").glob("*.xqt"))
+    record = bytes([0]) + Position.from_fen("4k4/9/9/9/9/9/9/4n4/9/3KR4 w").board
+    mapped = run(cprograms.harness(), "probe", "check", CACHE, *files, records=record)
+    program = cprograms.harness("memory", "-O1", "-DXQ_IN_MEMORY")
+    assert run(program, "probe", "check", CACHE, *files, records=record) == mapped
+
+
+@needs_c
+def test_outcomes_do_not_need_sound_distances(tmp_path: Path) -> None:
+    """A filter by outcome files works although the tables of distances beside them are damaged."""
+    directory = shutil.copytree(built("KRKN"), tmp_path / "tables")
+    for path in sorted(directory.glob("*.dtm.xqt")):
+        with TableFile(path) as file:
+            pack_table(file, directory)
+        damage_blocks(path)
+    files = sorted(directory.glob("*.xqt"))
+    record = bytes([0]) + Position.from_fen("4k4/9/9/9/9/9/9/4n4/9/3KR4 w").board + b"\0"
+    lines = {
+        mode: run(cprograms.harness(), mode, "check", CACHE, *files, records=record).split()
+        for mode in ("filter", "outcomes")
+    }
+    assert lines["filter"][0] == b"-4"
+    assert lines["outcomes"][:2] == [b"0", b"1"]
+    assert lines["outcomes"][2:]
+
+
+@needs_c
+def test_wrong_material_and_damaged_outcomes_are_reported(tmp_path: Path) -> None:
+    """A drawn material refuses other pieces, and `xq_hold` reports the name of a damaged table."""
+    directory = shutil.copytree(built("KRAKR", rules="wxf"), tmp_path / "tables")
+    (tmp_path / "program.c").write_text(PROGRAM, encoding="ascii")
+    program = cprograms.compiled(
+        "edges", (tmp_path / "program.c", *cprograms.READER), f"-I{CONTRIB}"
+    )
+    count = len(list(directory.glob("*.xqt")))
+    assert run(program, directory, records=b"").split()[1:] == [
+        b"-2", b"0", b"0", str(count).encode(), b"none", b"0",
+    ]  # fmt: skip
+    damage_blocks(directory / "KRAK.wxf.dtm.xqt")
+    words = run(program, directory, records=b"").split()
+    assert words[-3:] == [b"-4", b"KRAK.wxf.dtm.xqt", b"-4"]
+
+
+@needs_cxx
+def test_the_example_says_why_there_is_no_table(tmp_path: Path) -> None:
+    directory = built("KRKN")
+    command = [cprograms.library() / "example", directory, "none", FEN]
+    said = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert said.returncode == 1
+    first, reason, status = said.stderr.splitlines()
+    assert first == f"{directory}: 0 tables of distances, 0 win-draw-loss files"
+    assert re.fullmatch(r"first file skipped: .*\.check\.dtm\.xqt: .* another rule set, .*", reason)
+    assert status == "there is no table of this material"
+    command = [cprograms.library() / "example", tmp_path / "missing", "none", FEN]
+    said = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert f"first file skipped: {tmp_path}/missing: the file or dir" in said.stderr
+
+
+@needs_cxx
+@pytest.mark.parametrize(
+    "macros", [(), ("-D_DEFAULT_SOURCE", "-D_POSIX_C_SOURCE=200809L", "-D_FILE_OFFSET_BITS=64")]
+)
+def test_newer_standards_and_macros_that_are_set(macros: tuple[str, ...]) -> None:
+    source = cprograms.amalgamation() / "xqprobe.cpp"
+    for compiler in (["g++", "-std=c++20"], ["gcc", "-std=c11", "-x", "c"]):
+        command = [*compiler, *STRICT, *macros, "-fsyntax-only", str(source)]
+        said = subprocess.run(command, capture_output=True, text=True)
+        assert said.returncode == 0, said.stderr
+
+
+def test_types_have_a_prefix() -> None:
+    """As C++, types of equal name in an engine's own files would be another definition of them."""
+    for name in ("xqprobe.c", "xqgame.c", "xqinternal.h"):
+        text = (CONTRIB / name).read_text("ascii")
+        types = re.findall(r"^(?:} |typedef \w+ \{.*} )(\w+);", text, re.MULTILINE)
+        types += re.findall(r"^typedef struct (\w+)", text, re.MULTILINE)
+        assert types
+        assert all(each.startswith("xq_") for each in types), types
+
+
+@needs_cxx
+def test_a_makefile_refuses_a_folder_with_a_space(tmp_path: Path) -> None:
+    command = ["make", "-s", "-C", str(CONTRIB), f"OUT={tmp_path}/a b"]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 2
+    assert "OUT must be a path without spaces" in said.stderr
+    assert not os.listdir(tmp_path)
