@@ -45,7 +45,7 @@ def test_all_articles_of_a_draw_are_named() -> None:
 
 @pytest.mark.parametrize(
     ("chaser", "cited"),
-    [(PieceType.ROOK, "（捉无真根子）"), (PieceType.ADVISOR, "（裁判说明第4点）")],
+    [(PieceType.ROOK, "（捉无根子或假根子）"), (PieceType.ADVISOR, "（裁判说明第4点）")],
 )
 def test_points_are_no_articles(chaser: PieceType, cited: str) -> None:
     judgement = judged(*CANNON)

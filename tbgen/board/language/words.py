@@ -173,9 +173,9 @@ def _conduct(conduct: Conduct) -> str:
         )
         return f"{side}{chasers}步步捉{victims}"
     if conduct.checks:
-        return f"{side}{'将捉并用' if conduct.chasing else '部分着将军'}"
+        return f"{side}{'将捉并用' if conduct.chasing else '部分着法将军'}"
     if conduct.chasing:
-        return f"{side}{'轮捉不同的子' if conduct.chasing == conduct.plies else '部分着捉子'}"
+        return f"{side}{'轮捉不同的子' if conduct.chasing == conduct.plies else '部分着法捉子'}"
     return f"{side}走闲着"
 
 
@@ -188,7 +188,7 @@ def _cited(articles: Sequence[str], rules: Rules) -> str:
     for article in articles:
         kind, _, number = article.rpartition(" ")
         if "root" in kind:
-            named.append("捉无真根子")
+            named.append("捉无根子或假根子")
         elif kind == "point":
             named.append(f"裁判说明第{number}点")
         else:
