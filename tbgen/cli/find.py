@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,10 +38,14 @@ COLUMNS = ("fen", "side", "outcome", "order", "plies", "slot", "length")
 @click.option("--study", is_flag=True, help="The solution is unique move by move.")
 @click.option(
     "--loop", type=click.Choice(["check", "chase"]),
-    help="The loser by repetition must begin this offence at once.",
+    help="The loser by repetition has just begun this offence; the winner is to move.",
 )  # fmt: skip
 @click.option(
-    "--at", "pieces", multiple=True, metavar="R@e5", help="A piece on a square; r is Black's."
+    "--at",
+    "pieces",
+    multiple=True,
+    metavar="R@e5",
+    help="A piece on a square; r is Black's. Repeat it, or write R@e5,k@d9.",
 )
 @click.option(
     "--sort", type=click.Choice(SORTS),
@@ -119,21 +125,27 @@ def _write_pgn(found: Search, tables: GameTablebase) -> None:
 
 
 def _write_json(material: Material, tables: GameTablebase, found: Search | int) -> None:
-    """Write one JSON object incrementally; `found` is the search, or the number of positions."""
+    """Write one JSON object; `found` is the search, or the number of positions.
+
+    Positions are kept in a file of their own until the search has ended: after an error nothing
+    but the object of the error is written.
+    """
     rules = tables.table(material).header.spec.name.rule_set
     head = {"material": material.name, "rules": str(rules.rules), "minor_chases": rules.choice}
-    out = sys.stdout
-    out.write(json_text(head)[:-1])
+    start, out = json_text(head)[:-1], sys.stdout
     if isinstance(found, int):
-        out.write(f', "positions": null, "count": {found}}}\n')
+        out.write(f'{start}, "positions": null, "count": {found}}}\n')
         return
-    out.write(', "positions": [')
     count = 0
-    for count, each in enumerate(found, 1):
-        values = (
-            each.fen, each.position.side.name.lower(), each.outcome.name.lower(), each.order,
-            each.plies, each.slot, each.length,
-        )  # fmt: skip
-        entry = dict(zip(COLUMNS, values, strict=True))
-        out.write((", " if count > 1 else "") + json_text(entry))
+    with tempfile.SpooledTemporaryFile(1 << 24, "w+", encoding="utf-8") as kept:
+        for count, each in enumerate(found, 1):
+            values = (
+                each.fen, each.position.side.name.lower(), each.outcome.name.lower(), each.order,
+                each.plies, each.slot, each.length,
+            )  # fmt: skip
+            entry = dict(zip(COLUMNS, values, strict=True))
+            kept.write((", " if count > 1 else "") + json_text(entry))
+        kept.seek(0)
+        out.write(f'{start}, "positions": [')
+        shutil.copyfileobj(kept, out)
     out.write(f'], "count": {count}}}\n')

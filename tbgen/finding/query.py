@@ -10,14 +10,15 @@ other names, such as `loop` for `decided`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tbgen.answers.mechanism import Offence
 from tbgen.indexing import InputError, Side
 from tbgen.indexing.errors import excerpt
-from tbgen.indexing.squares import LETTERS, parse_square, piece_code
-from tbgen.tables import Outcome, TableStatistics
+from tbgen.indexing.position import LETTER_ALIASES, LETTERS_BY_CODE
+from tbgen.indexing.squares import EMPTY, area, parse_square, piece_kind, piece_side, square_name
+from tbgen.tables import Outcome, TableFile, TableStatistics
 from tbgen.tables.statistics import HistogramLine
 
 NO_END = 1 << 30
@@ -40,7 +41,7 @@ SORTS = ("plies", "-plies", "order", "-order", "length", "-length")
 sort key, rows are in the order of slots.
 """
 
-_PIECE_AT = re.compile(rf"([{LETTERS}{LETTERS.lower()}])@([a-i][0-9])")
+_PIECE_AT = re.compile(r"([A-Za-z])@([A-Ia-i][0-9])")
 _RANGE = re.compile(r"([0-9]{0,9})(-?)([0-9]{0,9})")
 
 
@@ -50,8 +51,8 @@ class Query:
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
     `only`: exactly one move, of several, keeps the win or the draw. `zugzwang`: either side does
-    worse if it is to move. `offence`: the winner is to move, and the loser of the repetition must
-    begin this offence at once. `differs`: the outcome under another rule set, whose table is
+    worse if it is to move. `offence`: the loser of the repetition has just begun this offence, and
+    the winner is to move. `differs`: the outcome under another rule set, whose table is
     present, is different. `study`: the winner is to move, and the solution is unique move by move
     (`tbgen.finding.studies`). `pieces` are pairs of piece code and square that must be occupied so.
     """
@@ -92,9 +93,43 @@ class Query:
             lines = [line for line in lines if line.order not in none]
         return lines
 
+    def refuse_impossible(self, file: TableFile) -> None:
+        """Raise `InputError` if no position of a table can match, with the reason."""
+        name, codes = file.header.spec.name, list(file.layout.piece_codes)
+        asked = [code for code, _ in self.pieces]
+        for code in asked:
+            if asked.count(code) > codes.count(code):
+                raise InputError(
+                    f"{name.material} has {codes.count(code)} of the piece "
+                    f"{LETTERS_BY_CODE[code]}, not {asked.count(code)}",
+                    "Red has the pieces that the material names first",
+                )
+        if self.study and self.outcome not in (None, Outcome.WIN):
+            raise InputError("studies are won positions", "leave out the outcome, or ask for wins")
+        if self.only and self.outcome == Outcome.LOSS:
+            raise InputError("no move keeps a loss", "ask for the only moves of wins or draws")
+        if self.offence is not None and not file.statistics.orders:
+            raise InputError(
+                f"no position of {name} is decided by repetition",
+                "search the table of another rule set, or another endgame",
+            )
+
     def candidates(self, statistics: TableStatistics) -> int:
         """Return the number of positions of a table whose value matches the query."""
         return sum(line.positions for line in self.lines(statistics))
+
+
+def range_of(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
+    """Return the range (least, greatest) of a number, of a range, or of None: any number.
+
+    Raises `InputError` for a negative number, an empty range and any other object.
+    """
+    if numbers is None:
+        return 0, NO_END
+    ends = (numbers, numbers) if isinstance(numbers, int) else numbers
+    if not isinstance(ends, tuple) or len(ends) != 2 or not 0 <= ends[0] <= ends[1]:
+        raise InputError(f"{excerpt(repr(numbers))} is no range", "give 5, or (5, 9)")
+    return ends
 
 
 def read_range(text: str, name: str) -> tuple[int, int]:
@@ -113,16 +148,31 @@ def read_range(text: str, name: str) -> tuple[int, int]:
     return least, most
 
 
-def read_piece(text: str) -> tuple[int, int]:
-    """Return the piece code and the square of `R@e5`; Black's pieces are in lower case."""
-    match = _PIECE_AT.fullmatch(text)
-    if match is None:
-        raise InputError(
-            f"{excerpt(text)} is no piece on a square", "write R@e5, or r@e5 for Black's rook"
-        )
-    letter, square = match.groups()
-    side = Side.BLACK if letter.islower() else Side.RED
-    return piece_code(side, LETTERS.index(letter.upper())), parse_square(square)
+def read_pieces(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
+    """Return piece codes and squares of texts such as `R@e5` and `R@e5,k@d9`.
+
+    Black's pieces are in lower case. The other letters of a FEN are read, too, as in `h@E5`.
+    Raises `InputError` for any other text, a point where the piece cannot stand, and two pieces on
+    one point.
+    """
+    found: dict[int, int] = {}
+    for text in ",".join(texts).replace(",", " ").split():
+        match = _PIECE_AT.fullmatch(text)
+        code = LETTERS_BY_CODE.find(match[1].translate(LETTER_ALIASES)) if match else -1
+        if match is None or code <= EMPTY:
+            raise InputError(
+                f"{excerpt(text)} is no piece on a square", "write R@e5, or r@e5 for Black's rook"
+            )
+        square = parse_square(match[2].lower())
+        if square not in area(piece_side(code), piece_kind(code)):
+            raise InputError(
+                f"{excerpt(text)}: the piece cannot stand there", "choose another square"
+            )
+        if found.setdefault(square, code) != code:
+            raise InputError(
+                f"two pieces on {square_name(square)}", "choose another square for one"
+            )
+    return tuple((code, square) for square, code in found.items())
 
 
 def read_query(fields: Mapping[str, str]) -> Query:
@@ -156,5 +206,5 @@ def read_query(fields: Mapping[str, str]) -> Query:
         differs=choice("differs", "1") == "1",
         offence=Offence(decided) if decided else None,
         study=choice("study", "1") == "1",
-        pieces=tuple(read_piece(each) for each in fields.get("at", "").replace(",", " ").split()),
+        pieces=read_pieces([fields.get("at", "")]),
     )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tbgen.answers.mechanism import Offence, find_mechanism
 from tbgen.finding.moves import NO_MOVE, only_moves
-from tbgen.finding.query import NO_END, SORTS, Query, read_piece
+from tbgen.finding.query import SORTS, Query, range_of, read_pieces
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
 from tbgen.indexing import InputError, Material, Position, Side, as_position
@@ -104,9 +104,16 @@ class Search:
             raise InputError("a sorted search cannot resume another", "leave one out")
         if sort is not None and sort.lstrip("-") == "length" and not query.study:
             raise InputError("only studies have a length", "ask for studies, or sort by plies")
+        if limit is not None and limit < 1:
+            raise InputError(f"a limit of {limit} positions", "give 1 or more")
         self.material = Material.parse(material) if isinstance(material, str) else material
+        if not self.material.needs_table:
+            raise InputError(
+                f"{self.material} is always a draw", "name an endgame with an attacker"
+            )
         self.query = query
         self._tables, self._file = tables, tables.table(self.material)
+        query.refuse_impossible(self._file)
         self._sort, self._limit, self._threads = sort, limit, threads
         self._after = None if after is None else self._place(as_position(after))
         self._seed, self._cache_bytes = seed, cache_bytes
@@ -417,12 +424,13 @@ def find(
     either side does worse if it is to move. `differs`: the outcome in a table of another rule set
     in the same directory is different. `study`: the winning move is unique, and again after every
     longest defence, until mate, a capture or a loop that the rules decide; `length` counts those
-    plies. `loop` (`check` or `chase`): the loser by repetition must begin that offence at once.
+    plies. `loop` (`check` or `chase`): the loser by repetition has just
+    begun that offence, and the winner is to move.
     `pieces`: such as `R@e5`, and `r@e5` for Black's. `sort`: `plies`, `order`, or for studies
     `length`; with a minus the largest come first. `after`: a position of an unsorted search, to
     resume behind it. Raises `InputError`, and like `Tablebase.table`.
 
-    >>> for found in tbgen.find("KRNKR", zugzwang=True, limit=3):  # doctest: +SKIP
+    >>> for found in tbgen.find("KNKP", zugzwang=True, limit=3):  # doctest: +SKIP
     ...     print(found.fen, found.outcome.name)
     """
     if not isinstance(tables, GameTablebase):
@@ -430,20 +438,13 @@ def find(
     query = Query(
         turn=None if turn is None else Side(turn),
         outcome=None if outcome is None else Outcome(outcome),
-        orders=_range(orders),
-        plies=_range(plies),
+        orders=range_of(orders),
+        plies=range_of(plies),
         only=only,
         zugzwang=zugzwang,
         differs=differs,
         study=study,
         offence=None if loop is None else enum_member(Offence, loop),
-        pieces=tuple(read_piece(text) for text in pieces),
+        pieces=read_pieces(pieces),
     )
     return Search(tables, material, query, sort=sort, limit=limit, after=after, threads=threads)
-
-
-def _range(numbers: int | tuple[int, int] | None) -> tuple[int, int]:
-    """Return the range (least, greatest) of a number, of a range, or of None: any number."""
-    if numbers is None:
-        return 0, NO_END
-    return (numbers, numbers) if isinstance(numbers, int) else numbers

@@ -235,7 +235,8 @@ def test_direct_wins_by_offence(store: TableStore) -> None:
 
 def test_positions_that_the_rules_change(tmp_path: Path, store: TableStore) -> None:
     material, wanted = Material.parse("KRKN"), Query(differs=True)
-    assert not search(store, material, wanted).positions  # no other rule set is here
+    with pytest.raises(InputError, match="no table of KRKN under other rules"):
+        search(store, material, wanted)
     for rules in ("wxf", "none"):
         for path in built("KRKN", rules=rules).glob("*.xqt"):
             shutil.copy(path, tmp_path)
@@ -245,6 +246,18 @@ def test_positions_that_the_rules_change(tmp_path: Path, store: TableStore) -> N
             assert len(found.positions) == 6
             for position in found.positions:
                 assert own.probe(position).outcome != no.probe(position).outcome
+
+
+def test_a_field_given_twice(client: TestClient) -> None:
+    """`at` may be given twice; any other field then gets 400, and is not dropped."""
+    path = "/v1/tables/KRKN/search"
+    listed = client.get(f"{path}?at=R@e5&at=n@e6").json()["positions"]
+    assert listed == client.get(f"{path}?at=R@e5,n@e6").json()["positions"]
+    assert listed
+    answer = client.get(f"{path}?turn=red&turn=black")
+    assert answer.status_code == 400
+    assert "turn is given 2 times" in answer.json()["error"]
+    assert client.get("/search/KRKN?turn=red&turn=black").status_code == 400
 
 
 def test_the_api_agrees_with_the_page(client: TestClient, store: TableStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +19,7 @@ from tbgen import (
     open_tablebase,
 )
 from tbgen.cli import main
+from tbgen.indexing import InputError
 from tbgen.indexing.squares import piece_code
 from tbgen.probing.columns import sampled_columns
 from tbgen.rules import is_legal
@@ -209,3 +211,56 @@ def test_repr_of_results(krkn: GameTablebase) -> None:
     assert repr(krkn.stats("KRKN")) == "<TableStatistics: 380,325 positions of KRKN, wxf>"
     assert repr(krkn).startswith("<GameTablebase: ")
     assert "rule_set=RuleSet('wxf')" in repr(krkn.probe(next(iter(search)).position))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"pieces": ["C@e5"]}, "has 0 of the piece C"),
+        ({"pieces": ["R@e5", "R@e6"]}, "has 1 of the piece R"),
+        ({"pieces": ["K@a0"]}, "cannot stand there"),
+        ({"pieces": ["R@e5", "n@e5"]}, "two pieces on e5"),
+        ({"pieces": ["x@e5"]}, "is no piece on a square"),
+        ({"study": True, "outcome": Outcome.DRAW}, "studies are won"),
+        ({"only": True, "outcome": Outcome.LOSS}, "no move keeps a loss"),
+        ({"plies": "5-"}, "is no range"),
+        ({"plies": (9, 5)}, "is no range"),
+        ({"orders": -1}, "is no range"),
+        ({"limit": 0}, "a limit of 0"),
+    ],
+)
+def test_impossible_conditions_are_errors(
+    krkn: GameTablebase, asked: dict[str, object], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        find("KRKN", krkn, **asked)  # type: ignore[arg-type]
+
+
+def test_loops_need_a_table_with_orders(krkn: GameTablebase) -> None:
+    none = open_tablebase(built("KRKN", rules="none"))
+    with none, pytest.raises(InputError, match="decided by repetition"):
+        find("KRKN", none, loop="check")
+    with pytest.raises(InputError, match="KK is always a draw"):
+        find("KK", krkn)
+
+
+def test_spellings_of_pieces_on_squares(krkn: GameTablebase) -> None:
+    expected = places(krkn, pieces=["R@e5", "n@d7"])
+    assert expected
+    for pieces in (["R@E5,h@D7"], ["R@e5, n@d7"], ["R@e5 n@d7"]):
+        assert places(krkn, pieces=pieces) == expected
+
+
+def test_json_after_an_error_is_the_error_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error or Ctrl-C during a search leaves no part of an answer on stdout."""
+
+    def fails(self: object) -> Iterator[object]:
+        yield next(found)
+        raise KeyboardInterrupt
+
+    with open_tablebase(built("KRKN", rules="wxf")) as tables:
+        found = iter(find("KRKN", tables, limit=2))
+        monkeypatch.setattr("tbgen.finding.search.Search.__iter__", fails)
+        result = command("KRKN", "--json")
+    (line,) = result.stdout.splitlines()
+    assert list(json.loads(line)) == ["input", "error", "hint"]

@@ -87,9 +87,9 @@ def search(
     """Return at most `most` positions of a table; another `seed` gives other positions, if any.
 
     With `sort`, one of `tbgen.finding.query.SORTS`, the positions found in time are sorted and the
-    first ones returned. Mirror images are left out. A query with `differs` finds nothing without
-    tables of another rule set. Kernels are compiled on first use. Raises like `Tablebase.probe` and
-    `tbgen.find`, and `InputError` if studies would take too long.
+    first ones returned. Mirror images are left out. Kernels are compiled on first use. Raises like
+    `Tablebase.probe` and `tbgen.find`, and `InputError` for `differs` without a table of another
+    rule set, and if studies would take too long.
     """
     if wanted.study and not can_search_studies(store, material):
         raise InputError(
@@ -97,7 +97,7 @@ def search(
         )
     file = store.tables.table(material)
     if wanted.differs and not _other_tables(store, file):
-        return Found((), wanted.candidates(file.statistics), 1.0)
+        raise InputError(f"no table of {material} under other rules is here", "leave out differs=1")
 
     def find() -> Found:
         # The process that serves pages never loads the compiler.

@@ -37,6 +37,7 @@ from tbgen.board.web.http import (
     failure,
 )
 from tbgen.board.web.schemas import ENTRY
+from tbgen.board.web.search_page import fields_of
 from tbgen.board.web.view import View, position_text, read_view
 from tbgen.finding.query import LARGEST_NUMBER, read_query
 from tbgen.indexing import Material, Position
@@ -166,11 +167,11 @@ class Api:
     def search(self, request: Request) -> Answer:
         """Return positions of a table that meet the query, and the share of the table searched."""
         material, query = _material(request), request.query_params
+        fields = fields_of(query)
         limit = _number(request, "limit", SHOWN, MOST_SHOWN)
         seed = _number(request, "seed", 0, LARGEST_NUMBER)
         found = search(
-            self._store, material, read_query(query), seed, max(1, limit),
-            sort=query.get("sort") or None,
+            self._store, material, read_query(fields), seed, max(1, limit), sort=fields.get("sort"),
         )  # fmt: skip
         form = query.get("format") or "json"
         if form not in FORMATS:

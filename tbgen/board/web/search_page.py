@@ -11,13 +11,15 @@ from collections.abc import Collection, Mapping
 from html import escape
 from urllib.parse import urlencode
 
+from starlette.datastructures import QueryParams
+
 from tbgen.answers.as_json import outcome_name
 from tbgen.answers.mechanism import Offence
 from tbgen.board.knowledge.puzzles import comparable
 from tbgen.board.knowledge.search import Found, can_search_studies, search
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.language.words import material_name, percent
-from tbgen.board.web.http import Answer
+from tbgen.board.web.http import Answer, RequestError
 from tbgen.board.web.layout import hidden_fields, link, wide_page, with_settings
 from tbgen.board.web.small_boards import small_boards
 from tbgen.board.web.verdict import moves_in_words
@@ -42,12 +44,10 @@ _PIECES = 'placeholder="R@e5,r@a9" size="12" maxlength="60" autocomplete="off"'
 """HTML attributes of the form's input field for pieces that must stand on given squares."""
 
 
-def search_page(
-    store: TableStore, view: View, material: Material, query: Mapping[str, str]
-) -> Answer:
+def search_page(store: TableStore, view: View, material: Material, query: QueryParams) -> Answer:
     """Return the form and the positions found; raises like `Tablebase.probe`."""
     path = f"/search/{material}"
-    asked = {name: query[name] for name in FIELDS if query.get(name)}
+    asked = fields_of(query)
     seed = number_of(query.get("seed", ""), 0)
     store.tables.table(material)  # raises if missing, even without a query
     results = _results(store, view, material, asked, seed) if asked else ""
@@ -56,6 +56,8 @@ def search_page(
     offered = set(PRESETS)
     if material not in comparable(store):
         offered.remove("differs")
+    if not store.statistics(material)[0].orders:
+        offered -= {"by_chase", "by_check"}
     if not can_search_studies(store, material):
         offered.remove("study")
     presets = " ".join(
@@ -69,6 +71,21 @@ def search_page(
         f"{_form(material, asked, view, offered)}{results}<p>{back}</p>"
     )
     return wide_page(view, heading, content, path, asked)
+
+
+def fields_of(query: QueryParams) -> dict[str, str]:
+    """Return the fields of a search in the query of an address; `at` may be given several times.
+
+    Raises `RequestError` for any other field that is given twice.
+    """
+    found = {}
+    for name in FIELDS:
+        values = [value for value in query.getlist(name) if value]
+        if len(values) > 1 and name != "at":
+            raise RequestError(400, f"{name} is given {len(values)} times", "give it once")
+        if values:
+            found[name] = ",".join(values)
+    return found
 
 
 def _results(
