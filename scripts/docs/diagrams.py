@@ -21,7 +21,7 @@ WIDTH = 320
 DIAGRAMS = {
     "checks": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", ""),
     "checks-begun": ("9/9/4k4/9/9/9/9/3n5/9/R2K5 b", "d2b1"),
-    "rook-chases-cannon": ("3k5/9/9/1c7/9/2R5r/9/9/9/5K3 w", "c4b4"),
+    "rook-chases-cannon": ("9/5k1C1/9/9/9/9/9/9/6r2/3KR4 b", "g1h1"),
     "forced-checks": ("5r3/5k3/9/9/9/9/9/5A3/3R5/3K5 w", ""),
     "knight-pawn": ("9/9/5k3/4p4/9/9/9/3K5/1N7/9 w", ""),
     "d2": ("9/4k4/9/9/9/9/9/9/2p6/3K1RBc1 w", ""),

@@ -67,7 +67,7 @@ def test_children_of_the_longest_positions_have_pages(client: TestClient) -> Non
         for move in legal_moves(start):
             fen = "_".join(start.fen.split()[:2])
             text = page(client, "/", fen=fen, moves=move.iccs)
-            assert '<h1><span class="badge' in text
+            assert "<h1>" in text
 
 
 def test_positions_without_attackers_or_without_a_move(client: TestClient, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_positions_without_attackers_or_without_a_move(client: TestClient, tmp_p
         assert "Red wins" in mated
         stuck = page(empty, "/", fen="3k5/2P6/9/9/9/9/9/9/9/4K4_b")
         assert "Red wins" in stuck
-        assert "no move, which loses" in stuck
+        assert "Black has no legal move" in stuck
 
 
 def test_an_internal_error_is_a_page_with_the_board(

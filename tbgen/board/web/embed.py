@@ -28,7 +28,7 @@ from tbgen.board.web.assets import address
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link
 from tbgen.board.web.middleware import SECURITY_HEADERS
-from tbgen.board.web.verdict import MOST_NAMED
+from tbgen.board.web.verdict import MOST_NAMED, end_in_words
 from tbgen.board.web.view import View
 from tbgen.indexing import Position
 
@@ -43,11 +43,11 @@ def embed_page(store: TableStore, view: View) -> Answer:
     The animation is shown for a view of mode `line`. Raises like `TableStore.probe`, and for a
     line also like `TableStore.line`.
     """
-    facts = store.probe(view.position)
+    facts = store.probe_game(view.positions, view.moves)
     line = view.mode == "line"
     shown = animate(*frames_of_view(store, view), view.look) if line else picture(view)
     theme = f' data-theme="{view.theme}"' if view.theme else ""
-    title, said = _title(view), _description(store, facts, view)
+    title, said = _title(facts, view), _description(store, facts, view)
     href = view.href(chosen=None, where=None)
     more = link(href, view.text("embed_open"), "", ' target="_blank" rel="noopener"')
     whole = (
@@ -80,7 +80,7 @@ def card(store: TableStore, facts: Facts, view: View) -> str:
     tags = {
         "og:type": "website",
         "og:site_name": view.text("title"),
-        "og:title": _title(view),
+        "og:title": _title(facts, view),
         "og:description": _description(store, facts, view),
         "og:url": view.origin + view.href(chosen=None, where=None),
         "og:image": view.origin + shown.replace("/?", f"{path}?", 1),
@@ -105,20 +105,25 @@ def frames_of_view(store: TableStore, view: View) -> tuple[Position, list[Frame]
     return view.position, repeat_loop(frames_of_line(line), line.loop_start)
 
 
-def _title(view: View) -> str:
+def _title(facts: Facts, view: View) -> str:
+    """Return the name of the endgame, and the side to move unless the game has ended."""
     material = view.position.material
-    turn = view.text("to_move", side=view.position.side)
     name = material_name(material, view.language) if material.men <= MOST_NAMED else material.name
+    if facts.over is not None:
+        return name
+    turn = view.text("to_move", side=view.position.side)
     return f"{name}{view.text('list_stop')}{turn}"
 
 
 def _description(store: TableStore, facts: Facts, view: View) -> str:
-    """Return outcome and reason of the position in words, for the description of a link.
+    """Return outcome and reason of the position or game, for the description of a link.
 
     For a game or puzzle it is only the reader's task, since values are hidden there.
     """
     if view.mode == "play":
         return view.text(f"puzzle_{view.task}" if view.task else "shared_game")
+    if facts.over is not None:
+        return end_in_words(facts.over, view)
     if facts.result is None:
         return view.text("no_verdict")
     mechanism = store.mechanism(facts)

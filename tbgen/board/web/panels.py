@@ -56,9 +56,9 @@ position's page is made.
 def rules_known(store: TableStore, facts: Facts) -> list[ProbeResult]:
     """Return the position's value under each rule set with a table, the one in use first.
 
-    Empty if only one value is known, or if one side has no attackers.
+    Empty if only one value is known, if one side has no attackers, and after the end of a game.
     """
-    if facts.result is None or not facts.position.material.both_armed:
+    if facts.over is not None or facts.result is None or not facts.position.material.both_armed:
         return []
     known = values_by_rules(store, facts.position, facts.result)
     return known if len(known) > 1 else []
@@ -173,8 +173,11 @@ def heat(store: TableStore, view: View) -> dict[int, Point]:
 def mistake_note(store: TableStore, facts: Facts, view: View) -> str:
     """Return a notice that the last move gave away a win or a draw; empty if it did not.
 
-    It names the better move, and the reply that exploits the mistake.
+    It names the better move, and the reply that exploits the mistake. It is empty after a verdict
+    of the referee, which outweighs the table.
     """
+    if facts.over is not None and facts.over.why == "repetition":
+        return ""
     found = last_mistake(store, view.positions, view.moves)
     if found is None:
         return ""

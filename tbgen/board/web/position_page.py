@@ -43,8 +43,8 @@ from tbgen.board.web.panels import (
 from tbgen.board.web.small_boards import first_page_boards
 from tbgen.board.web.verdict import (
     chase_arrows,
+    end_in_words,
     forbidden,
-    game_over,
     headline,
     move_groups,
     move_link,
@@ -89,9 +89,8 @@ def reading_page(
         card = missing_card(store, facts, view)
     verdict = (
         f"{_fault_note(view, fault)}{_wrong_result_note(facts, view, stated)}{welcome}"
-        f"{game_over(facts.over, view)}{referee(facts, view)}"
-        f"{headline(facts, view, mechanism)}{rules_headline(known, facts, view)}"
-        f"{mistake_note(store, facts, view)}{card}"
+        f"{headline(facts, view, mechanism)}{referee(facts, view)}"
+        f"{rules_headline(known, facts, view)}{mistake_note(store, facts, view)}{card}"
     )
     side = (
         f"{chosen}{move_groups(facts, view, mechanism)}{rules_panel(known, view)}"
@@ -170,7 +169,7 @@ def marks_of(store: TableStore, facts: Facts, view: View, mechanism: Mechanism |
         checked = find_king(facts.position.board, facts.position.side)
         arrows = checkers(facts.position)
     tried = heat(store, view) if reading else {}
-    if reading and not tried:
+    if reading and not tried and facts.over is None:
         arrows += chase_arrows(facts.position, mechanism)
         arrows += [
             Arrow(move.move.source, move.move.target, "best")
@@ -209,12 +208,11 @@ def _controls(store: TableStore, facts: Facts, view: View) -> str:
     if playing:
         other = view.href(human=view.human.other, flip=not view.flip, chosen=None)
         found.append(link(other, view.text("switch_sides"), "button"))
-    elif facts.result is not None and facts.result.outcome != Outcome.DRAW and facts.moves:
-        if not facts.over:
-            stop = f' data-stop="{view.message("stop")}" hidden'
-            found.append(
-                f'<button type="button" class="autoplay"{stop}>{view.message("autoplay")}</button>'
-            )
+    elif facts.over is None and facts.result and facts.result.outcome != Outcome.DRAW:
+        stop = f' data-stop="{view.message("stop")}" hidden'
+        found.append(
+            f'<button type="button" class="autoplay"{stop}>{view.message("autoplay")}</button>'
+        )
         key = "why_line" if facts.result.order else "line"
         plays = key == "why_line"
         href = view.href(mode="line", chosen=None, where=None, plays=plays)
@@ -299,21 +297,21 @@ def _script_data(store: TableStore, facts: Facts, view: View) -> dict[str, str]:
 def playing_page(store: TableStore, view: View) -> Answer:
     """Return the page of a game against the table or the engine."""
     facts = store.probe_game(view.positions, view.moves)
-    over = game_over(facts.over, view)
-    task = "" if over else view.text(_turn_key(store, facts, view))
     you = view.text("you_play", side=view.human)
-    turn = view.text("to_move", side=view.position.side)
+    if facts.over is not None:
+        end = escape(end_in_words(facts.over, view))
+        over, turn = f'<p class="notice over" role="status"><b>{end}</b></p>', ""
+    else:
+        over, turn = "", _turn(store, facts, view)
     made = ""
     if view.moves:
         before = view.positions[-2]
         move = view.move_name(before, view.moves[-1])
         made = view.message("made", side=before.side, move=move)
-    lamp = f'<span class="lamp {view.position.side.name.lower()}"></span>'
     verdict = (
         f"<h1>{escape(you)}</h1>{_puzzle(store, facts, view)}{over}"
         f"{_score(store, facts, view)}{referee(facts, view)}"
-        f'<p class="reply">{made}</p>'
-        f'<p class="turn">{lamp}{escape(turn)}</p><p class="task">{escape(task)}</p>'
+        f'<p class="reply">{made}</p>{turn}'
     )
     side = (
         f"{_plain_moves(facts, view)}{_practice(facts, view)}{game_record(store, view)}"
@@ -322,14 +320,21 @@ def playing_page(store: TableStore, view: View) -> Answer:
     return board_page(store, facts, view, verdict, marks_of(store, facts, view, None), side)
 
 
-def _turn_key(store: TableStore, facts: Facts, view: View) -> str:
-    """Return the key of the text that says whose turn it is: reader, table or engine."""
+def _turn(store: TableStore, facts: Facts, view: View) -> str:
+    """Return the side to move, and whose turn it is: the reader's, the table's or the engine's."""
     mine = view.readers_turn
     if facts.result is not None:
-        return "hidden" if mine else "table_thinks"
-    if store.opponent is None:
-        return "no_opponent"
-    return "hidden_engine" if mine else "engine_thinks"
+        key = "hidden" if mine else "table_thinks"
+    elif store.opponent is None:
+        key = "no_opponent"
+    else:
+        key = "hidden_engine" if mine else "engine_thinks"
+    side = view.position.side
+    return (
+        f'<p class="turn"><span class="lamp {side.name.lower()}"></span>'
+        f"{view.message('to_move', side=side)}</p>"
+        f'<p class="task">{view.message(key)}</p>'
+    )
 
 
 def _puzzle(store: TableStore, facts: Facts, view: View) -> str:

@@ -17,7 +17,6 @@ from tbgen.board.web.layout import details, link, table, with_settings
 from tbgen.board.web.view import View
 from tbgen.indexing import Move, Position, Side
 from tbgen.play.preference import RootMove
-from tbgen.rules import in_check
 from tbgen.rules.attacks import attacks
 from tbgen.tables import Metric, Outcome, ProbeResult, RuleSet, Value
 
@@ -65,8 +64,15 @@ def rules_name(rule_set: RuleSet, view: View) -> str:
 
 
 def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
-    """Return outcome, distance, reason, side to move and endgame of a position."""
+    """Return outcome, distance, reason, side to move and endgame of a position.
+
+    After the end of a game: its result and reason in place of the position's value.
+    """
     result = facts.result
+    if facts.over is not None:
+        end = f"<h1>{escape(end_in_words(facts.over, view))}</h1>"
+        endgame = _endgame(view)
+        return f'<div class="notice over" role="status">{end}</div><p class="turn">{endgame}</p>'
     if result is None:
         key = "no_verdict" if can_be_built(facts) else "no_verdict_ever"
         main = f'<h1><span class="badge unknown">{view.message(key)}</span></h1>'
@@ -74,9 +80,9 @@ def headline(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     outcome = result.outcome
     winner = winner_of(facts.position.side, outcome)
     badge = result_name(winner, view.language)
-    how = _how(facts.position, result, winner.other, view) if winner is not None else ""
+    how = _how(result, winner.other, view) if winner is not None else ""
     reason = explain_position(facts.position, result, mechanism, view.words)
-    if outcome == Outcome.DRAW and result.material.needs_table:
+    if outcome == Outcome.DRAW:
         reason = view.text("draw_why")
     metric = ""
     if result.metric is not None:
@@ -102,28 +108,30 @@ def can_be_built(facts: Facts) -> bool:
     return bool(getattr(facts.missing, "command", ""))
 
 
-def _how(position: Position, result: ProbeResult, loser: Side, view: View) -> str:
+def _how(result: ProbeResult, loser: Side, view: View) -> str:
     """Return the end of a decided position in words: `mate in 19 moves`, or a loss by the rules."""
     if result.order:
         return view.text("by_rules", side=loser)
-    if result.plies == 0:
-        key = "mated_now" if in_check(position) else "stalemated_now"
-        return view.text(key, side=loser)
     key = "convert_in" if result.metric == Metric.DTC else "mate_in"
     return view.text(key, n=moves_in_words(result.plies or 0, view))
 
 
 def _turn_and_endgame(view: View) -> str:
     """Return the side to move, and the endgame with a link to its figures."""
-    material = view.position.material
     side = view.position.side.name.lower()
     turn = view.message("to_move", side=view.position.side)
+    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {_endgame(view)}</p>'
+
+
+def _endgame(view: View) -> str:
+    """Return the name of the endgame with a link to its figures."""
+    material = view.position.material
     name = f"<code>{material.name}</code>"
     if material.men <= MOST_NAMED:
         words = material_name(material, view.language)
         href = with_settings(f"/endgames/{material}", view)
         name = f"{link(href, words) if material.needs_table else escape(words)} {name}"
-    return f'<p class="turn"><span class="lamp {side}"></span>{turn} · {name}</p>'
+    return name
 
 
 # -- the moves -------------------------------------------------------------------------------
@@ -132,12 +140,13 @@ def _turn_and_endgame(view: View) -> str:
 def move_groups(facts: Facts, view: View, mechanism: Mechanism | None) -> str:
     """Return all moves in sections by outcome; those that give the outcome away are folded.
 
+    Empty after the end of a game.
+
     Winning and losing moves that keep the outcome are a table with reasons; other moves are a list
     with values.
     """
-    if not facts.moves:
-        said = view.message("no_moves", side=facts.position.side)
-        return f'<p class="notice">{said}</p>'
+    if facts.over is not None:
+        return ""
     if facts.result is None and all(move.outcome is None for move in facts.moves):
         names = "".join(move_link(facts, view, move) for move in facts.moves)
         heading = f"{view.text('moves')} ({len(facts.moves)})"
@@ -267,15 +276,12 @@ def referee(facts: Facts, view: View) -> str:
     )
 
 
-def game_over(over: GameEnd | None, view: View) -> str:
-    """Return a notice with the winner and the reason; empty while the game continues."""
-    if over is None:
-        return ""
+def end_in_words(over: GameEnd, view: View) -> str:
+    """Return the winner of a finished game, and the reason."""
     result = result_name(over.winner, view.language)
     loser = "" if over.winner is None else over.winner.other
     why = view.text(f"over_{over.why}", side=loser)
-    said = view.text("game_over", result=result, why=why)
-    return f'<p class="notice over" role="status"><b>{escape(said)}</b></p>'
+    return view.text("game_over", result=result, why=why)
 
 
 # -- arrows ----------------------------------------------------------------------------------

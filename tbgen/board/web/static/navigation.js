@@ -85,7 +85,7 @@ export function complain(words) {
 
 // Summary of a new page for the live region.
 function summary() {
-  const parts = main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, .notice.over, .problem li");
+  const parts = main().querySelectorAll(".verdict h1, .verdict .reply, .verdict .turn, p.notice.over, .problem li");
   return [...parts].map((part) => part.textContent.trim().replace(/[.。]$/, "")).filter(Boolean).join(stop());
 }
 
