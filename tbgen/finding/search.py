@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbgen.answers.mechanism import Offence, find_mechanism
+from tbgen.answers.mechanism import Offence
 from tbgen.finding.moves import NO_MOVE, only_moves
+from tbgen.finding.offences import with_offence
 from tbgen.finding.query import SORTS, Query, range_of, read_pieces
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
@@ -32,7 +33,6 @@ from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
 from tbgen.probing.columns import TableColumns, columns_of_codes
 from tbgen.probing.placements import squares_and_legality
-from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, TableFile
 
 CHUNK = 1 << 18
@@ -44,9 +44,6 @@ slots. Small chunks in random order let the first rows come from all parts of th
 """
 
 SAMPLE_CHUNK = 1 << 16
-
-OFFENCE_ROWS = 64
-"""Most rows tested for an offence, about a second, before the matching ones are yielded."""
 
 CACHE_BYTES = 1 << 30
 """Bytes of memory for unpacked blocks of the tables after one move, and for the codes of a side. If
@@ -222,10 +219,13 @@ class Search:
                     if side not in studies:
                         studies[side] = self._studies(arrays, side, pool)
                     part = _studies_of(part, *studies[side])
+                searched = self._slots
                 if self.query.offence is not None:
-                    yield from self._with_offence(part, self.query.offence)
+                    for tested, rows in with_offence(self._tables, part, self.query.offence):
+                        self._slots = searched + slots * tested // part.rows
+                        yield rows
                     part = self.nothing()
-                self._slots += slots
+                self._slots = searched + slots
                 yield part
 
     def _parts(
@@ -333,19 +333,6 @@ class Search:
         for code, square in self.query.pieces:
             there &= (squares[:, codes == code] == square).any(axis=1)
         return there
-
-    def _with_offence(self, part: TableColumns, offence: Offence) -> Iterator[TableColumns]:
-        """Yield rows in which the loser commits `offence` at once, in parts of limited size."""
-        for first in range(0, part.rows, OFFENCE_ROWS):
-            rows = part.take(np.arange(first, min(first + OFFENCE_ROWS, part.rows)))
-            chosen = []
-            for number, position in enumerate(rows.positions()):
-                # A side in perpetual check is in check whenever it is to move.
-                if in_check(position) == (offence == Offence.CHECK):
-                    found = find_mechanism(self._tables, position)
-                    if found is not None and found.offence == offence:
-                        chosen.append(number)
-            yield rows.take(np.array(chosen, np.int64))
 
 
 def compiled_tables(

@@ -87,6 +87,19 @@ def test_rules_side_by_side(tmp_path: Path) -> None:
         assert "Won only because of the rules" in endgame
 
 
+def test_no_value_contradicts_the_referee(client: TestClient) -> None:
+    """Red loses a won endgame by perpetual check: the table's value is not shown."""
+    game = {"fen": "4k4/R8/9/9/9/9/9/9/9/3K5_w", "moves": "a8a9,e9e8,a9a8,e8e9"}
+    text = page(client, "/", **game).partition("<main")[2]
+    assert "The game is over: Black wins (the position repeats)" in text
+    for wrong in ('<span class="badge', "Red wins", 'class="arrow', ">Red to move", 'id="moves"'):
+        assert wrong not in text.partition('class="panel where"')[0]
+    assert ">Red to move" not in page(client, "/", **game, mode="play")
+    embedded = page(client, "/embed", **game)
+    assert "Black wins" in embedded
+    assert "Red wins" not in embedded
+
+
 def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     text = page(client, "/", fen=LOOP, mode="line")
     ladder = text.split('<ol class="ladder">')[1].split("</ol>")[0]
@@ -101,7 +114,7 @@ def test_the_ladder_ends_in_mate(client: TestClient) -> None:
     whole = page(client, "/", fen=LOOP, mode="line", ladder="1")
     film = json.loads(unescape(re.findall(r'data-film="([^"]+)"', whole)[0]))
     labels = [shot["label"] for shot in film]
-    assert "check 1: forbidden, Black loses" in labels
+    assert "check 1 (checking for ever loses)" in labels
     assert any(label.startswith("last way out: mated in") for label in labels)
     assert labels[-1] == "mate"
     assert "mate" not in labels[:-1]

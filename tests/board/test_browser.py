@@ -105,7 +105,7 @@ def test_the_forced_loop_is_shown(page: Any) -> None:
     assert "perpetual check, which loses (order 1)" in one(page, ".reason").text
     page.find_element(By.LINK_TEXT, "Show why").click()
     until(lambda: count(page, ".film a.loop") == 4)
-    until(lambda: "check 1: forbidden, Black loses" in one(page, ".caption").text)  # playing
+    until(lambda: "check 1 (checking for ever loses)" in one(page, ".caption").text)  # playing
     assert "play=1" in page.current_url
     one(page, ".play-line").click()
     one(page, "[data-step=first]").click()

@@ -330,7 +330,7 @@ def test_the_page_shows_form_and_results(client: TestClient, store: TableStore) 
         assert [move.outcome for move in moves].count(Outcome.WIN) == 1
     assert '<option value="black" selected>' in text
     assert 'name="least" inputmode="numeric" pattern="[0-9]*" maxlength="5" value="3"' in text
-    assert "found in" in text
+    assert "positions from" in text
     assert "seed=1" in text
     assert 'value="R@e5"' in page(client, "/search/KRKN", outcome="loss", at="R@e5", turn="black")
     assert "No position of this endgame has such a value" in page(client, "/search/KRKN", order="7")

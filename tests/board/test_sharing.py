@@ -278,8 +278,29 @@ def test_shared_content_does_not_contain_the_solution(client: TestClient) -> Non
 
 
 def test_a_move_that_is_forbidden_is_not_called_best(client: TestClient) -> None:
-    moves = "d2b1,d0d1,b1c3,d1d0,c3b1,d0d1,b1c3,d1d0"
+    moves = "d2b1,d0d1,b1c3,d1d0"
     text = page(client, "/", fen="9/9/4k4/9/9/9/9/3n5/9/R2K5_b", moves=moves)
     rows = [row for row in text.split("<tr>") if 'class="forbidden"' in row]
     assert rows
     assert not any('tag best"' in row for row in rows)
+
+
+def test_pages_without_a_table_offer_nothing_that_needs_it(client: TestClient) -> None:
+    board = page(client, "/", fen=MISSING)
+    assert "/v1/render.svg" in board
+    for path in ("/v1/animation", "/export.pgn"):
+        assert path not in board
+        assert path in page(client, "/", fen=MISSING, moves="f0f1")
+    for text in (
+        page(client, "/", 404, fen=MISSING, mode="line"),
+        page(client, "/search/KRRKR", 404),
+    ):
+        assert "has not been built" in text
+        assert "tbgen build" in text
+
+
+def test_a_table_that_is_too_large_has_no_command(client: TestClient) -> None:
+    for name in ("KRNAABBKRAABB", "KRNAABBKRAAB"):
+        text = page(client, f"/endgames/{name}", 404)
+        assert "is too large for a table" in text
+        assert "tbgen build" not in text

@@ -171,6 +171,14 @@ def test_other_rules_and_loops(krkn: GameTablebase) -> None:
         assert places(both, differs=True) == places(both, orders=(1, 99))
 
 
+def test_a_chunk_counts_while_it_is_searched(krkn: GameTablebase) -> None:
+    search = find("KRKN", krkn, loop="check")
+    shares = [search.share for part in search.unsorted() if part.rows]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < 1
+    assert search.share == 1
+
+
 def test_the_command(krkn: GameTablebase) -> None:
     fens = command("KRKN", "--order", "1-", "--turn", "black").stdout.splitlines()
     found = [each.fen for each in find("KRKN", krkn, orders=(1, 99), turn=Side.BLACK)]

@@ -75,18 +75,17 @@ def loser_of(line: Mainline) -> Side | None:
 
 
 def captions_of(frames: Sequence[Frame], loser: Side | None, language: str) -> list[str]:
-    """Return a caption for each ply; forbidden checks and chases are numbered.
+    """Return a caption for each ply; checks and chases of `loser` are numbered.
 
-    These are the checks and chases of `loser`. The last caption says mate or stalemate if the game
+    A loop of these is forbidden. The last caption says mate or stalemate if the game
     ends so.
     """
     found, offences = [], 0
     for frame in frames:
         label = frame.label and text(language, f"ply_{frame.label}")
-        moved = frame.after.side.other
-        if moved == loser and frame.label in ("check", "chase"):
+        if frame.after.side.other == loser and frame.label in ("check", "chase"):
             offences += 1
-            label = text(language, "ply_forbidden", what=label, n=offences, side=moved)
+            label = text(language, f"ply_nth_{frame.label}", n=offences)
         found.append(label)
     if frames and not legal_moves(frames[-1].after):
         found[-1] = text(language, "ply_mate" if frames[-1].label == "check" else "ply_stalemate")

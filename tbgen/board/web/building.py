@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from tbgen.board.knowledge.builds import Progress, Stage, Workshop, may_build
+from tbgen.board.knowledge.builds import Progress, Stage, Workshop, closure_bound, may_build
 from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.board.language.i18n import text
 from tbgen.board.language.words import material_name, time_in_words
@@ -42,6 +42,12 @@ MAX_STREAMS = 32
 
 POLL_SECONDS = 0.3
 """Seconds between progress events."""
+
+TOO_LARGE_BYTES = 1 << 40
+"""Memory of a build in bytes above which a table is called too large: no command is shown."""
+
+TOO_MANY = 400
+"""Bound of the number of tables that a material needs, above which it is called too large."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -187,12 +193,7 @@ def _own_address(back: str) -> str:
 def missing_card(store: TableStore, facts: Facts, view: View) -> str:
     """Return the card of a position without a table: the missing tables, their cost, the button."""
     if not can_be_built(facts):
-        material = facts.position.material
-        name = material.name
-        if material.men <= MOST_NAMED:
-            name = f"{material_name(material, view.language)} ({name})"
-        said = view.text("missing_never", name=name)
-        return f'<section class="card missing"><p>{escape(said)}</p></section>'
+        return _too_large_card(facts.position.material, view)
     note = f'<p class="under">{view.message("missing_captures")}</p>'
     return _material_card(store, facts.position.material, view, view.href(chosen=None), note)
 
@@ -201,9 +202,20 @@ def missing_page(store: TableStore, view: View, material: Material) -> Answer:
     """Return the page of an endgame without a table: the missing tables, their cost, the button."""
     path = f"/endgames/{material}"
     title = f"{material}: {view.text('no_verdict')}"
-    heading = f"{escape(material_name(material, view.language))} <code>{material}</code>"
     card = _material_card(store, material, view, with_settings(path, view))
-    return wide_page(view, title, card, path, heading=heading, status=404)
+    return wide_page(view, title, card, path, heading=escape(_name(material, view)), status=404)
+
+
+def _name(material: Material, view: View) -> str:
+    """Return the name of an endgame in words and letters; a large one only in letters."""
+    if material.men > MOST_NAMED:
+        return material.name
+    return f"{material_name(material, view.language)} ({material})"
+
+
+def _too_large_card(material: Material, view: View) -> str:
+    said = view.message("missing_never", name=_name(material, view))
+    return f'<section class="card missing"><p>{said}</p></section>'
 
 
 def _material_card(
@@ -214,12 +226,14 @@ def _material_card(
     back : address to return to after the build
     note : HTML at the end of the card
     """
-    name = f"{material_name(material, view.language)} ({material})"
+    cost = None if closure_bound(material) > TOO_MANY else store.cost([material])
+    if closure_bound(material) > TOO_MANY or (cost and cost.memory_bytes > TOO_LARGE_BYTES):
+        return _too_large_card(material, view)
     needed = [node for node in material.closure() if node.needs_table]
     present = {entry.material for entry in store.available()}
     here = sum(node in present for node in needed)
     key = "missing_card" if len(needed) > 1 else "missing_card_one"
-    said = view.message(key, name=name, n=len(needed), here=here)
+    said = view.message(key, name=_name(material, view), n=len(needed), here=here)
     going = running_build(store)
     if going is not None and set(needed) & set(going.wanted):
         how = _progress_card(store, going, view, back)

@@ -32,8 +32,9 @@ from tbgen.board.drawing.diagram import (
     thumbnail,
 )
 from tbgen.board.knowledge.analysis import Rung, ladder
-from tbgen.board.knowledge.store import TableStore
+from tbgen.board.knowledge.store import Facts, TableStore
 from tbgen.board.language.words import explain_judgement
+from tbgen.board.web.building import missing_card
 from tbgen.board.web.embed import card
 from tbgen.board.web.http import HTML, Answer
 from tbgen.board.web.layout import link, page, screen_button
@@ -69,6 +70,8 @@ def film_page(store: TableStore, view: View) -> Answer:
     """
     view, plays = replace(view, plays=False), view.plays
     facts = store.probe(view.position)
+    if facts.missing is not None:
+        return _missing_line_page(store, facts, view)
     line = store.line(view.position)
     played = _film_of_line(line, view)
     if view.ladder and line.loop_start is not None:
@@ -95,7 +98,7 @@ def film_page(store: TableStore, view: View) -> Answer:
         f'<p class="caption"></p>{_controls(view, played, ply)}</section>'
         f'<section class="side">{_record(view, played, ply)}'
         f'<h2>{view.message("ends")}</h2><p class="end">{escape(end)}</p>'
-        f"{ladder_panel(store, view, line)}{share_panel(view)}</section>"
+        f"{ladder_panel(store, view, line)}{share_panel(facts, view)}</section>"
     )
     film = [
         {
@@ -122,6 +125,17 @@ def film_page(store: TableStore, view: View) -> Answer:
     title = f"{view.text(played.name)}{view.text('colon')}{view.position.material.name}"
     head = card(store, facts, view)
     return Answer(page(view, title, main, data=data, css="workspace filming", head=head), HTML)
+
+
+def _missing_line_page(store: TableStore, facts: Facts, view: View) -> Answer:
+    """Return the page of a position without a table: its board, and how to build the table."""
+    main = (
+        f'<section class="verdict">{headline(facts, view, None)}'
+        f"{missing_card(store, facts, view)}</section>"
+        f'<section class="stage">{draw(view.position, view.look)}</section>'
+    )
+    title = f"{view.text('line')}{view.text('colon')}{view.position.material.name}"
+    return Answer(page(view, title, main, css="workspace"), HTML, 404)
 
 
 def _film_of_line(line: Mainline, view: View) -> Film:

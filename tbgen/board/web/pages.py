@@ -12,13 +12,12 @@ from dataclasses import replace
 
 from starlette.requests import Request
 
-from tbgen.board.knowledge.builds import closure_bound
 from tbgen.board.knowledge.puzzles import LEVELS, answer, find_puzzle, puzzle_of_the_day, today
 from tbgen.board.knowledge.store import TableStore
 from tbgen.board.web.building import missing_page
 from tbgen.board.web.editor import editor_page, read_sketch
 from tbgen.board.web.embed import embed_page
-from tbgen.board.web.endgames import MAX_NODES, material_page
+from tbgen.board.web.endgames import material_page
 from tbgen.board.web.handbook import chapter_page, document_page
 from tbgen.board.web.http import HTML, Answer, RequestError
 from tbgen.board.web.layout import with_settings
@@ -99,8 +98,6 @@ class Pages:
         try:
             return material_page(self._store, view, material)
         except MissingTableError:
-            if closure_bound(material) > MAX_NODES:
-                raise
             return missing_page(self._store, view, material)
 
     def chapter(self, request: Request) -> Answer:
@@ -115,6 +112,19 @@ class Pages:
         view = self._settings_only(request)
         material = Material.parse(request.path_params["material"])
         return search_page(self._store, view, material, request.query_params)
+
+    def search_or_missing(self, search: Endpoint) -> Endpoint:
+        """Return an endpoint that calls `search`, or shows the page of a missing table."""
+
+        def answer(request: Request) -> Answer:
+            material = Material.parse(request.path_params["material"])
+            try:
+                self._store.tables.table(material)
+            except MissingTableError:
+                return missing_page(self._store, self._settings_only(request), material)
+            return search(request)
+
+        return answer
 
     def puzzle(self, request: Request) -> Answer:
         """Redirect to a random position with one good move, in play mode."""

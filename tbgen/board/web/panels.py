@@ -319,11 +319,11 @@ def pairs(items: Sequence[str], view: View) -> str:
     )
 
 
-def share_panel(view: View) -> str:
+def share_panel(facts: Facts, view: View) -> str:
     """Return links to the position and its game or best play in other forms, and codes to copy.
 
     The forms are a permanent link, PGN, pictures, an <iframe> page and JSON. While a game is
-    played, forms that show values are left out.
+    played, forms that show values are left out; without a table, forms that show best play.
     """
     playing = view.mode == "play"
     # Pictures are opened where the reader's own language is not known.
@@ -339,7 +339,8 @@ def share_panel(view: View) -> str:
     if can_rasterise():
         moving.append((picture("/v1/animation.gif", own), "GIF"))
         pixels = [(picture("/v1/render.png"), "PNG")]
-    untold = playing and not view.moves  # without moves these would show best play
+    # Without moves these would show best play.
+    untold = (playing or facts.result is None) and not view.moves
     found = [
         (own if playing else view.at(view.position).href(mode="read"), view.text("permalink")),
         *([] if untold else [(picture("/export.pgn"), view.text("export"))]),

@@ -95,7 +95,7 @@ def reading_page(
     side = (
         f"{chosen}{move_groups(facts, view, mechanism)}{rules_panel(known, view)}"
         f"{where_panel(facts, view)}{endgame_panel(store, facts, view)}"
-        f"{game_record(store, view)}{share_panel(view)}"
+        f"{game_record(store, view)}{share_panel(facts, view)}"
     )
     shown = board_page(store, facts, view, verdict, marks, side)
     return shown if fault is None else replace(shown, status=400)
@@ -315,7 +315,7 @@ def playing_page(store: TableStore, view: View) -> Answer:
     )
     side = (
         f"{_plain_moves(facts, view)}{_practice(facts, view)}{game_record(store, view)}"
-        f"{share_panel(view)}"
+        f"{share_panel(facts, view)}"
     )
     return board_page(store, facts, view, verdict, marks_of(store, facts, view, None), side)
 

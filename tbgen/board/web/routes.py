@@ -141,7 +141,8 @@ def _prepare(store: TableStore, searchers: SearchProcesses) -> None:
 
 def _page_routes(pages: Pages, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     shown = partial(_route, runner, on_error=_error_page, lane=Lane.PAGE, known=SETTINGS)
-    found, searched = partial(shown, cached=False, lane=Lane.LONG), searchers.endpoint("page")
+    found = partial(shown, cached=False, lane=Lane.LONG)
+    searched = pages.search_or_missing(searchers.endpoint("page"))
     board, form = (*VIEW, "piece", "was"), (*SETTINGS, *FIELDS, "seed")
     box = shown("/find", "find", pages.find, known=(*SETTINGS, "q"), cached=False)
     bar, puzzle = (*SETTINGS, "won", "order", "plies"), (*SETTINGS, "task", "level")

@@ -119,7 +119,7 @@ SCHEMAS: dict[str, Schema] = {
         "positions of a table; complete if `share` is 1",
         material=MATERIAL,
         candidates=integer("positions with a wanted value"),
-        share=number("share of the candidates examined, 0 to 1"),
+        share=number("share of the table that the positions come from, 0 to 1"),
         positions=array(
             "as in `probe`, without `moves`",
             with_optional(
