@@ -3,7 +3,6 @@
     query         conditions on positions, read from the fields of a form or a command
     value_filter  slots of a table by their values: codes, zugzwang, another rule set
     moves         compiled: the only move that keeps an outcome
-    offences      the loser by repetition must begin a check or a chase at once
     handbook      classes of endgames, from statistics alone
     search        whole tables, chunk by chunk, and sorted rows
     studies       positions whose solution is unique move by move

@@ -51,10 +51,10 @@ class Query:
 
     `turn` is the side to move and `outcome` its outcome. `orders` and `plies` are inclusive ranges.
     `only`: exactly one move, of several, keeps the win or the draw. `zugzwang`: either side does
-    worse if it is to move. `offence`: the loser of the repetition has just begun this offence, and
-    the winner is to move. `differs`: the outcome under another rule set, whose table is
-    present, is different. `study`: the winner is to move, and the solution is unique move by move
-    (`tbgen.finding.studies`). `pieces` are pairs of piece code and square that must be occupied so.
+    worse if it is to move. `offence`: a direct win by this offence, as statistics count them.
+    `differs`: the outcome under another rule set, whose table is present, is different. `study`:
+    the winner is to move, and the solution is unique move by move (`tbgen.finding.studies`).
+    `pieces` are pairs of piece code and square that must be occupied so.
     """
 
     turn: Side | None = None

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from tbgen.answers.mechanism import Offence
 from tbgen.finding.moves import NO_MOVE, only_moves
-from tbgen.finding.offences import with_offence
 from tbgen.finding.query import SORTS, Query, range_of, read_pieces
 from tbgen.finding.studies import NO_STUDY, lengths_of_studies
 from tbgen.finding.value_filter import CodesOf, ValueFilter
@@ -33,6 +32,7 @@ from tbgen.play.tablebase import GameTablebase, open_tablebase
 from tbgen.probing import NumbaTables
 from tbgen.probing.columns import TableColumns, columns_of_codes
 from tbgen.probing.placements import squares_and_legality
+from tbgen.rules import in_check
 from tbgen.tables import Metric, Outcome, TableFile
 
 CHUNK = 1 << 18
@@ -219,13 +219,11 @@ class Search:
                     if side not in studies:
                         studies[side] = self._studies(arrays, side, pool)
                     part = _studies_of(part, *studies[side])
-                searched = self._slots
                 if self.query.offence is not None:
-                    for tested, rows in with_offence(self._tables, part, self.query.offence):
-                        self._slots = searched + slots * tested // part.rows
-                        yield rows
-                    part = self.nothing()
-                self._slots = searched + slots
+                    # Direct wins by check are those in check: chases exclude such positions.
+                    checked = np.array([in_check(each) for each in part.positions()], np.bool_)
+                    part = part.take(checked == (self.query.offence == Offence.CHECK))
+                self._slots += slots
                 yield part
 
     def _parts(

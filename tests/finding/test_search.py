@@ -154,6 +154,22 @@ def test_sorted_rows(krkn: GameTablebase, limit: int | None) -> None:
         assert (column == unsorted[name][order]).all()
 
 
+def test_loops_are_the_direct_wins_of_the_statistics() -> None:
+    """Also those whose best play ends in the graver offence, which KNKPP has."""
+    with open_tablebase(built("KNKPP", rules="wxf")) as tables:
+        orders = tables.stats("KNKPP").orders
+        counts = [(order.check_patterns, order.chase_patterns) for order in orders]
+        found = [
+            tuple(
+                find("KNKPP", tables, loop=loop, orders=order.order).count()
+                for loop in ("check", "chase")
+            )
+            for order in orders
+        ]
+    assert found == counts
+    assert all(map(sum, found))
+
+
 def test_other_rules_and_loops(krkn: GameTablebase) -> None:
     loops = find("KRKN", krkn, loop="check", limit=5).columns()
     assert loops.rows == 5
