@@ -119,7 +119,7 @@ class _Reporting(click.Command):
         except (Exception, KeyboardInterrupt) as error:
             if not standalone_mode:
                 raise
-            status = _end(error, None)
+            status = _end(error, None, as_json="--json" in (sys.argv if args is None else args))
         if not standalone_mode:
             return status
         sys.exit(status if isinstance(status, int) else failures.OK)
@@ -166,8 +166,12 @@ class Command(_Reporting):
             ctx.exit(_end(error, ctx))
 
 
-def _end(error: BaseException, ctx: click.Context | None) -> int:
-    """Report an exception and return the exit status; raise the exception again if it is a bug."""
+def _end(error: BaseException, ctx: click.Context | None, *, as_json: bool = False) -> int:
+    """Report an exception and return the exit status; raise the exception again if it is a bug.
+
+    ctx : the command that failed; None for an error before it ran
+    as_json : whether JSON is asked for, if there is no `ctx`
+    """
     if isinstance(error, click.Abort) and isinstance(error.__cause__, EOFError):
         error = error.__cause__  # click treats it as Ctrl-D at a prompt
     failure = describe(error, typed_options(ctx, "tables") if ctx else "")
@@ -181,8 +185,8 @@ def _end(error: BaseException, ctx: click.Context | None) -> int:
             show_traceback()
             show_failure(failure)
     try:
-        if ctx is not None and ctx.params.get("as_json"):
-            show_json(failure.to_json(_main_argument(ctx)))
+        if as_json or (ctx is not None and ctx.params.get("as_json")):
+            show_json(failure.to_json(_main_argument(ctx) if ctx is not None else ""))
         sys.stdout.flush()
     except OSError:
         _silence_stdout()

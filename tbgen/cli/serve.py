@@ -74,7 +74,7 @@ def serve(
     browser that opens the printed address build tables from a page. With --json,
     {"url","entry","tables"} is printed once the port is open.
 
-    Exit status: 0 ok, 2 bad input or no port, 130 interrupted.
+    Exit status: 0 ended by SIGTERM, 2 bad input or no port, 130 interrupted.
     """
     _require_extra()
     if files:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -19,7 +20,7 @@ from starlette.routing import Route
 
 from tbgen import open_tablebase
 from tbgen.board.knowledge.store import TableStore
-from tbgen.board.web import http
+from tbgen.board.web import http, routes
 from tbgen.board.web.http import Answer, EndpointRunner, Lane
 from tbgen.board.web.middleware import is_loopback
 from tbgen.board.web.routes import create_app
@@ -257,3 +258,57 @@ def test_a_game_is_judged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert facts.judgement is not None
     assert sum(move.after in positions for move in facts.moves) > 20
     assert calls < 3 * MAX_MOVES
+
+
+async def head_of(app: Any, path: str, host: bytes = b"localhost", **asked: Any) -> dict[str, Any]:
+    """Return status and headers of the answer to a request with `asked` in its ASGI scope."""
+    found: dict[str, Any] = {}
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            found.update({name.decode(): value.decode() for name, value in message["headers"]})
+            found["status"] = message["status"]
+
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "headers": [(b"host", host)], "root_path": "", "scheme": "http",
+        "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1), "http_version": "1.1",
+    }  # fmt: skip
+    await app({**scope, **asked}, receive, send)
+    return found
+
+
+def test_a_whole_address_as_target(tables_dir: Path) -> None:
+    """The host of the target counts, not that of the header."""
+    with open_tablebase(tables_dir, rules="check") as tables:
+        app = create_app(tables, tables_dir, loopback_only=True)
+        for path, host, status in (
+            ("http://localhost:8064/robots.txt", b"elsewhere.org", 200),
+            ("HTTP://127.0.0.1/robots.txt", b"127.0.0.1", 200),
+            ("http://elsewhere.org/robots.txt", b"localhost", 421),
+            ("http://localhost/nothing", b"localhost", 404),
+        ):
+            assert asyncio.run(head_of(app, path, host))["status"] == status
+
+
+def test_scripts_of_other_origins(tables_dir: Path) -> None:
+    with open_tablebase(tables_dir, rules="check") as tables:
+        app = create_app(tables, tables_dir)
+        asked = asyncio.run(head_of(app, "/v1/tables", method="OPTIONS"))
+        assert (asked["status"], asked["access-control-allow-headers"]) == (204, "*")
+        answer = asyncio.run(head_of(app, "/v1/tables"))
+        assert "Retry-After" in answer["access-control-expose-headers"]
+        assert answer["etag"].startswith('W/"')
+
+
+def test_only_long_games_are_long_requests() -> None:
+    def lane(**query: str) -> Lane:
+        scope = {"type": "http", "query_string": urlencode(query).encode(), "headers": []}
+        return routes._of_game(Request(scope))
+
+    moves = ",".join(["d0d1", "b1c3"] * 50)
+    assert lane(fen="F") == lane(fen="F", moves=moves[:-1]) == Lane.PROMPT
+    assert lane(fen="F", moves=moves + ",d0d1") == lane(fen="F", explain="1") == Lane.LONG

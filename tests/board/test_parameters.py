@@ -44,6 +44,41 @@ def test_an_unknown_parameter_is_refused(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "asked", "least"),
+    [
+        ("/v1/mainline", "plies", 1),
+        ("/v1/render.png", "width", 64),
+        ("/v1/animation.gif", "width", 64),
+        ("/v1/tables/KRKN/search", "limit", 1),
+    ],
+)
+def test_the_limits_of_numbers_are_those_of_their_schema(
+    client: TestClient, path: str, asked: str, least: int
+) -> None:
+    parameters = client.get("/openapi.json").json()["paths"]
+    address = next(key for key in parameters if key.format(material="KRKN") == path)
+    described = parameters[address]["get"]["parameters"]
+    schema = next(entry["schema"] for entry in described if entry["name"] == asked)
+    assert schema["minimum"] == least
+    query = {} if "search" in path else {"fen": LOOP}
+    for number in (least - 1, schema["maximum"] + 1, -1):
+        answer = client.get(path, params={**query, asked: str(number)})
+        assert answer.status_code == 400
+        name, hint = answer.json()["hint"].split("=")
+        assert name == asked
+        assert least <= int(hint) <= schema["maximum"]
+
+
+def test_every_answer_is_described(client: TestClient) -> None:
+    paths = client.get("/openapi.json").json()["paths"]
+    for path in paths.values():
+        errors = {"400", "404", "405", "413", "414", "421", "500", "503"}
+        assert set(path["get"]["responses"]) == {"200", *errors}
+    search = paths["/v1/tables/{material}/search"]["get"]["responses"]["200"]["content"]
+    assert set(search) == {"application/json", "text/csv", "text/plain"}
+
+
+@pytest.mark.parametrize(
     ("path", "asked", "hint"),
     [
         ("/v1/tables/KRKN/search", "zugswang", "write zugzwang"),

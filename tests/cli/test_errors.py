@@ -84,6 +84,16 @@ def test_bad_positions(tables_dir: Path, command: str, text: str, word: str) -> 
     assert word in found["error"] + found["hint"]
 
 
+@pytest.mark.parametrize(
+    "arguments", [("probe", "--bogus"), ("nothing",), ("line", "--plies", "0", "x"), ("serve", "x")]
+)
+def test_usage_errors_are_json_too(arguments: tuple[str, ...]) -> None:
+    found = json.loads(run(*arguments, "--json").stdout)
+    assert set(found) == {"input", "error", "hint"}
+    assert found["error"]
+    assert run(*arguments).stdout == ""
+
+
 @pytest.mark.parametrize("nasty", ["\x1b]0;title\x07", "\n\r\x85", "\u202e\udcff"])
 @pytest.mark.parametrize(
     "arguments",
@@ -104,7 +114,7 @@ def test_bad_positions(tables_dir: Path, command: str, text: str, word: str) -> 
         ("convert", KRK, "--move", "a0{}b0", "--read", "iccs"),
         ("convert", KRK, "--move", "a0{}b0", "--read", "zh"),
         ("judge", "{}", "a0b0"),
-        ("judge", KRK, "{}"),
+        ("judge", KRK, "x{}"),
         ("ls", "--tables", "/nowhere{}"),
         ("ls", "--rules", "{}"),
         ("ls", "--{}"),

@@ -61,10 +61,7 @@ GIF_WIDTH = 480
 """Default width of a GIF in pixels; smaller than a PNG, as a GIF holds many pictures."""
 
 MIN_WIDTH, MAX_WIDTH, MAX_GIF_WIDTH = 64, 2000, 800
-"""Limits of a picture's width in pixels: minimum, maximum, and maximum of a GIF.
-
-A smaller width is set to the minimum; a request for a larger width is refused.
-"""
+"""Limits of a picture's width in pixels: minimum, maximum, and maximum of a GIF."""
 
 
 class Api:
@@ -93,7 +90,7 @@ class Api:
     def mainline(self, request: Request) -> Answer:
         """Return best play of both sides from a position."""
         view = _view(request)
-        plies = _number(request, "plies", DEFAULT_PLIES, MAX_LINE)
+        plies = _number(request, "plies", DEFAULT_PLIES, (1, MAX_LINE))
         line = self._store.line(view.position, plies)
         answer = line_answer(line, words=view.words)
         for entry, played in zip(answer["moves"], line.moves, strict=True):
@@ -112,8 +109,8 @@ class Api:
     def render_png(self, request: Request) -> Answer:
         """Return a position as PNG; raises `InputError` without resvg."""
         view = _view(request)
-        width = _number(request, "width", PNG_WIDTH, MAX_WIDTH)
-        return Answer(bitmap.png(picture(view), max(MIN_WIDTH, width)), PNG)
+        width = _number(request, "width", PNG_WIDTH, (MIN_WIDTH, MAX_WIDTH))
+        return Answer(bitmap.png(picture(view), width), PNG)
 
     def animation(self, request: Request) -> Answer:
         """Return a game, or best play if there are no moves, as animated SVG."""
@@ -123,8 +120,8 @@ class Api:
     def animation_gif(self, request: Request) -> Answer:
         """Return `animation` as GIF; raises `InputError` without resvg or Pillow."""
         view = _view(request)
-        width = _number(request, "width", GIF_WIDTH, MAX_GIF_WIDTH)
-        picture = gif(*frames_of_view(self._store, view), view.look, max(MIN_WIDTH, width))
+        width = _number(request, "width", GIF_WIDTH, (MIN_WIDTH, MAX_GIF_WIDTH))
+        picture = gif(*frames_of_view(self._store, view), view.look, width)
         return Answer(picture, GIF)
 
     def export(self, request: Request) -> Answer:
@@ -168,10 +165,10 @@ class Api:
         """Return positions of a table that meet the query, and the share of the table searched."""
         material, query = _material(request), request.query_params
         fields = fields_of(query)
-        limit = _number(request, "limit", SHOWN, MOST_SHOWN)
-        seed = _number(request, "seed", 0, LARGEST_NUMBER)
+        limit = _number(request, "limit", SHOWN, (1, MOST_SHOWN))
+        seed = _number(request, "seed", 0, (0, LARGEST_NUMBER))
         found = search(
-            self._store, material, read_query(fields), seed, max(1, limit), sort=fields.get("sort"),
+            self._store, material, read_query(fields), seed, limit, sort=fields.get("sort"),
         )  # fmt: skip
         form = query.get("format") or "json"
         if form not in FORMATS:
@@ -327,14 +324,17 @@ def _view(request: Request) -> View:
     return read_view(query, parse_position(START_FEN))
 
 
-def _number(request: Request, name: str, default: int, limit: int) -> int:
-    """Return a number of the query from 0 to `limit`; raise `RequestError` for anything else."""
+def _number(request: Request, name: str, default: int, limits: tuple[int, int]) -> int:
+    """Return a number of the query within limits; raise `RequestError` for anything else."""
     text = request.query_params.get(name, "")
     if not text:
         return default
-    if not (text.isascii() and text.isdecimal() and len(text) < 8 and int(text) <= limit):
-        raise RequestError(400, f"{name} is no number up to {limit}", f"{name}=40")
-    return int(text)
+    least, most = limits
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else -1
+    if not least <= number <= most:
+        message = f"{name} is no number from {least} to {most}"
+        raise RequestError(400, message, f"{name}={default}")
+    return number
 
 
 def _material(request: Request) -> Material:

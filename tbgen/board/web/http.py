@@ -201,7 +201,7 @@ class EndpointRunner:
 
         async def respond(request: Request) -> Response:
             tag = self._etag(request) if cached else None
-            if tag and tag in request.headers.get("if-none-match", ""):
+            if tag and tag.removeprefix("W/") in request.headers.get("if-none-match", ""):
                 self.requests[name, 304] += 1
                 return Response(status_code=304, headers={"etag": tag})
             queue = lane if isinstance(lane, Lane) else lane(request)
@@ -284,10 +284,13 @@ class EndpointRunner:
         )
 
     def _etag(self, request: Request) -> str:
-        """Return the ETag: a digest of tables, whole address and language."""
+        """Return the ETag: a digest of tables, whole address and language.
+
+        It is weak: the answer has the same tag with and without compression.
+        """
         language = request.headers.get("accept-language", "")
         key = f"{self._fingerprint()} {request.url} {language}"
-        return f'"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
+        return f'W/"{hashlib.sha256(key.encode()).hexdigest()[:24]}"'
 
 
 async def body_of(request: Request) -> bytes:

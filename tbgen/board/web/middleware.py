@@ -44,7 +44,10 @@ SECURITY_HEADERS = {
 policy is not `no-referrer`, as browsers would then omit the origin of our own forms.
 """
 
-OPEN_HEADERS = {"access-control-allow-origin": "*"}
+OPEN_HEADERS = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": "ETag, Retry-After",
+}
 """Additional headers of every answer whose media type is not in `SAME_ORIGIN`.
 
 Scripts of any origin may read these answers: no cookie or password is involved. They cannot read
@@ -84,10 +87,29 @@ class RequestLimits:
                     headers.setdefault(name, value)
             await send(message)
 
+        scope = _in_origin_form(scope)
         post = scope["method"] == "POST" and scope["path"] in self._posts
         refusal = _refusal(scope, self._loopback_only, post)
         app = self._app if refusal is None else refusal
         await app(scope, receive, send_with_headers)
+
+
+def _in_origin_form(scope: Scope) -> Scope:
+    """Return a request with a path as its target, in place of a whole address (RFC 9112, 3.2.2).
+
+    The host of such an address counts instead of the header.
+    """
+    whole = _ABSOLUTE.fullmatch(scope["path"])
+    if whole is None:
+        return scope
+    others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+    raw = scope.get("raw_path") or b""
+    return {
+        **scope,
+        "headers": [*others, (b"host", whole[1].encode("latin-1", "replace"))],
+        "path": whole[2] or "/",
+        "raw_path": b"/" + raw.partition(b"://")[2].partition(b"/")[2],
+    }
 
 
 def is_forwarded(headers: Iterable[tuple[bytes, bytes]]) -> bool:
@@ -118,7 +140,11 @@ def _refusal(scope: Scope, loopback_only: bool, post: bool) -> Response | None:
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
     foreign = loopback_only and not all(map(is_loopback, hosts))
     if scope["method"] == "OPTIONS" and not foreign:
-        allowed = {"access-control-allow-methods": "GET, HEAD", "access-control-max-age": "86400"}
+        allowed = {
+            "access-control-allow-methods": "GET, HEAD",
+            "access-control-allow-headers": "*",
+            "access-control-max-age": "86400",
+        }
         return Response(status_code=204, headers=allowed)
     problem = None
     if foreign:
@@ -147,6 +173,7 @@ def _length(headers: Mapping[bytes, bytes]) -> int:
     return int(announced) if announced.isdigit() and len(announced) < 9 else MAX_BODY + 1
 
 
+_ABSOLUTE = re.compile(r"https?://([^/]+)(/.*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(r"[\w.:\[\]-]{1,100}")
 _PREFIX = re.compile(r"(?:/[\w.~-]{1,50}){1,8}")
 

@@ -22,7 +22,7 @@ from tbgen.board.knowledge.search import MOST_SHOWN
 from tbgen.board.knowledge.store import MAX_LINE
 from tbgen.board.language.i18n import LANGUAGES, text
 from tbgen.board.web.api import MAX_GIF_WIDTH, MAX_WIDTH, MIN_WIDTH
-from tbgen.board.web.http import GIF, JSON, PNG, SVG, TEXT, Answer, RequestError
+from tbgen.board.web.http import CSV, GIF, JSON, PNG, SVG, TEXT, Answer, RequestError
 from tbgen.board.web.layout import link, wide_page
 from tbgen.board.web.schemas import SCHEMAS
 from tbgen.board.web.view import MAX_MOVES, MAX_POSITION_TEXT, VIEW, View
@@ -42,7 +42,7 @@ _PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "notation": ({"enum": list(MOVE_NOTATIONS)}, "wxf"),
     "lang": ({"enum": list(LANGUAGES)}, "en"),
     "explain": (_SWITCH, "1"),
-    "plies": ({"type": "integer", "minimum": 0, "maximum": MAX_LINE}, "40"),
+    "plies": ({"type": "integer", "minimum": 1, "maximum": MAX_LINE}, "40"),
     "pieces": ({"enum": list(PIECE_SETS)}, "zh"),
     "flip": (_SWITCH, "1"),
     "board": ({"enum": list(BOARDS)}, "wood"),
@@ -120,6 +120,18 @@ ENDPOINTS = (
 )
 
 
+_ERRORS = {
+    "400": "bad input",
+    "405": "not GET or HEAD",
+    "413": "a request with a body",
+    "414": "the address is too long",
+    "421": "the name of another machine",
+    "500": "a damaged file",
+    "503": "busy, or too long",
+}
+"""Meaning of each status of an error."""
+
+
 def description(root: str = "") -> dict[str, Any]:
     """Return the OpenAPI 3.1 document; `root` is the path prefix of the server."""
     return {
@@ -137,6 +149,9 @@ def description(root: str = "") -> dict[str, Any]:
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     missing = "missing" if endpoint.name == "probe" else "error"
+    answer = _response("the answer", endpoint.media, endpoint.schema)
+    if "format" in endpoint.parameters:
+        answer["content"] |= {CSV: {}, TEXT: {}}
     return {
         "summary": text("en", endpoint.path),
         "parameters": [
@@ -152,10 +167,9 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             for name in endpoint.names
         ],
         "responses": {
-            "200": _response("the answer", endpoint.media, endpoint.schema),
-            "400": _response("bad input", JSON, "error"),
+            "200": answer,
+            **{status: _response(meaning, JSON, "error") for status, meaning in _ERRORS.items()},
             "404": _response("no such table", JSON, missing),
-            "503": _response("busy", JSON, "error"),
         },
     }
 

@@ -66,6 +66,11 @@ from tbgen.rules import check_legal
 POLL_SECONDS = 5
 """Seconds between scans of the directory while it has no tables."""
 
+_PROMPT_GAME = 500
+"""Most characters of the moves of a game that is answered promptly, about 100 moves: its verdict
+takes some 30 ms.
+"""
+
 _ANY_POSITION = Position.from_fen("3k5/9/9/9/9/9/9/9/9/R3K4 w")
 """Position used for the links of an error page if the request names no readable position."""
 
@@ -219,7 +224,9 @@ def _building_routes(workshop: Workshop | None, runner: EndpointRunner) -> list[
 
 def _api_routes(api: Api, searchers: SearchProcesses, runner: EndpointRunner) -> list[Route]:
     prompt = ("render", "histogram", "graph", "dot", "health", "metrics")
-    lanes = {"probe": _of_probe, "search": Lane.SEARCH} | dict.fromkeys(prompt, Lane.PROMPT)
+    lanes = {"probe": _of_game, "judge": _of_game, "search": Lane.SEARCH} | dict.fromkeys(
+        prompt, Lane.PROMPT
+    )
     routes = []
     for endpoint in ENDPOINTS:
         name = endpoint.name
@@ -254,10 +261,11 @@ def _of_board(request: Request) -> Lane:
     return Lane.PROMPT if request.query_params.get("mode") == "edit" else Lane.PAGE
 
 
-def _of_probe(request: Request) -> Lane:
-    """Return the lane of a probe: `LONG` for a game or with `explain`, else `PROMPT`."""
-    asked = {"moves", "explain"} & request.query_params.keys()
-    return Lane.LONG if asked else Lane.PROMPT
+def _of_game(request: Request) -> Lane:
+    """Return the lane of a probe or verdict: `LONG` for a long game or with `explain`."""
+    query = request.query_params
+    is_long = "explain" in query or len(query.get("moves", "")) > _PROMPT_GAME
+    return Lane.LONG if is_long else Lane.PROMPT
 
 
 async def _redirect_from_pai(request: Request) -> Response:

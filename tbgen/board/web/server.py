@@ -6,10 +6,12 @@ tables directory  ->  create_app  ->  BoardServer on 127.0.0.1
 from __future__ import annotations
 
 import asyncio
+import signal
 from copy import deepcopy
 from socket import socket
 from sys import getswitchinterval, setswitchinterval
 from threading import Thread
+from types import FrameType
 from typing import Any
 
 from starlette.applications import Starlette
@@ -117,6 +119,16 @@ class BoardServer(Server):
             super().run(sockets)
         finally:
             setswitchinterval(before)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Shut down on a signal; extends uvicorn's method.
+
+        SIGTERM is the regular end of a service: it is not raised again after the shutdown.
+        """
+        if sig == signal.SIGTERM:
+            self.should_exit = True
+        else:
+            super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """Shut down at once, without waiting for long answers; extends uvicorn's method."""
