@@ -28,10 +28,12 @@ from tbgen.tables.outcomes import DRAW, OUTCOMES, SLOTS_PER_BYTE, digits_at
 from tbgen.tables.statistics import MATERIAL, ORDERS_LIMIT, SIDE_COUNTS, SideCounts, TableStatistics
 from tbgen.tables.writer import Packing
 
-BLOCK_SLOTS = 81_000
+WDL_BLOCK_SLOTS = 81_000
 """Slots per block, 900 rows of ninety squares: 16,200 bytes, unpacked in 30 microseconds."""
 
-PACKED = Packing(block_slots=BLOCK_SLOTS, tile_slots=256 * BLOCK_SLOTS, compression=SMALLEST)
+PACKED = Packing(
+    block_slots=WDL_BLOCK_SLOTS, tile_slots=256 * WDL_BLOCK_SLOTS, compression=SMALLEST
+)
 """Settings for a win-draw-loss file that is stored compressed. Tiles are large, so that
 similar leads (placements of kings, advisors and elephants) become neighbours.
 """

@@ -37,7 +37,7 @@ from tbgen.tables.header import HEADER_BYTES, Header, WdlSpec
 from tbgen.tables.names import WdlName
 from tbgen.tables.outcomes import DRAW
 from tbgen.tables.reader import TableFile
-from tbgen.tables.wdl import BLOCK_SLOTS, PACKED
+from tbgen.tables.wdl import PACKED, WDL_BLOCK_SLOTS
 
 POSITIONS = 100_000
 COLD_POSITIONS = 3_000
@@ -55,7 +55,7 @@ def make_file(directory: Path, material: Material) -> None:
     header = Header(
         spec=WdlSpec(name),
         slots=layout.slots,
-        block_slots=BLOCK_SLOTS,
+        block_slots=WDL_BLOCK_SLOTS,
         arrangements=(each, each),
         blocks=(0, 0),
         constants=(0, 0),

@@ -265,7 +265,7 @@ def _list_captures(layout: Layout, supporting: Supporting) -> _Captures:
     """Open the supporting tables, and list the captures."""
     pieces, armies = layout.piece_codes, Material(*layout.armies)
     children = armies.captures()
-    wanted = [*{child.name: child for child in children.values() if child.needs_table}.values()]
+    wanted = armies.supporting()
     names = [child.name for child in wanted]
     tables = [supporting(child) for child in wanted]
     words = np.cumsum([0, *(table.layout.descriptor.size for table in tables)])

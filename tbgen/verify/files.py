@@ -162,9 +162,8 @@ def supporting_names(find: Find, name: TableName) -> list[TableName]:
     and `InputError` if only a supporting table that counts to conversion is present and this table
     counts to mate.
     """
-    needed = {child.name: child for child in name.material.captures().values() if child.needs_table}
     names = []
-    for child in (needed[each] for each in sorted(needed)):
+    for child in sorted(name.material.supporting(), key=lambda child: child.name):
         candidates = [replace(name, material=child, metric=metric) for metric in Metric]
         present = [candidate for candidate in candidates if find(candidate) is not None]
         if not present:
