@@ -289,13 +289,14 @@ int probe_dtz(const Board &board, ProbeState *state)
 bool root_probe(const Game &game, RootMoves &moves)
 {
     xq_move all[XQ_MAX_MOVES], fit[XQ_MAX_MOVES];
+    xq_value root;
     std::size_t count = 0, fits = 0;
     xq_reader *reader = own.get();
     const Board &start = game.start;
     const Board now = end_of(game);
     if (reader == nullptr ||
         xq_filter_root(reader, start.pieces, start.squares, start.count, start.side,
-                       game.played.data(), game.played.size(), nullptr, fit, &fits) != XQ_OK ||
+                       game.played.data(), game.played.size(), &root, fit, &fits) != XQ_OK ||
         xq_probe_root(reader, now.pieces, now.squares, now.count, now.side, nullptr, all,
                       &count) != XQ_OK)
         return false;
@@ -308,8 +309,12 @@ bool root_probe(const Game &game, RootMoves &moves)
                 move.score = score_of(all[i].worth, win);
             }
         for (std::size_t i = 0; i < fits; i++)
-            if (is_same(move.move, {fit[i].from, fit[i].to}))
+            if (is_same(move.move, {fit[i].from, fit[i].to})) {
                 move.rank = 0;
+                // The best move without a value has that of the root.
+                if (fit[i].status != XQ_OK)
+                    move.score = score_of(root, win);
+            }
     }
     return true;
 }

@@ -69,6 +69,17 @@ def test_tables_take_no_descriptors() -> None:
         assert b"skipped" not in few.stderr
 
 
+@needs_cxx
+def test_the_best_move_without_a_table_has_the_score_of_the_root(tmp_path: Path) -> None:
+    for path in built("KRKN", rules="wxf").glob("K*N*.xqt"):
+        (tmp_path / path.name).symlink_to(path)
+    command = [cprograms.library() / "example_cpp", tmp_path, "4k4/9/9/9/9/9/9/4n4/9/3KR4 w"]
+    said = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    start, best, *others = said.stdout.splitlines()
+    assert (start, best) == ("at the start: 3", "e0e2 rank 0 score 19997")
+    assert not any(" rank 0 " in line for line in others)
+
+
 @needs_c
 def test_files_read_into_memory() -> None:
     files = sorted(built("KRKN").glob("*.xqt"))
